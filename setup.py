@@ -1,4 +1,5 @@
 """Install the top-level folders as subpackages of `kwalk`; everything else about the project is in pyproject.toml."""
+
 from setuptools import find_namespace_packages, setup
 
 FOLDERS = ("model", "invariants", "search", "clusters", "reports")

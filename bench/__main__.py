@@ -3,6 +3,7 @@
 Every complete search must count the same states, or the bench fails. What this machine lacks is left out by name.
 Without options it takes some twenty minutes; `--works search --tools kwalk C Stateright SPIN` takes about one.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -22,8 +23,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Build, measure, print the tables; 1 if a count is wrong or kwalk itself could not be measured."""
     options = _parsed(arguments)
     size = SIZES[options.size]
-    heading = [f"# The reference model at {size.distinct:,} states, {options.runs} interleaved runs", "",
-               f"{machine()}; searches on all cores use {options.cores}; {datetime.date.today()}.", ""]  # fmt: skip
+    heading = [
+        f"# The reference model at {size.distinct:,} states, {options.runs} interleaved runs",
+        "",
+        f"{machine()}; searches on all cores use {options.cores}; {datetime.date.today()}.",
+        "",
+    ]
     works = {work for name in options.works for work in WORKS[name]}
     entries, absent = entries_of(tuple(options.tools), Plan(size, options.cores))
     contest = Contest(size, [Series(entry) for entry in entries if entry.work in works], options.seconds, _report)

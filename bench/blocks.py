@@ -6,6 +6,7 @@ initial states on: short levels are expanded state by state in both, *%* is the 
 of a state, all tables included. After the first pair all states, marks and counts are compared; a difference ends the
 program. With `--workers N` the pair is one worker and N workers, both in blocks, and rates are by the clock.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -74,10 +75,14 @@ def row(name: str, most: int, runs: int, workers: int) -> list[str]:
     ratios = [first / second for first, second in seconds]
     each = [search.states.used_bytes(search.stored) / search.stored for search in (one, other)]
     return [
-        name, f"{one.stored:,}", f"{int(one.cursor[Cursor.GENERATED]):,}", *(f"{rate:.2f}" for rate in rates),
+        name,
+        f"{one.stored:,}",
+        f"{int(one.cursor[Cursor.GENERATED]):,}",
+        *(f"{rate:.2f}" for rate in rates),
         f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
-        f"{100 * (other.sliced_states or 0) / other.expanded:.0f}", *(f"{size:.1f}" for size in each),
-    ]  # fmt: skip
+        f"{100 * (other.sliced_states or 0) / other.expanded:.0f}",
+        *(f"{size:.1f}" for size in each),
+    ]
 
 
 def main() -> int:

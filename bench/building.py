@@ -2,6 +2,7 @@
 
 A peer is rebuilt when its source is newer than its program; cargo does that by itself.
 """
+
 from __future__ import annotations
 
 import compileall
@@ -55,8 +56,20 @@ def stateright() -> Path:
     """The Stateright program, with the crates of its lock file."""
     cargo, target = _program("cargo"), BUILT / "stateright"
     manifest = PEERS / "stateright" / "Cargo.toml"
-    _make([cargo, "build", "--quiet", "--release", "--locked", "--manifest-path", str(manifest),
-           "--target-dir", str(target)], BUILT)  # fmt: skip
+    _make(
+        [
+            cargo,
+            "build",
+            "--quiet",
+            "--release",
+            "--locked",
+            "--manifest-path",
+            str(manifest),
+            "--target-dir",
+            str(target),
+        ],
+        BUILT,
+    )
     return target / "release" / "topicid-core"
 
 

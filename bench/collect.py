@@ -5,6 +5,7 @@
 ZooKeeper is real, started by the lab; the znodes are written by this script. All brokers register the same listener,
 behind which a process answers Metadata requests; log directories are outputs of `kwalk collect --script`.
 """
+
 from __future__ import annotations
 
 import json
@@ -72,14 +73,22 @@ def listing(ids: Sequence[str], partitions: int, brokers: int, broker: int) -> s
             if broker in replicas(topic, partition, brokers):
                 name = f"./topic-{topic}-{partition}"
                 names.append(f"directory {name}")
-                files += [f"file {name}/partition.metadata", "|version: 0", f"|topic_id: {identity}",
-                          f"file {name}/leader-epoch-checkpoint", "|0", "|1", "|0 0"]  # fmt: skip
+                files += [
+                    f"file {name}/partition.metadata",
+                    "|version: 0",
+                    f"|topic_id: {identity}",
+                    f"file {name}/leader-epoch-checkpoint",
+                    "|0",
+                    "|1",
+                    "|0 0",
+                ]
     head = ["root /data/logs", "file ./meta.properties", f"|broker.id={broker}"]
     return "\n".join([HEAD, *head, *names, *files, END]) + "\n"
 
 
 def metadata_response(ids: Sequence[str], partitions: int, brokers: int) -> bytes:
     """Return a Metadata response (version 10) without its correlation id."""
+
     def partition(topic: int, number: int) -> bytes:
         isr = replicas(topic, number, brokers)
         listed = compact_array(map(int32, isr))
@@ -100,6 +109,7 @@ def metadata_response(ids: Sequence[str], partitions: int, brokers: int) -> byte
 
 def serve(listener: socket.socket, response: bytes) -> None:
     """Answer every request with the response."""
+
     def answer(connection: socket.socket) -> None:
         while (request := read_frame(connection)) is not None:
             connection.sendall(framed(request[4:8] + response))

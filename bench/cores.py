@@ -7,6 +7,7 @@ a larger table is filled by all. So the figures have what the algorithm loses to
 not have what cores lose to each other in memory and caches: *GB/s* are the cache lines that lookups read at that speed,
 to be compared with what a machine can deliver.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -225,8 +226,10 @@ def table(run: Measured) -> list[str]:
     lines = [
         f"{int(run.blocks[:, STATES].sum()):,} states in {len(run.blocks):,} blocks; of {alone:.2f} s, {parts[1]:.2f} "
         f"s are turns, {run.growth:.2f} s larger tables, {run.alone:.2f} s short levels.",
-        "", "| cores | speed-up | without turns | GB/s |", "|---:|---:|---:|---:|",
-    ]  # fmt: skip
+        "",
+        "| cores | speed-up | without turns | GB/s |",
+        "|---:|---:|---:|---:|",
+    ]
     for workers in CORES:
         seconds = simulated(run, workers)
         traffic = run.generated * LINES * LINE / seconds / 1e9

@@ -3,6 +3,7 @@
 A value is written above its point, or else below, where it covers no other text and no point; else it is left out. The
 picture carries its own colours, so that it reads on a light page and on a dark one.
 """
+
 from __future__ import annotations
 
 import math

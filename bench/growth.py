@@ -4,6 +4,7 @@ Every measurement is a process of its own, on the reference model with other bou
 after compiling, *CPU* is that of all threads; *bytes a state* is the whole process's peak, less what it takes at three
 thousand states, by the states. Model sizes grow by partitions; there, a search and walks are given some seconds.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -25,10 +26,17 @@ from bench.reference import SCENARIO, Bounds
 from bench.table import aligned, machine
 
 SPACES = (
-    Bounds(2, 2, 3, 1, 1), Bounds(3, 2, 3, 1, 1), Bounds(3, 2, 3, 2, 2), Bounds(3, 2, 3, 3, 3), Bounds(3, 2, 4, 4, 4),
-    Bounds(3, 2, 4, 6, 6), Bounds(4, 2, 3, 2, 2), Bounds(4, 2, 3, 2, 3), Bounds(4, 2, 3, 3, 3),
+    Bounds(2, 2, 3, 1, 1),
+    Bounds(3, 2, 3, 1, 1),
+    Bounds(3, 2, 3, 2, 2),
+    Bounds(3, 2, 3, 3, 3),
+    Bounds(3, 2, 4, 4, 4),
+    Bounds(3, 2, 4, 6, 6),
+    Bounds(4, 2, 3, 2, 2),
+    Bounds(4, 2, 3, 2, 3),
+    Bounds(4, 2, 3, 3, 3),
     Bounds(4, 2, 3, 4, 3),
-)  # fmt: skip
+)
 """From three thousand states to a hundred million."""
 PARTITIONS = (2, 4, 8, 16, 30)
 """Of the models, with 37 to 401 variables."""
@@ -36,9 +44,17 @@ TRYING = 10.0
 """Seconds of a search and of walks where the model is large."""
 SPACE_HEAD = ("bounds", "states", "depth", "seconds", "CPU", "M states/s", "peak MiB", "bytes a state")
 MODEL_HEAD = (
-    "partitions", "variables", "bits", "instances", "terms", "lift, s", "compile, s", "walks, M steps/s",
-    "search, M states/s", "generated, M/s",
-)  # fmt: skip
+    "partitions",
+    "variables",
+    "bits",
+    "instances",
+    "terms",
+    "lift, s",
+    "compile, s",
+    "walks, M steps/s",
+    "search, M states/s",
+    "generated, M/s",
+)
 
 
 def searched(bounds: Bounds, workers: int) -> dict[str, float]:
@@ -54,8 +70,13 @@ def searched(bounds: Bounds, workers: int) -> dict[str, float]:
     cpu, verdict = _timed(lambda: exhaust(model, kernel=kernel, keep_going=True, workers=workers))
     if verdict.strength is not Strength.EXHAUSTIVE:
         raise SystemExit(f"The search of {bounds} ended early ({verdict.qualifier}): its figures mean nothing.")
-    return {"states": verdict.distinct_states or 0, "depth": verdict.depth or 0, "seconds": verdict.seconds or 0.0,
-            "cpu": cpu, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}  # fmt: skip
+    return {
+        "states": verdict.distinct_states or 0,
+        "depth": verdict.depth or 0,
+        "seconds": verdict.seconds or 0.0,
+        "cpu": cpu,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
 
 
 def tried(partitions: int) -> dict[str, float]:
@@ -76,10 +97,16 @@ def tried(partitions: int) -> dict[str, float]:
     walking, walks = _timed(lambda: walk(model, kernel=kernel, seconds=TRYING, keep_going=True))
     searching, states = _timed(lambda: exhaust(model, kernel=kernel, seconds=TRYING, keep_going=True))
     return {
-        "variables": len(model.leaves), "bits": int(kernel.widths.sum()), "instances": kernel.instances,
-        "terms": len(lifted.terms), "lift": lifting, "compile": compiling, "walks": walks.steps / walking / 1e6,
-        "search": states.distinct_states / searching / 1e6, "generated": states.generated_states / searching / 1e6,
-    }  # fmt: skip
+        "variables": len(model.leaves),
+        "bits": int(kernel.widths.sum()),
+        "instances": kernel.instances,
+        "terms": len(lifted.terms),
+        "lift": lifting,
+        "compile": compiling,
+        "walks": walks.steps / walking / 1e6,
+        "search": states.distinct_states / searching / 1e6,
+        "generated": states.generated_states / searching / 1e6,
+    }
 
 
 def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -97,8 +124,14 @@ def _measure_in_process(*arguments: str) -> dict[str, float]:
 
 def page(spaces: Sequence[Bounds], partitions: Sequence[int], workers: int, folder: Path) -> Iterator[str]:
     """The lines of the page, each as soon as it is known; the pictures go to the folder."""
-    yield from ("# How searches grow", "", f"Written by `python -m bench.growth` on {machine()}; {workers} workers; "
-                f"{datetime.date.today()}.", "", " ".join((__doc__ or "").split("\n\n")[1].split()), "")  # fmt: skip
+    yield from (
+        "# How searches grow",
+        "",
+        f"Written by `python -m bench.growth` on {machine()}; {workers} workers; {datetime.date.today()}.",
+        "",
+        " ".join((__doc__ or "").split("\n\n")[1].split()),
+        "",
+    )
     yield from ("## With the states", "")
     found = [(bounds, _measure_in_process("--search", *bounds.words, "--workers", str(workers))) for bounds in spaces]
     yield from aligned([SPACE_HEAD, *(_space_row(bounds, one, found[0][1]["peak"]) for bounds, one in found)])
@@ -117,30 +150,49 @@ def page(spaces: Sequence[Bounds], partitions: Sequence[int], workers: int, fold
 def _space_row(bounds: Bounds, one: dict[str, float], floor: float) -> tuple[str, ...]:
     by_state = f"{(one['peak'] - floor) / one['states']:.1f}" if one["peak"] > 2 * floor else ""
     rate = f"{one['states'] / one['seconds'] / 1e6:.2f}" if one["seconds"] > 0.05 else ""
-    return (str(bounds), f"{one['states']:,.0f}", f"{one['depth']:.0f}", f"{one['seconds']:.2f}", f"{one['cpu']:.2f}",
-            rate, f"{one['peak'] / (1 << 20):,.0f}", by_state)  # fmt: skip
+    return (
+        str(bounds),
+        f"{one['states']:,.0f}",
+        f"{one['depth']:.0f}",
+        f"{one['seconds']:.2f}",
+        f"{one['cpu']:.2f}",
+        rate,
+        f"{one['peak'] / (1 << 20):,.0f}",
+        by_state,
+    )
 
 
 def _model_row(count: int, one: dict[str, float]) -> tuple[str, ...]:
-    return (str(count), *(f"{one[key]:,.0f}" for key in ("variables", "bits", "instances", "terms")),
-            *(f"{one[key]:.2f}" for key in ("lift", "compile", "walks", "search", "generated")))  # fmt: skip
+    return (
+        str(count),
+        *(f"{one[key]:,.0f}" for key in ("variables", "bits", "instances", "terms")),
+        *(f"{one[key]:.2f}" for key in ("lift", "compile", "walks", "search", "generated")),
+    )
 
 
 def _pictures_of_spaces(folder: Path, found: Sequence[dict[str, float]], floor: float) -> Iterator[str]:
     seconds = [(one["states"], one["seconds"]) for one in found]
     memory = [(one["states"], one["peak"]) for one in found]
-    _write(folder / "states.svg", drawing("Time and memory against states", ("states", "seconds; bytes"), [
-        Curve("seconds", seconds), Curve("bytes, the whole process", memory)]))  # fmt: skip
+    _write(
+        folder / "states.svg",
+        drawing(
+            "Time and memory against states",
+            ("states", "seconds; bytes"),
+            [Curve("seconds", seconds), Curve("bytes, the whole process", memory)],
+        ),
+    )
     slope, at_million = fitted(seconds[-4:])
     last = found[-1]
     each = max(1.0, (last["peak"] - floor) / last["states"])
     yield from (
-        "", f"![time and memory against states]({folder.name}/states.svg)", "",
+        "",
+        f"![time and memory against states]({folder.name}/states.svg)",
+        "",
         f"Over the largest spaces time grows as the states to the power of {slope:.2f}: {at_million:.2f} s for a "
         f"million would be {at_million * 1000**slope:,.0f} s for a billion (10^9). A state takes {each:.1f} bytes at "
         f"the largest, so that 24 GiB end a search after some {24 * 2**30 / each / 1e9:.1f} billion states of this "
         "model.",
-    )  # fmt: skip
+    )
 
 
 def fitted(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -155,15 +207,27 @@ def _picture_of_models(folder: Path, found: Sequence[dict[str, float]]) -> Itera
     def curve(name: str, key: str, unit: float = 1.0) -> Curve:
         return Curve(name, [(one["variables"], one[key] * unit) for one in found])
 
-    _write(folder / "models.svg", drawing("Cost against the size of the model", ("variables", "rates; seconds"), [
-        curve("steps/s in walks", "walks", 1e6), curve("states/s in a search", "search", 1e6),
-        curve("seconds to compile", "compile"), curve("seconds to lift", "lift")]))  # fmt: skip
+    _write(
+        folder / "models.svg",
+        drawing(
+            "Cost against the size of the model",
+            ("variables", "rates; seconds"),
+            [
+                curve("steps/s in walks", "walks", 1e6),
+                curve("states/s in a search", "search", 1e6),
+                curve("seconds to compile", "compile"),
+                curve("seconds to lift", "lift"),
+            ],
+        ),
+    )
     slopes = {key: fitted([(one["variables"], one[key]) for one in found])[0] for key in ("compile", "walks", "search")}
     yield from (
-        "", f"![cost against the size of the model]({folder.name}/models.svg)", "",
+        "",
+        f"![cost against the size of the model]({folder.name}/models.svg)",
+        "",
         f"With the variables, compiling grows to the power of {slopes['compile']:.2f}, the rate of walks to the power "
         f"of {slopes['walks']:.2f} and that of searches to the power of {slopes['search']:.2f}.",
-    )  # fmt: skip
+    )
 
 
 def _write(path: Path, text: str) -> None:

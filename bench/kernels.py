@@ -5,6 +5,7 @@ code* what it continues with if it takes long, *from cache* is a second process 
 are CPU seconds of all threads, so that other work on the machine counts little; steps a second are per core, all
 properties checked, in walks of at most 100 steps.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -34,9 +35,13 @@ def measured(name: str) -> dict[str, float]:
     first, _ = _timed(lambda: kernel_for(model))
     best, kernel = _timed(lambda: fast_kernel_for(model))
     return {
-        "bits": int(kernel.widths.sum()), "instances": kernel.instances, "properties": kernel.properties,
-        "first": first, "best": best, "rate": _rate(model, kernel),
-    }  # fmt: skip
+        "bits": int(kernel.widths.sum()),
+        "instances": kernel.instances,
+        "properties": kernel.properties,
+        "first": first,
+        "best": best,
+        "rate": _rate(model, kernel),
+    }
 
 
 def _rate(model: Any, kernel: Any) -> float:
@@ -108,9 +113,17 @@ def main() -> int:
         print(lines[-1], flush=True)
     if options.out:
         where = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
-        options.out.write_text(f"# Kernels\n\nWritten by `python -m bench.kernels`, on {where}.\n\n" + "\n".join([
-            " ".join((__doc__ or "").split("\n\n")[1].split()), "", *lines, "",
-        ]))  # fmt: skip
+        options.out.write_text(
+            f"# Kernels\n\nWritten by `python -m bench.kernels`, on {where}.\n\n"
+            + "\n".join(
+                [
+                    " ".join((__doc__ or "").split("\n\n")[1].split()),
+                    "",
+                    *lines,
+                    "",
+                ]
+            )
+        )
         print(f"Written: {options.out}")
     return 0
 

@@ -3,6 +3,7 @@
 It prints as the peers do. What is measured begins with the first state: the code of the model is in the cache from the
 second time on, and the loops are loaded by a short run before.
 """
+
 from __future__ import annotations
 
 import sys
@@ -25,9 +26,7 @@ WARMING = 0.01
 """Seconds of the short run before."""
 
 
-def searched(
-    model: Model, kernel: Kernel, workers: int, properties: Sequence[PropertyInstance] | None = None
-) -> str:
+def searched(model: Model, kernel: Kernel, workers: int, properties: Sequence[PropertyInstance] | None = None) -> str:
     """A complete search with these properties checked (None: all), as words."""
     exhaust(model, kernel=kernel, properties=properties, keep_going=True, workers=workers, seconds=WARMING)
     verdict = exhaust(model, kernel=kernel, properties=properties, keep_going=True, workers=workers)

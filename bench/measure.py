@@ -3,6 +3,7 @@
 Words: a *rate* is units per second; a *sample* is the rates of several runs of the same work. Wall time is what people
 wait for; CPU time shows what the work costs on a machine that others use too.
 """
+
 from __future__ import annotations
 
 import statistics

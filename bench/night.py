@@ -6,6 +6,7 @@ second of all processes: the driver, Java and the workers of Spark; or the one p
 steps count, when bit-sliced code has been made and rounds are long: in *rounds* of so many CPU seconds. *Ratio* is the
 night's rate by the rate in process: the median, the lowest and the highest.
 """
+
 from __future__ import annotations
 
 import argparse

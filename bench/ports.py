@@ -3,6 +3,7 @@
 `python -m bench` measures them as the work `ports`; `python -m bench.ports NAME` is one run of kwalk, for a process of
 its own. TLC's generated states are kwalk's and its bound hits and TLC's repetitions.
 """
+
 from __future__ import annotations
 
 import shutil
@@ -44,18 +45,26 @@ class Port:
 
 PORTS = (
     Port(
-        "ewd998", {"nodes": 3}, "EWD998",
+        "ewd998",
+        {"nodes": 3},
+        "EWD998",
         "SPECIFICATION Spec\nCONSTANT N = 3\nCONSTRAINT StateConstraint\nINVARIANTS TerminationDetection Inv TypeOK\n",
-        distinct=1_520_618, generated=8_900_621, by_tlc=11_238_019,
+        distinct=1_520_618,
+        generated=8_900_621,
+        by_tlc=11_238_019,
     ),
     Port(
-        "checkpoint-lease", {"nodes": 3, "numbers": 2}, "MCCheckpointCoordination",
+        "checkpoint-lease",
+        {"nodes": 3, "numbers": 2},
+        "MCCheckpointCoordination",
         "SPECIFICATION Spec\nCONSTANTS\nNode = {n1, n2, n3}\nMajority = 2\nMaxLog = 2\nMaxNat = 5\nNat <- MCNat\n"
         "LogIndex <- MCLogIndex\nNoNode = NoNode\nNoCheckpointLease = NoCheckpointLease\nCONSTRAINT StateConstraint\n"
         "INVARIANTS TypeInvariant SafetyInvariant\n",
-        distinct=204_224, generated=4_881_157, by_tlc=5_049_541,
+        distinct=204_224,
+        generated=4_881_157,
+        by_tlc=5_049_541,
     ),
-)  # fmt: skip
+)
 
 
 def searched_once(port: Port) -> str:

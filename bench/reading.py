@@ -3,6 +3,7 @@
 Seconds are those of the tool's own clock, which runs from the first state to the last; TLC's has whole seconds only, so
 that the time of its process is taken, with the start of the Java machine. For traces it is the process for every tool.
 """
+
 from __future__ import annotations
 
 import json

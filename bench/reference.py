@@ -3,6 +3,7 @@
 Words: a *size* is the reference model with its bounds, and what every exact tool must count there, the initial state
 among the generated ones. A *work* is one thing that is measured, the same for every tool that can do it.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -2,6 +2,7 @@
 
 Words: a *ratio* is kwalk's rate divided by a tool's, at the same work and in the same round; above 1, kwalk is faster.
 """
+
 from __future__ import annotations
 
 import statistics

@@ -1,4 +1,5 @@
 """Running a tool once: its process in an empty folder, under a limit of time, with what it printed and cost."""
+
 from __future__ import annotations
 
 import os
@@ -55,9 +56,14 @@ def run(command: Sequence[str], seconds: float, good: Collection[int] = (0,)) ->
         )
         began = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed, stderr=complaints,
-            env={**os.environ, **ENVIRONMENT}, start_new_session=True,
-        )  # fmt: skip
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=complaints,
+            env={**os.environ, **ENVIRONMENT},
+            start_new_session=True,
+        )
         code, peak, late = _awaited(process, seconds)
         wall = time.perf_counter() - began
         printed.seek(0)

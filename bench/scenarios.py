@@ -1,4 +1,5 @@
 """`python -m bench.scenarios`: kwalk alone, random walks in steps a second and searches in distinct states a second."""
+
 from __future__ import annotations
 
 import argparse

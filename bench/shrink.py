@@ -4,6 +4,7 @@ The first table is of the first violating walks of 100 steps of a scenario and a
 (the first ones only) or by a minimizer with a cache: how many come to the shortest length of their property, which an
 exhaustive search finds, and the CPU time of one. The second one is of the first findings of all properties, by shape.
 """
+
 from __future__ import annotations
 
 import sys
@@ -39,8 +40,18 @@ ALONE = 60
 
 
 def main(walks: int, findings: int) -> None:
-    heading("scenario", "bounds", "invariant", "keeping", "at the shortest, each alone", "median", "mean",
-            "at the shortest, with a cache", "median", "mean")  # fmt: skip
+    heading(
+        "scenario",
+        "bounds",
+        "invariant",
+        "keeping",
+        "at the shortest, each alone",
+        "median",
+        "mean",
+        "at the shortest, with a cache",
+        "median",
+        "mean",
+    )
     for scenario, bounds, invariant in WORKS:
         model = Model(scenario, None, bounds)
         kernel, properties = kernel_for(model), model.properties_of(invariant)

@@ -10,6 +10,7 @@ With `--loops`, walks that wait in queues run in turn with walks that stay in th
 With `--widths`, code for narrower registers of x86-64 runs as well: *many* walks on each, and how many times as fast
 as the kernel.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -33,20 +34,29 @@ from kwalk.search.simulation.options import SimulationOptions
 
 RUNS, SECONDS = 5, 2.0
 SCENARIOS = (
-    "two-phase-commit", "topic-id-core", "chang-roberts", "paxos", "old-client-expansion",
+    "two-phase-commit",
+    "topic-id-core",
+    "chang-roberts",
+    "paxos",
+    "old-client-expansion",
     "old-client-expansion-in-detail",
-)  # fmt: skip
+)
 OF_BOTH_LOOPS = (
-    "two-phase-commit", "topic-id-core", "paxos", "buffered-file", "ensemble-growth", "consumer-group", "stray-log",
-    "b-tree", "old-client-expansion",
-)  # fmt: skip
+    "two-phase-commit",
+    "topic-id-core",
+    "paxos",
+    "buffered-file",
+    "ensemble-growth",
+    "consumer-group",
+    "stray-log",
+    "b-tree",
+    "old-client-expansion",
+)
 WIDTHS = {"SSE2": ("x86-64 +sse2", 128), "AVX2": ("haswell +avx2,+bmi2,+popcnt", 256), "AVX-512": ("", 512)}
 """The name and the features of a CPU ("": of this one), and the lanes of its planes."""
 UNIFORM = SimulationOptions(keep_going=True, depth=DEPTH)
 HEAD = ("scenario", "made, s", "many: kernel", "sliced", "ratio", "swarm: kernel", "sliced", "ratio", "short: ratio")
-HEAD_OF_LOOPS = (
-    "scenario", "tables", "instances", "many: queues", "lanes", "ratio", "swarm: queues", "lanes", "ratio"
-)  # fmt: skip
+HEAD_OF_LOOPS = ("scenario", "tables", "instances", "many: queues", "lanes", "ratio", "swarm: queues", "lanes", "ratio")
 
 
 def timed(run: Callable[[], int]) -> float:
@@ -102,8 +112,16 @@ def many_and_swarm(model: Model, kernels: tuple[Kernel, Kernel]) -> Iterator[str
     """The rates and ratios of two kernels, without a swarm and as one; the first takes about SECONDS."""
     first, walks = kernels[0], 4000
     plan = UNIFORM.plan(model, first)
-    walks = max(10_000, int(walks * SECONDS * timed(lambda: run_chunk(first, plan, range(walks)).steps) * 1e6
-                            / run_chunk(first, plan, range(walks)).steps))  # fmt: skip
+    walks = max(
+        10_000,
+        int(
+            walks
+            * SECONDS
+            * timed(lambda: run_chunk(first, plan, range(walks)).steps)
+            * 1e6
+            / run_chunk(first, plan, range(walks)).steps
+        ),
+    )
     swarm.FIRST_GENERATION = walks
     for options in (UNIFORM, evolve(UNIFORM, swarm=True, count_states=True)):
         rates, ratios = side_by_side(kernels, options.plan(model, first), walks)

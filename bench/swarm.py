@@ -5,6 +5,7 @@ most a hundred steps, over some seeds. *Uniform* walks take all steps equally li
 prefers; *tuned* adds what later generations learn of rare actions, *restarts* what they learn of rare states, *all* is
 both. Steps to a violation are the median over seeds; a run that ends without one counts with its steps.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -72,10 +73,12 @@ def few_starts(ring: Ring, active: Pattern, black: Pattern, at: Node) -> None:
 
 
 SPACES = (
-    Space("topic-id-core", 805_904), Space("old-client-expansion", 10_942_960, variant="2.8.2"),
-    Space("lamport-mutex", 724_274), Space("two-phase-commit", 296_448, {"rms": 7}),
+    Space("topic-id-core", 805_904),
+    Space("old-client-expansion", 10_942_960, variant="2.8.2"),
+    Space("lamport-mutex", 724_274),
+    Space("two-phase-commit", 296_448, {"rms": 7}),
     Space("ewd840", 104_718, {"nodes": 7}, initial=few_starts),
-)  # fmt: skip
+)
 
 
 @frozen
@@ -130,8 +133,15 @@ def seen_rows(space: Space, steps: int, seeds: int) -> Iterator[tuple[str, ...]]
         base = base or rate
         share = rate * steps / 1e6 / space.states
         speed = sum(total.steps for total in totals) / cpu / 1e6
-        yield (str(space), f"{space.states:,}", name, f"{rate:,.0f}", f"{rate / base:.2f}", f"{100 * share:.1f} %",
-               f"{speed:.1f}")  # fmt: skip
+        yield (
+            str(space),
+            f"{space.states:,}",
+            name,
+            f"{rate:,.0f}",
+            f"{rate / base:.2f}",
+            f"{100 * share:.1f} %",
+            f"{speed:.1f}",
+        )
 
 
 def bug_row(bug: Bug, seeds: int) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 """The table of a contest, as Markdown, which reads well on a terminal too."""
+
 from __future__ import annotations
 
 import os

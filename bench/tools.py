@@ -3,6 +3,7 @@
 Words: an *entry* is one tool at one work. Where a tool does not check the two invariants in each state, its name says
 so: that spares it work which kwalk does.
 """
+
 from __future__ import annotations
 
 import sys
@@ -64,8 +65,17 @@ def kwalk(plan: Plan) -> Iterator[Entry]:
         yield Entry(KWALK, Work.ALL_CORES, command("exhaust", str(plan.cores)), reading.search)
     for work, (_, invariant) in INVARIANTS.items():
         bounds = (f"--bound={name}={value}" for name, value in asdict(plan.size.bounds).items())
-        search = (sys.executable, "-m", "kwalk.reports.command_line", "exhaust", SCENARIO, "--json",
-                  "--property", invariant, *bounds)  # fmt: skip
+        search = (
+            sys.executable,
+            "-m",
+            "kwalk.reports.command_line",
+            "exhaust",
+            SCENARIO,
+            "--json",
+            "--property",
+            invariant,
+            *bounds,
+        )
         yield Entry(KWALK, work, search, reading.kwalk_trace, (VIOLATED,))
         cold = (*IN_A_FRESH_CACHE, *search)
         yield Entry("kwalk, model not yet compiled", work, cold, reading.kwalk_trace, (VIOLATED,))
@@ -113,6 +123,7 @@ def spin(plan: Plan) -> Iterator[Entry]:
 
 def tlc(plan: Plan) -> Iterator[Entry]:
     """TLC. With invariants it would stop at the first violation, or print a trace for each."""
+
     def command(workers: int, *arguments: str, invariant: str | None = None) -> tuple[str, ...]:
         start, specification = building.tlc(plan.size.bounds, invariant)
         return (*start, "-workers", str(workers), *arguments, str(specification))
@@ -141,8 +152,13 @@ def python(plan: Plan) -> Iterator[Entry]:
 
 
 TOOLS: dict[str, Callable[[Plan], Iterator[Entry]]] = {
-    KWALK: kwalk, "C": c, "Stateright": stateright, "SPIN": spin, "TLC": tlc, "Python": python,
-}  # fmt: skip
+    KWALK: kwalk,
+    "C": c,
+    "Stateright": stateright,
+    "SPIN": spin,
+    "TLC": tlc,
+    "Python": python,
+}
 """By the names that --tools takes."""
 
 

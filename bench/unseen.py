@@ -4,6 +4,7 @@ Words: a *singleton* is a state that was visited once. Good and Turing (1953) ta
 singletons for the chance that the next visit is of a state not seen so far; Chao1 (1984) adds to the states seen the
 square of the singletons by twice the states visited twice. Both are for independent draws, which visits are not.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -42,5 +43,13 @@ def unseen_row(name: str, model: Model, states: int, wanted: int = VISITS) -> tu
             later += 1
         number += 1
     seen = len(counts) - new
-    return (name, f"{seen:,}", f"{sketched:,.0f}", f"{100 * (sketched / seen - 1):+.1f} %", f"{states:,}",
-            f"{chao:,.0f}", f"{100 * times[1] / visits:.1f} %", f"{100 * new / later:.1f} %")  # fmt: skip
+    return (
+        name,
+        f"{seen:,}",
+        f"{sketched:,.0f}",
+        f"{100 * (sketched / seen - 1):+.1f} %",
+        f"{states:,}",
+        f"{chao:,.0f}",
+        f"{100 * times[1] / visits:.1f} %",
+        f"{100 * new / later:.1f} %",
+    )

@@ -5,6 +5,7 @@ which broker answered, which is what a snapshot is about.
 
 Source: the messages in org.apache.kafka.common.message.
 """
+
 from __future__ import annotations
 
 import socket

@@ -6,6 +6,7 @@ which are skipped.
 
 Sources: zookeeper.jute; Apache Kafka, "Protocol guide" and KIP-482.
 """
+
 from __future__ import annotations
 
 import socket

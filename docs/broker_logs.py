@@ -2,6 +2,7 @@
 
 The table has the log lines that `kwalk explain --logs` understands, with the actions of the model that log them.
 """
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """How Sphinx builds the documentation: `make docs`."""
+
 from __future__ import annotations
 
 import tomllib

@@ -3,6 +3,7 @@
 The texts are the symptoms and log lines that the properties of the Kafka model declare; a page of a story is linked to
 an entry if it names a scenario in which the property is checked.
 """
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """Take the pictures of pages in this documentation, in Chromium: `python docs/page_pictures.py [NAME …]`."""
+
 from __future__ import annotations
 
 import argparse
@@ -82,8 +83,11 @@ def picture(tab: Tab, height: int) -> str:
 
 
 PICTURES: dict[str, Callable[[DevTools, Path], str]] = {
-    "explorer": explorer, "graph-page": graph_of_states, "night-page": night, "watch-page": running_search,
-}  # fmt: skip
+    "explorer": explorer,
+    "graph-page": graph_of_states,
+    "night-page": night,
+    "watch-page": running_search,
+}
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
 """Draw what a command prints on a terminal as an SVG: `python docs/terminal_picture.py --rows N OUT.svg COMMAND …`."""
+
 from __future__ import annotations
 
 import argparse

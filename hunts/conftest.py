@@ -1,4 +1,5 @@
 """The hunts: every property of every Kafka scenario that has the requested variant, by three engines."""
+
 from __future__ import annotations
 
 import pytest
@@ -48,5 +49,3 @@ def _group(metafunc: pytest.Metafunc, scenario: Scenario) -> list[pytest.MarkDec
 def seconds(kwalk_options: AssertionOptions) -> float:
     """Return the time limit of one search."""
     return SECONDS[kwalk_options.profile] if kwalk_options.seconds is None else kwalk_options.seconds
-
-

@@ -5,6 +5,7 @@ shortest counterexample if that is near, random walks find what lies deep, and H
 database and tries it first in the next run. One search of a scenario by an engine checks all its properties; its tests
 share it. `make test` does not run the hunts; there the known counterexamples are pinned (`tests/traces`).
 """
+
 from __future__ import annotations
 
 from kwalk import Property, Scenario, assert_holds

@@ -1,4 +1,5 @@
 """Plans of `kwalk recover` that were carried out on real brokers: `kwalk lab reproduce recover-…` repeats them."""
+
 from __future__ import annotations
 
 from kwalk.model.language.inspection import Inspection, Severity
@@ -20,7 +21,8 @@ CARRIED_OUT = tuple(
         ("mixed-ids", NEWER, ("fetch-by-id-refused-mixed-topic-ids",), (WITHOUT_FILES,)),
         ("deleted-by-hand", NEWER, ("orphaned-log",), ("remove-directories",)),
         (
-            "created-again", BOTH,
+            "created-again",
+            BOTH,
             ("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
             (WRITE_ID, FAIL_OVER),
         ),
@@ -30,7 +32,7 @@ CARRIED_OUT = tuple(
         ("hanging-deletion", OLDER, ("deletion-hangs",), (FAIL_OVER,)),
         ("stopped-isr", NEWER, ("no-live-isr",), ("start-broker",)),
     )
-)  # fmt: skip
+)
 
 
 def carried_out(release: str, inspection: Inspection) -> tuple[CarriedOutPlan, ...]:

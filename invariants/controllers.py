@@ -1,4 +1,5 @@
 """Properties of controllers (P4, P7): the active one agrees with ZooKeeper and sends what it has; epochs only grow."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_context import (

@@ -1,4 +1,5 @@
 """Properties of deleted topics (P15 to P18): only what was requested is deleted, completely and permanently."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_context import EventProgress, ReplicaState

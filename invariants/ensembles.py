@@ -1,4 +1,5 @@
 """Properties of ZooKeeper's ensemble: what Kafka loses when one breaks, and what must be reachable."""
+
 from __future__ import annotations
 
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
@@ -64,8 +65,7 @@ def follower_has_its_leaders_history(ensemble: Ensemble, server: ServerId, leade
     following, leading = ensemble.servers[server], ensemble.servers[leader]
     premise(following.is_settled and following.leader == leader)
     is_beginning = len(following.log) <= len(leading.log) and all(
-        position >= len(following.log) or following.log[position] == sent
-        for position, sent in enumerate(leading.log)
+        position >= len(following.log) or following.log[position] == sent for position, sent in enumerate(leading.log)
     )
     return is_beginning and following.current_epoch == leading.accepted_epoch
 

@@ -1,4 +1,5 @@
 """Properties of consumer groups: what users lose when one breaks, and what must be reachable."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
@@ -598,8 +599,11 @@ def both_consumers_are_members(cluster: GroupCluster) -> bool:
 @reachable()
 def members_survive_a_move(cluster: GroupCluster) -> bool:
     """After a move of the coordinator a member stays in its generation, with a commit that was acknowledged."""
-    return cluster.partition.leader != 0 and cluster.acknowledged is not None and is_settled(cluster, 0) and (
-        cluster.consumers[0].owns
+    return (
+        cluster.partition.leader != 0
+        and cluster.acknowledged is not None
+        and is_settled(cluster, 0)
+        and (cluster.consumers[0].owns)
     )
 
 

@@ -3,6 +3,7 @@
 Most are runs of the latest release, of whose properties all or nearly all hold; others add what healthy clusters do not
 have, or what earlier releases did. The explanations of surviving mutants are in the files `mutants….toml`.
 """
+
 from __future__ import annotations
 
 from kwalk.model.language import Trial
@@ -68,9 +69,7 @@ TRIALS = (
         bounds={"brokers": 2, "replication_factor": 1, "failovers": 1},
         about="Before 2.7 leaders write the ISR, and a reassignment completes in an event of its own.",
     ),
-    Trial(
-        "reassignment-as-clients-see-it", variant=LATEST, about="UpdateMetadata and metadata caches."
-    ),
+    Trial("reassignment-as-clients-see-it", variant=LATEST, about="UpdateMetadata and metadata caches."),
     Trial(
         "old-client-expansion",
         variant=LATEST,

@@ -2,6 +2,7 @@
 
 The diagnosis is that of `inspection`; what comes next and what helps is searched in small models of the damaged parts.
 """
+
 from __future__ import annotations
 
 import os
@@ -25,9 +26,13 @@ from kwalk.model.language.recovery import Problem
 CLAIMS = tuple(prop for prop in PROPERTIES if prop.name != "metadata_converges")
 """The properties of an inspection; worlds have no metadata caches."""
 HARMS = (
-    "partition_servable", "partition_has_a_live_isr_member", "leader_answers_fetches_by_id", "replicas_converge",
-    "partition_gets_a_leader", "no_partition_lost",
-)  # fmt: skip
+    "partition_servable",
+    "partition_has_a_live_isr_member",
+    "leader_answers_fetches_by_id",
+    "replicas_converge",
+    "partition_gets_a_leader",
+    "no_partition_lost",
+)
 """The claims whose violation users notice."""
 PHRASES = {
     "partition_servable": "no working leader",
@@ -49,9 +54,10 @@ MOST_PARTS = 12
 """The most parts that are looked at."""
 UNCOVERED = {
     "partition-lost": "a lost partition",
-    "no-controller": "a missing controller", "broker-not-registered": "a broker without a session",
+    "no-controller": "a missing controller",
+    "broker-not-registered": "a broker without a session",
     "not-inspected": "partitions with too many brokers",
-}  # fmt: skip
+}
 """Kinds of findings for which no plan is made."""
 
 

@@ -1,4 +1,5 @@
 """Properties of partitions (P8 to P11, P21, P24): each has a leader and followers, and none is lost."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import first_replica
@@ -161,8 +162,7 @@ def leader_has_a_log(cluster: Cluster, broker: Broker, topic: Topic, partition: 
 
 
 @when_quiescent(
-    symptom="consumers use an outdated leader epoch and stay fenced (KAFKA-9212); clients see a "
-    "deleted topic",
+    symptom="consumers use an outdated leader epoch and stay fenced (KAFKA-9212); clients see a deleted topic",
     log="FENCED_LEADER_EPOCH in responses to ListOffsets and Fetch",
 )
 def metadata_converges(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:

@@ -1,4 +1,5 @@
 """Properties of records (P12 to P14, P20, P22): none is lost, differs or returns, and all get committed."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.broker.log import Log
@@ -94,9 +95,7 @@ def records_have_a_topic_id(cluster: Cluster, broker: Broker, topic: Topic, part
     symptom="none yet: the log is empty, and takes an id again when its broker starts",
     log="none: the log's directory has no partition.metadata",
 )
-def log_keeps_its_topic_id(
-    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
-) -> bool:
+def log_keeps_its_topic_id(before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """P20 DataImpliesMeta, more strictly: a log that has taken a topic id has a partition.metadata after a crash."""
     was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     premise(was.topic_id is not None and before.is_up(broker) and not after.is_up(broker))
@@ -126,8 +125,7 @@ def followers_catch_up(cluster: Cluster, broker: Broker, topic: Topic, partition
     is_answered = any(answers_fetch(cluster, leader, topic, partition, follower=broker) for leader in BROKERS)
     premise(is_answered)
     return not is_answered or all(
-        replica.replication.leader != leader
-        or is_copy(replica.log, cluster.replica_of(leader, topic, partition).log)
+        replica.replication.leader != leader or is_copy(replica.log, cluster.replica_of(leader, topic, partition).log)
         for leader in BROKERS
     )
 

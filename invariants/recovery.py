@@ -3,6 +3,7 @@
 They are about infinite behaviours, and behaviours that stop; `when_quiescent` properties cover only the latter. Faults,
 clients and operators may act or not; each story limits how often faults happen.
 """
+
 from __future__ import annotations
 
 from kwalk.invariants.partitions import is_served

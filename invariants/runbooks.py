@@ -1,4 +1,5 @@
 """Properties after an operator has removed a topic by hand: nothing is left of it, and its name can be used."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.clients.runbook import is_finished

@@ -1,4 +1,5 @@
 """The stories about Kafka with their properties, and the fixes: what commands and tests find by name."""
+
 from __future__ import annotations
 
 from attrs import evolve
@@ -96,7 +97,8 @@ LEADERS_IN_SUCCESSION = evolve(
 RECREATED_TOPIC_RECORDS = evolve(
     records_stories.RECREATED_TOPIC_RECORDS,
     properties=(
-        *(i for i in RECORDS if i is not records.committed_survives), records.elected_log_is_of_its_topic,
+        *(i for i in RECORDS if i is not records.committed_survives),
+        records.elected_log_is_of_its_topic,
         witnesses.recreated_topic_has_a_record,
     ),
 )
@@ -666,13 +668,12 @@ CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
 def _expecting(scenario: Scenario) -> Scenario:
     """Return the scenario with the reasons why properties cannot fail within its bounds."""
     reasons = {
-        prop.name: reason for prop, bounds, reason in CANNOT_FAIL
+        prop.name: reason
+        for prop, bounds, reason in CANNOT_FAIL
         if prop in scenario.properties and bounds.items() <= scenario.bounds.items()
-    }  # fmt: skip
+    }
     return evolve(scenario, cannot_fail=reasons) if reasons else scenario
 
 
-SCENARIOS = tuple(
-    map(_expecting, (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS))
-)
+SCENARIOS = tuple(map(_expecting, (*CONTROLLER_SCENARIOS, *GROUP_SCENARIOS, *LOG_SCENARIOS, *ENSEMBLE_SCENARIOS)))
 FIXES = fixes.FIXES

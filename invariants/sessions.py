@@ -1,4 +1,5 @@
 """Properties of sessions, fencing and watches (P5 to P7, P19): one controller works, and misses no change."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_context import (
@@ -24,8 +25,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 def one_effective_controller(cluster: Cluster) -> bool:
     """P5 OneEffectiveController: no two controllers have the same epoch, and no deposed controller ever wrote."""
     return not cluster.deposed_write and all(
-        cluster.controller_of(a).epoch == 0
-        or cluster.controller_of(a).epoch != cluster.controller_of(b).epoch
+        cluster.controller_of(a).epoch == 0 or cluster.controller_of(a).epoch != cluster.controller_of(b).epoch
         for a in BROKERS
         for b in BROKERS
         if a < b

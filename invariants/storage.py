@@ -1,4 +1,5 @@
 """Properties of a partition's log: what users lose when one breaks, and what must be reachable."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (
@@ -271,9 +272,7 @@ def start_offset_survives_a_stop(before: PartitionLog, after: PartitionLog) -> b
 def last_value_is_kept(log: PartitionLog, key: Key) -> bool:
     """The last record of a key below the high watermark is kept, unless it is a tombstone."""
     premise(is_running(log) and log.committed[key] is not None)
-    return any(
-        batch.last_offset == log.committed[key] for segment in log.segments for batch in segment.batches
-    )
+    return any(batch.last_offset == log.committed[key] for segment in log.segments for batch in segment.batches)
 
 
 @step(
@@ -311,9 +310,7 @@ def due_tombstone_is_not_written(before: PartitionLog, after: PartitionLog) -> b
     Before KIP-534, only those whose segment was modified after the last clean one, or less than that before it.
     """
     premise(bool(TOMBSTONES_BY_FILE_TIME) and before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
-    return all(
-        batch is None or not batch.is_tombstone or is_within_retention(after, batch) for batch in after.cleaned
-    )
+    return all(batch is None or not batch.is_tombstone or is_within_retention(after, batch) for batch in after.cleaned)
 
 
 def is_within_retention(log: PartitionLog, tombstone: Batch) -> bool:
@@ -516,8 +513,10 @@ def offsets_are_in_order(log: PartitionLog) -> bool:
     """The first segment, the start offset and the end offset are in this order; the high watermark is below the end."""
     premise(log.phase is not LogPhase.STOPPED)
     last = max((batch.last_offset for segment in log.segments for batch in segment.batches), default=-1)
-    return log.segments[0].base_offset <= log.start_offset <= log.end_offset and last < log.end_offset and (
-        max(log.high_watermark, log.recovery_point) <= log.end_offset
+    return (
+        log.segments[0].base_offset <= log.start_offset <= log.end_offset
+        and last < log.end_offset
+        and (max(log.high_watermark, log.recovery_point) <= log.end_offset)
     )
 
 
@@ -900,8 +899,11 @@ def crashed_log_is_recovered(log: PartitionLog) -> bool:
 def log_is_compacted(log: PartitionLog) -> bool:
     """Two cleanings have ended, and a segment has fewer records than offsets."""
     first = log.segments[0]
-    return log.cleanings > 1 and log.cleaning_to == 0 and log.count > 1 and (
-        len(first.batches) < log.segments[1].base_offset - first.base_offset
+    return (
+        log.cleanings > 1
+        and log.cleaning_to == 0
+        and log.count > 1
+        and (len(first.batches) < log.segments[1].base_offset - first.base_offset)
     )
 
 

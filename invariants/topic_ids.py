@@ -1,4 +1,5 @@
 """Properties of topic ids (P1 to P3, P23): a topic has one id for life, and every replica has the same."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, OLD_CREATIONS, Broker, Partition, Topic

@@ -1,4 +1,5 @@
 """What must be reachable: without these witnesses, a model in which nothing happens would pass."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import created_replicas
@@ -42,9 +43,7 @@ def leader_epoch_rises(cluster: Cluster, broker: Broker, topic: Topic, partition
 @reachable()
 def replica_gets_its_file(cluster: Cluster, topic: Topic) -> bool:
     """Some replica has a partition.metadata."""
-    return any(
-        cluster.replica_of(broker, topic, p).file_topic_id is not None for broker in BROKERS for p in PARTITIONS
-    )
+    return any(cluster.replica_of(broker, topic, p).file_topic_id is not None for broker in BROKERS for p in PARTITIONS)
 
 
 @reachable()

@@ -3,6 +3,7 @@
 Each engine accepts a `Scenario`, the name of an installed one, `package.module:NAME`, or a `Model`. Everything slow is
 imported when an engine is first called.
 """
+
 from __future__ import annotations
 
 import time
@@ -43,11 +44,19 @@ def scenario(name: str) -> Scenario:
 
 
 def exhaust(
-    scenario: Scenario | Model | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
-    seconds: float | None = None, memory_bytes: int | None = None, workers: int = 1, keep_going: bool = False,
-    reduce: bool = False, symmetry: str | None = None,
-) -> Verdict:  # fmt: skip
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    memory_bytes: int | None = None,
+    workers: int = 1,
+    keep_going: bool = False,
+    reduce: bool = False,
+    symmetry: str | None = None,
+) -> Verdict:
     """Visit every reachable state, breadth first, and check the properties there.
 
     Args:
@@ -74,17 +83,32 @@ def exhaust(
     from kwalk.search.exhaustive.search import exhaust as run
 
     return _verdict(
-        run, _asked(scenario, properties, variant, bounds, flags), seconds=seconds, memory_bytes=memory_bytes,
-        workers=workers, keep_going=keep_going, reduce=reduce, symmetry=symmetry,
-    )  # fmt: skip
+        run,
+        _asked(scenario, properties, variant, bounds, flags),
+        seconds=seconds,
+        memory_bytes=memory_bytes,
+        workers=workers,
+        keep_going=keep_going,
+        reduce=reduce,
+        symmetry=symmetry,
+    )
 
 
 def walk(
-    scenario: Scenario | Model | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
-    walks: int | None = None, depth: int = 100, seed: int = 0, seconds: float | None = None, workers: int = 1,
-    keep_going: bool = False, minimize: int = 0,
-) -> Verdict:  # fmt: skip
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    walks: int | None = None,
+    depth: int = 100,
+    seed: int = 0,
+    seconds: float | None = None,
+    workers: int = 1,
+    keep_going: bool = False,
+    minimize: int = 0,
+) -> Verdict:
     """Take random walks and check the properties at every step.
 
     Args:
@@ -107,16 +131,30 @@ def walk(
     from kwalk.search.simulation.walk import walk as run
 
     return _verdict(
-        run, _asked(scenario, properties, variant, bounds, flags), walks=walks, depth=depth, seed=seed,
-        seconds=seconds, workers=workers, keep_going=keep_going, minimize=minimize,
-    )  # fmt: skip
+        run,
+        _asked(scenario, properties, variant, bounds, flags),
+        walks=walks,
+        depth=depth,
+        seed=seed,
+        seconds=seconds,
+        workers=workers,
+        keep_going=keep_going,
+        minimize=minimize,
+    )
 
 
 def prove(
-    scenario: Scenario | Model | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
-    depth: int | None = None, induction: int | None = None, support: bool = True, seconds: float | None = None,
-) -> Verdict:  # fmt: skip
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    depth: int | None = None,
+    induction: int | None = None,
+    support: bool = True,
+    seconds: float | None = None,
+) -> Verdict:
     """Prove the properties for behaviours of any length with Z3, or find a shortest violation.
 
     Args:
@@ -140,10 +178,16 @@ def prove(
 
 
 def check(
-    scenario: Scenario | Model | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
-    seed: int = 0, seconds: float | None = None, workers: int | None = None,
-) -> Verdict:  # fmt: skip
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    seconds: float | None = None,
+    workers: int | None = None,
+) -> Verdict:
     """Run exhaustive search, random walks and proofs on the same properties, and compare their answers.
 
     Args:
@@ -169,11 +213,19 @@ def check(
 
 
 def hunt(
-    scenario: Scenario | Model | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
-    seed: int = 0, seconds: float | None = None, workers: int | None = None, keep_going: bool = False,
-    minimize: int = 0, out: str | Path | None = None,
-) -> Verdict:  # fmt: skip
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    seconds: float | None = None,
+    workers: int | None = None,
+    keep_going: bool = False,
+    minimize: int = 0,
+    out: str | Path | None = None,
+) -> Verdict:
     """Search exhaustively; if that does not finish in its share of the time, walk on Spark; then minimize.
 
     Args:
@@ -195,9 +247,15 @@ def hunt(
     from kwalk.search.analyses.hunt import hunt as run
 
     return _verdict(
-        run, _asked(scenario, properties, variant, bounds, flags), seed=seed, seconds=seconds, workers=workers,
-        keep_going=keep_going, minimize=minimize, out=out,
-    )  # fmt: skip
+        run,
+        _asked(scenario, properties, variant, bounds, flags),
+        seed=seed,
+        seconds=seconds,
+        workers=workers,
+        keep_going=keep_going,
+        minimize=minimize,
+        out=out,
+    )
 
 
 def shrink(trace: Trace | str | Path, *, seconds: float | None = None) -> Trace:
@@ -219,10 +277,14 @@ def shrink(trace: Trace | str | Path, *, seconds: float | None = None) -> Trace:
 
 
 def graph(
-    scenario: Scenario | Model | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
     most: int = 200,
-) -> StateGraph:  # fmt: skip
+) -> StateGraph:
     """Return the state graph of the first `most` states, breadth first.
 
     Args:
@@ -240,10 +302,17 @@ def graph(
 
 
 def explore(
-    scenario: Scenario | Model | Trace | str, properties: Checked | Iterable[Checked] | None = None, *,
-    variant: str | None = None, bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None,
-    seconds: float | None = None, memory_bytes: int | None = None, out: str | Path = "kwalk-out", port: int = 0,
-) -> ExplorerFrame:  # fmt: skip
+    scenario: Scenario | Model | Trace | str,
+    properties: Checked | Iterable[Checked] | None = None,
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    memory_bytes: int | None = None,
+    out: str | Path = "kwalk-out",
+    port: int = 0,
+) -> ExplorerFrame:
     """Return a page, for a cell of a notebook, on which a user takes the steps of a model.
 
     Args:
@@ -273,9 +342,13 @@ def explore(
 
 
 def explain(
-    snapshots: Iterable[str | Path], scenario: str | None = None, *, variant: str | None = None, seconds: float = 60.0,
+    snapshots: Iterable[str | Path],
+    scenario: str | None = None,
+    *,
+    variant: str | None = None,
+    seconds: float = 60.0,
     events: int | None = None,
-) -> ReportedExplanation:  # fmt: skip
+) -> ReportedExplanation:
     """Search for a behaviour that passes through snapshots of a real system, in their order.
 
     Args:
@@ -312,10 +385,17 @@ def _with_model(report: ReportedExplanation) -> ReportedExplanation:
 
 
 def mutate(
-    scenario: Scenario | str, properties: Iterable[str] = (), *, variant: str | None = None,
-    bounds: Mapping[str, int] | None = None, flags: Mapping[str, Any] | None = None, sample: int | None = None,
-    seed: int = 0, seconds: float | None = None, workers: int = 1,
-) -> MutationReport:  # fmt: skip
+    scenario: Scenario | str,
+    properties: Iterable[str] = (),
+    *,
+    variant: str | None = None,
+    bounds: Mapping[str, int] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    seconds: float | None = None,
+    workers: int = 1,
+) -> MutationReport:
     """Make small mistakes in the functions of a model, one at a time, and check which ones its properties notice.
 
     Args:
@@ -344,9 +424,13 @@ def mutate(
 
 
 def audit(
-    fixes: Fix | str | Iterable[Fix | str] = (), *, scenario: str | None = None, seconds: float | None = None,
-    prove: bool = False, workers: int = 1,
-) -> AuditReport:  # fmt: skip
+    fixes: Fix | str | Iterable[Fix | str] = (),
+    *,
+    scenario: str | None = None,
+    seconds: float | None = None,
+    prove: bool = False,
+    workers: int = 1,
+) -> AuditReport:
     """Search each trial of each fix with the fix off and with it on, and compare.
 
     Args:

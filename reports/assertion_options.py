@@ -4,6 +4,7 @@ They come from pytest's command line, or from a caller's own `with AssertionOpti
 assertion takes precedence over them. This module uses `dataclasses`, not attrs: the pytest plugin imports it in every
 test run of every project, and pytest has imported `dataclasses` already.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

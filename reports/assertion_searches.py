@@ -1,4 +1,5 @@
 """The searches behind assertions: what an assertion checks, the engines, and searches that several tests share."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

@@ -4,6 +4,7 @@ Words: an assertion *holds* if its engine finds no counterexample; how strong th
 prove: within the bounds; walk and hypothesis: as far as they searched). A *pinned* counterexample is a known one, saved
 as a trace: it is *closed* when it is no longer found, and *longer* when the shortest way to it is closed.
 """
+
 from __future__ import annotations
 
 import shlex

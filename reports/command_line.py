@@ -4,6 +4,7 @@ Results go to standard output; progress, warnings and errors to standard error. 
 when it runs, so that `kwalk --help` is fast. The process (`start`) collects garbage less often than Python's default,
 and exits without finalizing the interpreter: together these save a quarter of the time of a short search.
 """
+
 from __future__ import annotations
 
 import atexit

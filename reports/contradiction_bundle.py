@@ -6,6 +6,7 @@ of each engine, and there is an ITF file for each trace. If compiled code or Z3 
 `model.json` has that state, and `reproduce.py` compares all executions of the model there. If an action fails while
 snapshots are explained, `trace.itf.json` leads to the state where it does, if that is known.
 """
+
 from __future__ import annotations
 
 import json
@@ -62,9 +63,12 @@ def write_disagreement(error: EngineDisagreement, folder: str | Path, command: s
     if error.state is not None:
         about["state"] = model.show(error.state) if _is_in_domains(model, error.state) else list(error.state)
         texts["reproduce.py"] = REPRODUCE.format(
-            scenario=reference_to(model.scenario), variant=model.variant, bounds=dict(model.binding.bounds),
-            flags=dict(model.flag_overrides), state=tuple(error.state),
-        )  # fmt: skip
+            scenario=reference_to(model.scenario),
+            variant=model.variant,
+            bounds=dict(model.binding.bounds),
+            flags=dict(model.flag_overrides),
+            state=tuple(error.state),
+        )
     texts["model.json"] = _json(about)
     path = Path(folder) / _name(model)
     with out_folder(path) as out:
@@ -105,7 +109,7 @@ def write_failure(error: ModelFailure, folder: str | Path, command: str) -> Path
     if error.trace is not None:
         texts["trace.itf.json"] = itf_text(
             model, stamped(error.trace, model, reference_to(model.scenario)), kwalk_version()
-        )  # fmt: skip
+        )
     path = Path(folder) / _name(model, "failure")
     with out_folder(path) as out:
         out.write(texts)
@@ -144,9 +148,13 @@ def _json(thing: object) -> str:
 
 def _about(model: Model) -> dict[str, object]:
     return {
-        "scenario": reference_to(model.scenario), "variant": model.variant, "bounds": dict(model.binding.bounds),
-        "flags": dict(model.flag_overrides), "fingerprint": model_digest(model), "versions": dict(_versions()),
-    }  # fmt: skip
+        "scenario": reference_to(model.scenario),
+        "variant": model.variant,
+        "bounds": dict(model.binding.bounds),
+        "flags": dict(model.flag_overrides),
+        "fingerprint": model_digest(model),
+        "versions": dict(_versions()),
+    }
 
 
 def _versions() -> Iterator[tuple[str, str]]:

@@ -1,4 +1,5 @@
 """Links to the documentation from files that are saved anywhere: to published pages, or to those beside the code."""
+
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, metadata

@@ -4,6 +4,7 @@ Words: *visible* text has escapes instead of control characters, invisible chara
 direction. A *file stem* is a file's name without folder and suffix. Every name passes through this module before it
 gets into a report or a file's name; HTML templates escape markup in addition.
 """
+
 from __future__ import annotations
 
 import re

@@ -3,6 +3,7 @@
 A file gets its name after all of its content is on the disk; files that belong together appear together. A folder that
 a command created and wrote nothing to is removed again.
 """
+
 from __future__ import annotations
 
 import os

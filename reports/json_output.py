@@ -1,4 +1,5 @@
 """A verdict as one JSON object: what `--json` prints, for scripts to read. Where a field changes, FORMAT rises."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ Files = Mapping[str, Path]
 """The trace file of each violated property, by its key ("" for a deadlock)."""
 FORMAT = 2
 """To be raised when a key changes its name or its meaning."""
+
 
 def _comparison(verdict: Verdict) -> dict[str, Any]:
     """Return how much was compared with plain Python, and what never was."""
@@ -56,8 +58,11 @@ def verdict_object(
         "generated_states": verdict.generated_states,
         "depth": verdict.depth,
         "states_by_depth": list(verdict.states_by_depth),
-        "steps": verdict.steps, "walks": verdict.walks, "quiescent_states": verdict.quiescent_states,
-        "seconds": round(verdict.seconds, 3), "seed": verdict.seed,
+        "steps": verdict.steps,
+        "walks": verdict.walks,
+        "quiescent_states": verdict.quiescent_states,
+        "seconds": round(verdict.seconds, 3),
+        "seed": verdict.seed,
         "bounds_hit": dict(verdict.bounds_hit),
         "action_counts": {key: asdict(count) for key, count in verdict.action_counts.items()},
         "left_out": list(verdict.left_out),
@@ -70,7 +75,8 @@ def verdict_object(
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
         "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
         **_comparison(verdict),
-        "sliced_walks": verdict.sliced_walks, "sliced_states": verdict.sliced_states,
+        "sliced_walks": verdict.sliced_walks,
+        "sliced_states": verdict.sliced_states,
         "notes": list(verdict.notes),
         "proofs": list(map(_proof, verdict.proofs)),
         "command": verdict.command,

@@ -1,4 +1,5 @@
 """What the engines return as text, and as HTML for notebooks: both are one rendering by rich."""
+
 from __future__ import annotations
 
 import io
@@ -37,9 +38,15 @@ def text(shown: object) -> str | None:
 def html(shown: object) -> str | None:
     """Return an object as HTML, with every text escaped; None if it is of another class."""
     out = Console(
-        file=io.StringIO(), record=True, force_terminal=True, color_system="truecolor", width=WIDTH, markup=False,
-        emoji=False, highlight=False,
-    )  # fmt: skip
+        file=io.StringIO(),
+        record=True,
+        force_terminal=True,
+        color_system="truecolor",
+        width=WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
     return out.export_html(inline_styles=True, code_format=FRAME) if _print(shown, out) else None
 
 

@@ -3,6 +3,7 @@
 They are written if the environment variable of Hypothesis is set, so that tools that read its observations, such as
 Tyche, show searches beside property-based tests. Source: Hypothesis, "Observability", format of `test_case`.
 """
+
 from __future__ import annotations
 
 import json
@@ -49,9 +50,12 @@ def observation(
     """Return the observation of a verdict as an object of Hypothesis' format; its arguments are the steps."""
     steps = {str(step.number): f"{step.actor}: {step.text}" for step in story.steps} if story else {}
     counts = {
-        "distinct states": verdict.distinct_states, "steps": verdict.steps, "walks": verdict.walks,
-        "depth": verdict.depth, "length": story.length if story else None,
-    }  # fmt: skip
+        "distinct states": verdict.distinct_states,
+        "steps": verdict.steps,
+        "walks": verdict.walks,
+        "depth": verdict.depth,
+        "length": story.length if story else None,
+    }
     return {
         "type": "test_case",
         "run_start": time.time() - verdict.seconds,
@@ -65,7 +69,10 @@ def observation(
         "coverage": None,
         "timing": {"search": round(verdict.seconds, 6)},
         "metadata": {
-            "scenario": reference, "variant": verdict.variant, "bounds": dict(verdict.bounds),
-            "properties": list(verdict.properties), "trace": trace or None,
+            "scenario": reference,
+            "variant": verdict.variant,
+            "bounds": dict(verdict.bounds),
+            "properties": list(verdict.properties),
+            "trace": trace or None,
         },
-    }  # fmt: skip
+    }

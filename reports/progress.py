@@ -1,4 +1,5 @@
 """Progress of a long run on standard error: a bar with rate and time left on a terminal, else a line every 10 s."""
+
 from __future__ import annotations
 
 import sys

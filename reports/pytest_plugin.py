@@ -3,6 +3,7 @@
 pytest imports this module in every project of an environment that has kwalk installed. Therefore it imports only the
 standard library, pytest and two small modules of kwalk.
 """
+
 from __future__ import annotations
 
 import json
@@ -34,10 +35,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--kwalk-bound", type=bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
     add("--kwalk-html", type=Path, metavar="FILE", help="write a page of all failed assertions")
-    add("--kwalk-strict", action="store_true",
-        help="fail assert_holds also if a property was never tested, or a bound that matters cut off steps")
-    add("--kwalk-pin", action="store_true",
-        help="replace the pinned traces of known counterexamples that are found with the same length")
+    add(
+        "--kwalk-strict",
+        action="store_true",
+        help="fail assert_holds also if a property was never tested, or a bound that matters cut off steps",
+    )
+    add(
+        "--kwalk-pin",
+        action="store_true",
+        help="replace the pinned traces of known counterexamples that are found with the same length",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,6 +5,7 @@ is written whole after each outcome. Reading checks the form of every field agai
 the engines confirm traces by executing them. Explanations are TOML: tables `[[survivors]]`, each with a `reason` and
 the ids of the `mutants` that it is about.
 """
+
 from __future__ import annotations
 
 import json

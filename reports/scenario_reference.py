@@ -1,4 +1,5 @@
 """The reference of a scenario: the name by which another process finds it again to replay a trace."""
+
 from __future__ import annotations
 
 import sys

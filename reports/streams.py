@@ -2,6 +2,7 @@
 
 Words: a *discarded* stream writes to the null device.
 """
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """The console: colours on a terminal, plain text elsewhere."""
+
 from __future__ import annotations
 
 import io

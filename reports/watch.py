@@ -1,4 +1,5 @@
 """The page of a search in progress: it loads itself again every few seconds, until the search has ended."""
+
 from __future__ import annotations
 
 import time
@@ -61,15 +62,16 @@ class WatchPage:
         self._written = time.monotonic()
         text = render(
             "watch.html.j2",
-            now=visible(now), command=visible(self.command), refresh=REFRESH if refresh else None,
+            now=visible(now),
+            command=visible(self.command),
+            refresh=REFRESH if refresh else None,
             engines=[_shown(samples) for samples in self._looked_at()],
             written=time.strftime("%H:%M:%S"),
-        )  # fmt: skip
+        )
         try:
             save(self.path, text.encode())
         except OSError:
             return
-
 
     def _looked_at(self) -> list[list[Progress]]:
         """Return the samples of the engines that ran for a second; of all if none did."""
@@ -94,8 +96,10 @@ def _charts(samples: Sequence[Progress]) -> Iterator[tuple[str, str, str]]:
     ]
     if rates:
         yield f"Rate, {unit} per second, over the seconds of the search", short(rates[-1][1]), _curve(rates)
-    yield f"{unit.capitalize()} over the seconds of the search", short(samples[-1].done), _curve(
-        [(each.seconds, float(each.done)) for each in samples]
+    yield (
+        f"{unit.capitalize()} over the seconds of the search",
+        short(samples[-1].done),
+        _curve([(each.seconds, float(each.done)) for each in samples]),
     )
     levels: dict[int, int] = {}
     for each in samples:

@@ -1,4 +1,5 @@
 """Fixtures that all tests share."""
+
 from __future__ import annotations
 
 import gc
@@ -11,17 +12,49 @@ import pytest
 from tests.reports.commands import kwalk as kwalk
 
 SLOW = (
-    "agreement", "bad_input/test_snapshots.py", "bench/test_swarm.py", "check", "constraints", "distributed", "edits",
-    "examples/test_how_to_check_recovery.py", "examples/test_language_reference.py",
-    "examples/test_large_published_counts.py", "examples/test_published_counts.py", "examples/test_types.py",
-    "hypothesis", "kafka", "liveness/test_engines.py", "liveness/test_errors.py",
-    "liveness/test_fairness_in_random_graphs.py", "minimize", "mutation", "nightly", "package", "plugin/test_hunts.py",
-    "prove", "reduction", "refinement", "reports/test_audit_command.py", "reports/test_graph_command.py",
-    "reports/test_illustrations.py", "reports/test_trace_commands.py", "search/exhaustive/test_blocks.py",
-    "search/exhaustive/test_interpreted.py", "search/exhaustive/test_sizes.py", "search/test_checkpoints.py",
-    "search/test_sliced_walks.py", "search/test_swarm.py", "search/test_waypoints.py", "selftest", "snapshots",
-    "spark", "structure/test_documentation.py", "symmetry", "traces",
-)  # fmt: skip
+    "agreement",
+    "bad_input/test_snapshots.py",
+    "bench/test_swarm.py",
+    "check",
+    "constraints",
+    "distributed",
+    "edits",
+    "examples/test_how_to_check_recovery.py",
+    "examples/test_language_reference.py",
+    "examples/test_large_published_counts.py",
+    "examples/test_published_counts.py",
+    "examples/test_types.py",
+    "hypothesis",
+    "kafka",
+    "liveness/test_engines.py",
+    "liveness/test_errors.py",
+    "liveness/test_fairness_in_random_graphs.py",
+    "minimize",
+    "mutation",
+    "nightly",
+    "package",
+    "plugin/test_hunts.py",
+    "prove",
+    "reduction",
+    "refinement",
+    "reports/test_audit_command.py",
+    "reports/test_graph_command.py",
+    "reports/test_illustrations.py",
+    "reports/test_trace_commands.py",
+    "search/exhaustive/test_blocks.py",
+    "search/exhaustive/test_interpreted.py",
+    "search/exhaustive/test_sizes.py",
+    "search/test_checkpoints.py",
+    "search/test_sliced_walks.py",
+    "search/test_swarm.py",
+    "search/test_waypoints.py",
+    "selftest",
+    "snapshots",
+    "spark",
+    "structure/test_documentation.py",
+    "symmetry",
+    "traces",
+)
 """Folders and files whose tests compile large models, start processes or search for seconds: marked `slow`."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests press Ctrl-C

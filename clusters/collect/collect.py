@@ -4,6 +4,7 @@ The parts are read one after another while the cluster runs. All znodes are comp
 if one has changed, it is read again and the brokers are looked at again, a few times at most. What still changed is
 named in the snapshot, as is everything that could not be read.
 """
+
 from __future__ import annotations
 
 import json
@@ -238,11 +239,13 @@ class _Visit:
         numbers = sorted({*self.registered, *self.roots, *self.failed})
         return [
             BrokerSeen(
-                number, number in self.registered,
-                None if number in self.failed else self.roots.get(number), caches.get(number),
+                number,
+                number in self.registered,
+                None if number in self.failed else self.roots.get(number),
+                caches.get(number),
             )
             for number in numbers
-        ]  # fmt: skip
+        ]
 
     def _report(self, total: int) -> None:
         self.done += 1

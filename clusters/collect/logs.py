@@ -6,6 +6,7 @@ archive. Nothing is extracted from an archive, and records are never read.
 
 Source: kafka.log.LogManager, kafka.server.BrokerMetadataCheckpoint, kafka.server.PartitionMetadataFile.
 """
+
 from __future__ import annotations
 
 import os
@@ -182,10 +183,11 @@ def _assembled(path: str, files: dict[str, str], names: Iterable[str], problems:
     holders = (name.rpartition("/")[0] for name in files)
     known = sorted({name for name in (*names, *holders) if DIRECTORY.fullmatch(name) and "/" not in name})
     return LogRoot(
-        path, files.get(BROKER),
+        path,
+        files.get(BROKER),
         {name: PartitionFiles(files.get(f"{name}/{IDENTITY}"), files.get(f"{name}/{EPOCHS}")) for name in known},
         tuple(problems),
-    )  # fmt: skip
+    )
 
 
 # A tar archive.

@@ -3,6 +3,7 @@
 The lab and `kwalk collect` have different eyes (another client of ZooKeeper, other ways to log directories), and this
 one writer. The format is described in docs/reference/snapshots.md.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -122,9 +123,12 @@ def _topic(znodes: Znodes, name: str, problems: list[str]) -> dict[str, Any] | N
     if incomplete or any(map(znodes.is_unread, (f"{path}/partitions", *below.values()))):
         return None
     return {
-        "znode": znode, "version": found.version, "czxid": found.czxid, "mzxid": found.mzxid,
+        "znode": znode,
+        "version": found.version,
+        "czxid": found.czxid,
+        "mzxid": found.mzxid,
         "partition_state": {number: state for number, state in states.items() if state},
-    }  # fmt: skip
+    }
 
 
 def _state(znodes: Znodes, path: str) -> dict[str, Any] | None:
@@ -180,9 +184,7 @@ def _brokers(
     return found
 
 
-def _directories(
-    broker: BrokerSeen, topics: Topics, unread: set[str], problems: list[str]
-) -> dict[str, Any] | None:
+def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems: list[str]) -> dict[str, Any] | None:
     """Return the directories of a broker; those of topics whose znodes could not be read would look orphaned."""
     if broker.roots is None:
         return None
@@ -229,9 +231,12 @@ def _metadata_topic(topic: TopicMetadata) -> dict[str, Any]:
         "topic_id": topic.topic_id,
         "partitions": {
             str(number): {
-                "error": partition.error, "leader": partition.leader, "leader_epoch": partition.leader_epoch,
-                "isr": list(partition.isr), "offline": list(partition.offline),
+                "error": partition.error,
+                "leader": partition.leader,
+                "leader_epoch": partition.leader_epoch,
+                "isr": list(partition.isr),
+                "offline": list(partition.offline),
             }
             for number, partition in topic.partitions.items()
         },
-    }  # fmt: skip
+    }

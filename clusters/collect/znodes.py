@@ -8,6 +8,7 @@ states, and the topics to be deleted. Credentials are elsewhere (/config/users, 
 
 Source: kafka.zk.ZkData; zookeeper.jute.
 """
+
 from __future__ import annotations
 
 import json

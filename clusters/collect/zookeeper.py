@@ -3,6 +3,7 @@
 ZooKeeper's log of transactions shows two of such a connection: the beginning of its session, and the end. Requests are
 sent without waiting for answers to earlier ones.
 """
+
 from __future__ import annotations
 
 import logging
@@ -154,9 +155,7 @@ class ZooKeeperReader:
         """Return znodes without content and children."""
         return self._read(self._client.exists_async, paths, lambda found: None if found is None else _znode(found))
 
-    def _read(
-        self, ask: Callable[[str], Any], paths: Sequence[str], read: Callable[[Any], Answer]
-    ) -> list[Answer]:
+    def _read(self, ask: Callable[[str], Any], paths: Sequence[str], read: Callable[[Any], Answer]) -> list[Answer]:
         found: dict[str, Answer] = {}
         for attempt in range(TRIES):
             left = [path for path in paths if path not in found]
@@ -218,12 +217,19 @@ def _client(options: ZooKeeperOptions, remarks: _Remarks) -> Any:
     logger.addHandler(remarks)
     sasl = {"mechanism": "DIGEST-MD5", "username": options.sasl, "password": options.password}
     return _ReadingClient(
-        hosts=options.hosts, timeout=min(options.seconds, 10.0), logger=logger, handler=_Handler(),
-        use_ssl=options.tls, ca=options.ca, certfile=options.certificate, keyfile=options.key, verify_certs=True,
+        hosts=options.hosts,
+        timeout=min(options.seconds, 10.0),
+        logger=logger,
+        handler=_Handler(),
+        use_ssl=options.tls,
+        ca=options.ca,
+        certfile=options.certificate,
+        keyfile=options.key,
+        verify_certs=True,
         check_hostname=options.tls,
         auth_data=[("digest", f"{options.digest}:{options.password}")] if options.digest else None,
         sasl_options=sasl if options.sasl else None,
-    )  # fmt: skip
+    )
 
 
 def _answer(sent: Any, read: Callable[[Any], Answer], seconds: float) -> Answer:

@@ -6,6 +6,7 @@ chooses the broker and the moment.)
 
 Source: the messages in org.apache.kafka.common.message; org.apache.kafka.common.protocol.Errors.
 """
+
 from __future__ import annotations
 
 import struct
@@ -33,18 +34,45 @@ from kwalk.clusters.wire import (
 )
 
 ERRORS = {
-    -1: "UNKNOWN_SERVER_ERROR", 0: "NONE", 1: "OFFSET_OUT_OF_RANGE", 3: "UNKNOWN_TOPIC_OR_PARTITION",
-    5: "LEADER_NOT_AVAILABLE", 6: "NOT_LEADER_OR_FOLLOWER", 7: "REQUEST_TIMED_OUT", 9: "REPLICA_NOT_AVAILABLE",
-    14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR",
-    17: "INVALID_TOPIC_EXCEPTION", 19: "NOT_ENOUGH_REPLICAS", 20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
-    22: "ILLEGAL_GENERATION", 25: "UNKNOWN_MEMBER_ID", 27: "REBALANCE_IN_PROGRESS", 35: "UNSUPPORTED_VERSION",
-    36: "TOPIC_ALREADY_EXISTS", 37: "INVALID_PARTITIONS", 38: "INVALID_REPLICATION_FACTOR",
-    39: "INVALID_REPLICA_ASSIGNMENT", 41: "NOT_CONTROLLER", 42: "INVALID_REQUEST", 56: "KAFKA_STORAGE_ERROR",
-    60: "REASSIGNMENT_IN_PROGRESS", 68: "NON_EMPTY_GROUP", 69: "GROUP_ID_NOT_FOUND", 73: "TOPIC_DELETION_DISABLED",
-    74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH", 79: "MEMBER_ID_REQUIRED",
-    80: "PREFERRED_LEADER_NOT_AVAILABLE", 82: "FENCED_INSTANCE_ID", 84: "ELECTION_NOT_NEEDED",
-    85: "NO_REASSIGNMENT_IN_PROGRESS", 100: "UNKNOWN_TOPIC_ID", 103: "INCONSISTENT_TOPIC_ID",
-}  # fmt: skip
+    -1: "UNKNOWN_SERVER_ERROR",
+    0: "NONE",
+    1: "OFFSET_OUT_OF_RANGE",
+    3: "UNKNOWN_TOPIC_OR_PARTITION",
+    5: "LEADER_NOT_AVAILABLE",
+    6: "NOT_LEADER_OR_FOLLOWER",
+    7: "REQUEST_TIMED_OUT",
+    9: "REPLICA_NOT_AVAILABLE",
+    14: "COORDINATOR_LOAD_IN_PROGRESS",
+    15: "COORDINATOR_NOT_AVAILABLE",
+    16: "NOT_COORDINATOR",
+    17: "INVALID_TOPIC_EXCEPTION",
+    19: "NOT_ENOUGH_REPLICAS",
+    20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+    22: "ILLEGAL_GENERATION",
+    25: "UNKNOWN_MEMBER_ID",
+    27: "REBALANCE_IN_PROGRESS",
+    35: "UNSUPPORTED_VERSION",
+    36: "TOPIC_ALREADY_EXISTS",
+    37: "INVALID_PARTITIONS",
+    38: "INVALID_REPLICATION_FACTOR",
+    39: "INVALID_REPLICA_ASSIGNMENT",
+    41: "NOT_CONTROLLER",
+    42: "INVALID_REQUEST",
+    56: "KAFKA_STORAGE_ERROR",
+    60: "REASSIGNMENT_IN_PROGRESS",
+    68: "NON_EMPTY_GROUP",
+    69: "GROUP_ID_NOT_FOUND",
+    73: "TOPIC_DELETION_DISABLED",
+    74: "FENCED_LEADER_EPOCH",
+    75: "UNKNOWN_LEADER_EPOCH",
+    79: "MEMBER_ID_REQUIRED",
+    80: "PREFERRED_LEADER_NOT_AVAILABLE",
+    82: "FENCED_INSTANCE_ID",
+    84: "ELECTION_NOT_NEEDED",
+    85: "NO_REASSIGNMENT_IN_PROGRESS",
+    100: "UNKNOWN_TOPIC_ID",
+    103: "INCONSISTENT_TOPIC_ID",
+}
 BROKER_CONFIGURATION = 4
 """ConfigResource.Type.BROKER; without a name it is that of all brokers."""
 SET_CONFIGURATION, DELETE_CONFIGURATION = 0, 1
@@ -261,9 +289,16 @@ def _signed(reader: Reader) -> int:
 
 
 def produce(
-    port: int, topic: str, partition: int, value: str, *, key: str | None = None, age: float = 0.0, acks: int = -1,
+    port: int,
+    topic: str,
+    partition: int,
+    value: str,
+    *,
+    key: str | None = None,
+    age: float = 0.0,
+    acks: int = -1,
     seconds: float = 6.0,
-) -> Probe:  # fmt: skip
+) -> Probe:
     """Produce one record to the broker that should lead the partition.
 
     Args:
@@ -359,5 +394,3 @@ def _probe(ask: Callable[[], Probe]) -> Probe:
     except (OSError, Malformed) as error:
         found = {"error": NO_ANSWER, "message": str(error)}
     return {"ok": found["error"] == OK, **found, "ms": round((time.monotonic() - start) * 1000)}
-
-

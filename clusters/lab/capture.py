@@ -3,6 +3,7 @@
 What is seen: the znodes of ZooKeeper, each broker's log directories on disk, and its answer to a Metadata request. The
 parts are read one after another: a snapshot of a cluster that changes meanwhile may mix two moments.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,6 +3,7 @@
 Words: a *lab* is the running cluster with its folder. The *port* of a broker is that of its listener for clients; with
 proxies, brokers reach each other through a second listener and its proxy, and ZooKeeper through another proxy.
 """
+
 from __future__ import annotations
 
 import json
@@ -40,11 +41,19 @@ CLIENT_ONLY = ("1.0.0",)
 MOST_BROKERS = 5
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 SETTINGS: Mapping[str, Any] = {
-    "zookeeper.session.timeout.ms": 18000, "auto.create.topics.enable": "false",
-    "auto.leader.rebalance.enable": "false", "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 1,
-    "num.recovery.threads.per.data.dir": 1, "num.io.threads": 4, "num.network.threads": 2, "background.threads": 2,
-    "log.cleaner.enable": "false", "replica.lag.time.max.ms": 8000, "group.initial.rebalance.delay.ms": 0,
-}  # fmt: skip
+    "zookeeper.session.timeout.ms": 18000,
+    "auto.create.topics.enable": "false",
+    "auto.leader.rebalance.enable": "false",
+    "offsets.topic.replication.factor": 1,
+    "offsets.topic.num.partitions": 1,
+    "num.recovery.threads.per.data.dir": 1,
+    "num.io.threads": 4,
+    "num.network.threads": 2,
+    "background.threads": 2,
+    "log.cleaner.enable": "false",
+    "replica.lag.time.max.ms": 8000,
+    "group.initial.rebalance.delay.ms": 0,
+}
 """A broker's settings, where they differ from Kafka's own, to be small and to do nothing without a request."""
 LOGS = ("server", "state-change", "controller")
 LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (.*)")
@@ -230,9 +239,7 @@ class Lab:
             raise self._failure("No broker became controller within 30 s")
         self.note(f"started: brokers {_listed(self.brokers)}, controller {self.controller()}")
 
-    def start_zookeeper(
-        self, port: int, settings: Mapping[str, Any] | None = None, java: Sequence[str] = ()
-    ) -> None:
+    def start_zookeeper(self, port: int, settings: Mapping[str, Any] | None = None, java: Sequence[str] = ()) -> None:
         """Start ZooKeeper only, with no broker; `zk` is then a client of it.
 
         Args:
@@ -243,10 +250,15 @@ class Lab:
         self.zookeeper_port = port
         (self.folder / "zookeeper").mkdir(parents=True)
         settings = {
-            "dataDir": self.folder / "zookeeper", "clientPort": self.zookeeper_port, "clientPortAddress": "127.0.0.1",
-            "admin.enableServer": "false", "tickTime": 1000, "maxClientCnxns": 0, "4lw.commands.whitelist": "*",
+            "dataDir": self.folder / "zookeeper",
+            "clientPort": self.zookeeper_port,
+            "clientPortAddress": "127.0.0.1",
+            "admin.enableServer": "false",
+            "tickTime": 1000,
+            "maxClientCnxns": 0,
+            "4lw.commands.whitelist": "*",
             **(settings or {}),
-        }  # fmt: skip
+        }
         _write_properties(self.folder / "zookeeper.properties", settings)
         _write_properties(self.folder / "console.log4j.properties", _CONSOLE)
         main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zookeeper.properties"))
@@ -271,9 +283,14 @@ class Lab:
             self.class_paths |= self.store.class_path([release], self.report)
         configuration = log4j or self.folder / "console.log4j.properties"
         command = [
-            str(self.java), f"-Xmx{heap}m", *JVM, f"-Dlog4j.configuration=file:{configuration}",
-            "-cp", self.class_paths[release], *main,
-        ]  # fmt: skip
+            str(self.java),
+            f"-Xmx{heap}m",
+            *JVM,
+            f"-Dlog4j.configuration=file:{configuration}",
+            "-cp",
+            self.class_paths[release],
+            *main,
+        ]
         return self.processes.start(name, command, self.folder)
 
     def start(self, *numbers: int) -> None:
@@ -301,9 +318,7 @@ class Lab:
         main = ("kafka.Kafka", str(broker.folder / "server.properties"))
         if broker.process is not None:
             self.processes.forget(broker.process)
-        broker.process = self.run_java(
-            f"broker-{broker.id}", broker.release, main, heap=self.options.heap, log4j=log4j
-        )
+        broker.process = self.run_java(f"broker-{broker.id}", broker.release, main, heap=self.options.heap, log4j=log4j)
         return size
 
     def _settings(self, broker: LabBroker) -> dict[str, Any]:
@@ -312,11 +327,10 @@ class Lab:
             settings |= {
                 "zookeeper.connect": f"127.0.0.1:{broker.to_zookeeper.port}",
                 "listeners": f"CLIENT://127.0.0.1:{broker.port},BROKER://127.0.0.1:{broker.internal}",
-                "advertised.listeners":
-                    f"CLIENT://127.0.0.1:{broker.port},BROKER://127.0.0.1:{broker.from_brokers.port}",
+                "advertised.listeners": f"CLIENT://127.0.0.1:{broker.port},BROKER://127.0.0.1:{broker.from_brokers.port}",
                 "listener.security.protocol.map": "CLIENT:PLAINTEXT,BROKER:PLAINTEXT",
                 "inter.broker.listener.name": "BROKER",
-            }  # fmt: skip
+            }
         else:
             settings |= {
                 "zookeeper.connect": f"127.0.0.1:{self.zookeeper_port}",
@@ -342,10 +356,14 @@ class Lab:
     def _save_state(self) -> None:
         """Write what another process needs to look at the lab."""
         brokers = {
-            str(b.id): {"port": b.port, "data": str(b.data), "pid": b.process.pid if b.process else None,
-                        "ids": b.knows_topic_ids}
+            str(b.id): {
+                "port": b.port,
+                "data": str(b.data),
+                "pid": b.process.pid if b.process else None,
+                "ids": b.knows_topic_ids,
+            }
             for b in self.brokers.values()
-        }  # fmt: skip
+        }
         state = {"zookeeper": self.zookeeper_port, "release": self.options.release, "brokers": brokers}
         (self.folder / STATE).write_text(json.dumps(state, indent=1) + "\n")
 
@@ -557,9 +575,13 @@ class Lab:
         return True
 
     def capture(
-        self, label: str = "", extra: Mapping[str, Any] | None = None, *, without: Collection[int] = (),
+        self,
+        label: str = "",
+        extra: Mapping[str, Any] | None = None,
+        *,
+        without: Collection[int] = (),
         topic: str | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, Any]:
         """Return a snapshot in the format of captures, which `kwalk hunt --from` and `kwalk explain` read.
 
         Args:
@@ -570,7 +592,11 @@ class Lab:
         """
         places = [
             capture.Place(
-                b.id, b.port, b.data, alive=b.runs, with_ids=b.knows_topic_ids,
+                b.id,
+                b.port,
+                b.data,
+                alive=b.runs,
+                with_ids=b.knows_topic_ids,
                 asked=not b.paused and b.id not in without,
             )
             for b in self.brokers.values()
@@ -620,10 +646,11 @@ def _broker_logging(broker: LabBroker) -> dict[str, str]:
     for name in LOGS:
         appender = f"log4j.appender.{name}"
         found |= {
-            appender: "org.apache.log4j.FileAppender", f"{appender}.File": str(broker.log(name)),
+            appender: "org.apache.log4j.FileAppender",
+            f"{appender}.File": str(broker.log(name)),
             f"{appender}.layout": "org.apache.log4j.PatternLayout",
             f"{appender}.layout.ConversionPattern": "[%d] %p %m (%c)%n",
-        }  # fmt: skip
+        }
     for logger, name in (("state.change.logger", "state-change"), ("kafka.controller", "controller")):
         found |= {f"log4j.logger.{logger}": f"TRACE,{name}", f"log4j.additivity.{logger}": "false"}
     return found
@@ -669,9 +696,7 @@ def capture_running(folder: Path) -> dict[str, Any]:
     if state is None:
         raise UsageError(f"No lab runs in {str(folder)!r}. Name the folder that `kwalk lab start` prints.")
     places = [
-        capture.Place(
-            int(number), each["port"], Path(each["data"]), alive=_is_alive(each["pid"]), with_ids=each["ids"]
-        )
+        capture.Place(int(number), each["port"], Path(each["data"]), alive=_is_alive(each["pid"]), with_ids=each["ids"])
         for number, each in state["brokers"].items()
     ]
     client = ZooKeeperClient(state["zookeeper"])

@@ -9,6 +9,7 @@ One cluster serves several histories. Between two of them all brokers are starte
 controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or a controller has left
 requests in its batch (`DAMAGE`), the next history has a new cluster.
 """
+
 from __future__ import annotations
 
 import gzip
@@ -106,8 +107,18 @@ Judge = Callable[[Sequence[Path], float], HistoryVerdict]
 def explained_by_command(snapshots: Sequence[Path], seconds: float) -> HistoryVerdict:
     """Run `kwalk explain` in a process of its own: its memory ends with it, and it ends with this process."""
     case, begun = snapshots[0].parent, time.monotonic()
-    command = [sys.executable, "-m", "kwalk.reports.command_line", "explain", "--json", "--seconds", f"{seconds:g}",
-               "--out", str(case / "explained"), *map(str, snapshots)]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "kwalk.reports.command_line",
+        "explain",
+        "--json",
+        "--seconds",
+        f"{seconds:g}",
+        "--out",
+        str(case / "explained"),
+        *map(str, snapshots),
+    ]
     answer = case / "explained.json"
     (case / "explain.out").unlink(missing_ok=True)
     with ProcessGroup() as processes:
@@ -355,10 +366,16 @@ def run_history(lab: Lab, topic: str, operations: Sequence[FuzzOperation], folde
         begun = time.monotonic()
         answer = KINDS[operation.name].do(hands, operation)
         _note_ids(hands)
-        done.append({
-            "operation": operation.name, "broker": operation.broker, "number": operation.number,
-            "rests": operation.rests, "answer": answer, "seconds": round(time.monotonic() - begun, 2),
-        })  # fmt: skip
+        done.append(
+            {
+                "operation": operation.name,
+                "broker": operation.broker,
+                "number": operation.number,
+                "rests": operation.rests,
+                "answer": answer,
+                "seconds": round(time.monotonic() - begun, 2),
+            }
+        )
         if operation.rests or place == len(operations):
             _rest(hands)
             number += 1
@@ -434,11 +451,18 @@ def _fingerprint(hands: FuzzHands) -> str:
     lab = hands.lab
     found = lab.zk.get(hands.path)
     directories = lab.directories(hands.topic)
-    return json.dumps([
-        lab.controller_epoch(), lab.controller(), lab.zk.children("/brokers/ids"), found[0].decode() if found else None,
-        lab.states(hands.topic), lab.zk.children("/admin/delete_topics"), directories,
-        with_metadata({lab.brokers[broker].data: names for broker, names in directories.items()}),
-    ])  # fmt: skip
+    return json.dumps(
+        [
+            lab.controller_epoch(),
+            lab.controller(),
+            lab.zk.children("/brokers/ids"),
+            found[0].decode() if found else None,
+            lab.states(hands.topic),
+            lab.zk.children("/admin/delete_topics"),
+            directories,
+            with_metadata({lab.brokers[broker].data: names for broker, names in directories.items()}),
+        ]
+    )
 
 
 def with_metadata(directories: Mapping[Path, Sequence[str]]) -> list[str]:
@@ -613,8 +637,11 @@ class Fuzz:
     def _cluster(self) -> Lab:
         if self.lab is None:
             self.clusters += 1
-            settings = {"controlled.shutdown.max.retries": 1, "auto.leader.rebalance.enable": "true",
-                        "leader.imbalance.check.interval.seconds": 300}  # fmt: skip
+            settings = {
+                "controlled.shutdown.max.retries": 1,
+                "auto.leader.rebalance.enable": "true",
+                "leader.imbalance.check.interval.seconds": 300,
+            }
             options = LabOptions(release=self.options.release, brokers=3, proxied=True, settings=settings)
             lab = Lab(self.folder / "cluster", options, report=self.report)
             self.lab = lab.__enter__()
@@ -737,9 +764,13 @@ def _save_verdict(case: Path, verdict: HistoryVerdict) -> None:
 
 
 def fuzz_lab(
-    options: FuzzOptions, folder: Path, *, report: Report = silent, announce: Announce = lambda _: None,
+    options: FuzzOptions,
+    folder: Path,
+    *,
+    report: Report = silent,
+    announce: Announce = lambda _: None,
     judge: Judge = explained_by_command,
-) -> FuzzResult:  # fmt: skip
+) -> FuzzResult:
     """Run random histories on real clusters, and judge them.
 
     Args:
@@ -777,14 +808,26 @@ def fuzz_lines(result: FuzzResult) -> Iterator[str]:
 def fuzz_object(result: FuzzResult) -> dict[str, Any]:
     """Return the result as a JSON object."""
     return {
-        "release": result.options.release, "seed": result.options.seed, "rounds": result.options.rounds,
-        "operations": result.options.operations, "counts": result.counts, "clusters": result.clusters,
-        "ran": result.ran, "seconds": round(result.spent, 1), "per_minute": round(result.per_minute, 2),
+        "release": result.options.release,
+        "seed": result.options.seed,
+        "rounds": result.options.rounds,
+        "operations": result.options.operations,
+        "counts": result.counts,
+        "clusters": result.clusters,
+        "ran": result.ran,
+        "seconds": round(result.spent, 1),
+        "per_minute": round(result.per_minute, 2),
         "folder": str(result.folder),
         "histories": [
-            {"history": each.number, "class": each.verdict.kind.value, "headline": each.verdict.headline,
-             "explain_seconds": each.verdict.seconds, "case": str(each.folder), "minimized": each.kept,
-             "logs": str(each.folder / BROKER_LOGS) if (each.folder / BROKER_LOGS).is_dir() else None}
+            {
+                "history": each.number,
+                "class": each.verdict.kind.value,
+                "headline": each.verdict.headline,
+                "explain_seconds": each.verdict.seconds,
+                "case": str(each.folder),
+                "minimized": each.kept,
+                "logs": str(each.folder / BROKER_LOGS) if (each.folder / BROKER_LOGS).is_dir() else None,
+            }
             for each in result.histories
         ],
-    }  # fmt: skip
+    }

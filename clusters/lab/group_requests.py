@@ -5,6 +5,7 @@ versions are the last ones before compact lengths, which all brokers from 2.5 to
 
 Source: the messages in org.apache.kafka.common.message; kafka/coordinator/group/GroupCoordinator.scala.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping

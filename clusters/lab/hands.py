@@ -5,6 +5,7 @@ in a replay all ways of all brokers are closed by the proxies, and a step opens 
 is done for one action: something from outside (a client's write, a signal), ways that are opened, or one request that
 is let through to a broker. `HANDS` is the table of all of them; `NOT_FORCED` names the actions that have none, and why.
 """
+
 from __future__ import annotations
 
 import json
@@ -109,8 +110,10 @@ def controller_epoch_of(frame: ProxiedFrame) -> int | None:
 
 
 FIRST_VERSIONS = {
-    Api.LEADER_AND_ISR.name: (4, 7), Api.STOP_REPLICA.name: (2, 4), Api.UPDATE_METADATA.name: (6, 8),
-}  # fmt: skip
+    Api.LEADER_AND_ISR.name: (4, 7),
+    Api.STOP_REPLICA.name: (2, 4),
+    Api.UPDATE_METADATA.name: (6, 8),
+}
 """Of controllers' requests, the first version with tagged fields, and the first with isKRaftController."""
 
 
@@ -346,20 +349,32 @@ HANDS: Mapping[str, Hand] = {
     # Clients.
     "old_client_creates_topic": _outside("1.0.0's TopicCommand --create", _old_client_creates),
     "old_client_adds_partitions": _outside("1.0.0's TopicCommand --alter", _old_client_expands),
-    "new_client_creates_topic": _outside("writes of a client that knows topic ids, or CreateTopics",
-                                         _new_client_creates, at="", through=True,
-                                         opens={Way.READ_TOPIC: 1}),
+    "new_client_creates_topic": _outside(
+        "writes of a client that knows topic ids, or CreateTopics",
+        _new_client_creates,
+        at="",
+        through=True,
+        opens={Way.READ_TOPIC: 1},
+    ),
     "new_client_adds_partitions": _outside("a write of a client that keeps the topic id", _new_client_expands),
-    "client_deletes_topic": _outside("the delete_topics znode is created, or DeleteTopics is sent", _client_deletes,
-                                     at="", through=True),
+    "client_deletes_topic": _outside(
+        "the delete_topics znode is created, or DeleteTopics is sent", _client_deletes, at="", through=True
+    ),
     "admin_reads_topic": Hand("nothing: what the model's admin has read is written later"),
     "admin_writes_topic": _outside("a write of what was read before, with more partitions", _admin_writes),
-    "alter_partition_reassignments": _outside("AlterPartitionReassignments", _reassign, opens={Way.WRITE_TOPIC: 1},
-                                              needs=Way.WRITE_TOPIC, waits=True),
-    "alter_partition_reassignments_to": _outside("AlterPartitionReassignments", _reassign, opens={Way.WRITE_TOPIC: 1},
-                                                 needs=Way.WRITE_TOPIC, waits=True),
-    "cancel_partition_reassignment": _outside("AlterPartitionReassignments without replicas", _cancel,
-                                              opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC, waits=True),
+    "alter_partition_reassignments": _outside(
+        "AlterPartitionReassignments", _reassign, opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC, waits=True
+    ),
+    "alter_partition_reassignments_to": _outside(
+        "AlterPartitionReassignments", _reassign, opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC, waits=True
+    ),
+    "cancel_partition_reassignment": _outside(
+        "AlterPartitionReassignments without replicas",
+        _cancel,
+        opens={Way.WRITE_TOPIC: 1},
+        needs=Way.WRITE_TOPIC,
+        waits=True,
+    ),
     # Operators and faults.
     "delete_controller": _outside("/controller is deleted", _delete_controller),
     "runbook_removes_controller": _outside("/controller is deleted", _delete_controller),
@@ -384,40 +399,56 @@ HANDS: Mapping[str, Hand] = {
     "reelect": Hand("Startup or Reelect", opens=ELECTION, needs=Way.LOOK_AT_CONTROLLER),
     "controller_change": Hand("ControllerChange", opens=ELECTION, needs=Way.LOOK_AT_CONTROLLER),
     "controller_moved": Hand("ControllerMovedException", opens=ELECTION, needs=Way.LOOK_AT_CONTROLLER),
-    "notice_expiry": Hand("the client connects, and is answered that the session has expired",
-                          opens={Way.CONNECT: 1}, needs=Way.CONNECT),
-    "register_broker_and_reelect": Hand("the client connects once more, and registers",
-                                        opens={Way.CONNECT: 1, **ELECTION}, needs=Way.LOOK_AT_CONTROLLER),
+    "notice_expiry": Hand(
+        "the client connects, and is answered that the session has expired", opens={Way.CONNECT: 1}, needs=Way.CONNECT
+    ),
+    "register_broker_and_reelect": Hand(
+        "the client connects once more, and registers", opens={Way.CONNECT: 1, **ELECTION}, needs=Way.LOOK_AT_CONTROLLER
+    ),
     "failover_reads_topics": Hand(
-        "F1 to F4", opens={Way.LIST_BROKERS: 1, Way.LIST_TOPICS: 1, Way.READ_TOPIC: 1}, needs=Way.LIST_TOPICS),
-    "failover_sets_topic_ids": Hand("F5", opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC,
-                                    only_if="zookeeper.topics[0].topic_id"),
-    "failover_reads_states": Hand("F6 to F9", opens={Way.READ_STATES: ANY, Way.LIST_DELETIONS: 1},
-                                  needs=Way.LIST_DELETIONS),
+        "F1 to F4", opens={Way.LIST_BROKERS: 1, Way.LIST_TOPICS: 1, Way.READ_TOPIC: 1}, needs=Way.LIST_TOPICS
+    ),
+    "failover_sets_topic_ids": Hand(
+        "F5", opens={Way.WRITE_TOPIC: 1}, needs=Way.WRITE_TOPIC, only_if="zookeeper.topics[0].topic_id"
+    ),
+    "failover_reads_states": Hand(
+        "F6 to F9", opens={Way.READ_STATES: ANY, Way.LIST_DELETIONS: 1}, needs=Way.LIST_DELETIONS
+    ),
     "failover_sends_requests": Hand("F10 to F15", opens=STATES),
     "failover_fails": Hand("triggerControllerMove", opens=ELECTION),
     "topic_change": Hand("TopicChange", opens={Way.LIST_TOPICS: 1, Way.READ_TOPIC: 1}, needs=Way.LIST_TOPICS),
-    "topic_change_creates_partitions": Hand("TopicChange: ids, then partitions", needs=Way.WRITE_TOPIC,
-                                            opens={Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY},
-                                            only_if="zookeeper.topics[0].topic_id"),
-    "partition_modifications": Hand("PartitionModifications", needs=Way.READ_TOPIC,
-                                    opens={Way.READ_TOPIC: 1, Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY}),
+    "topic_change_creates_partitions": Hand(
+        "TopicChange: ids, then partitions",
+        needs=Way.WRITE_TOPIC,
+        opens={Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY},
+        only_if="zookeeper.topics[0].topic_id",
+    ),
+    "partition_modifications": Hand(
+        "PartitionModifications",
+        needs=Way.READ_TOPIC,
+        opens={Way.READ_TOPIC: 1, Way.WRITE_TOPIC: 1, Way.WRITE_STATES: ANY},
+    ),
     "broker_startup": Hand("BrokerChange: new brokers", opens={Way.LIST_BROKERS: 1, **STATES}, needs=Way.LIST_BROKERS),
-    "broker_failure": Hand("BrokerChange: lost brokers", opens={Way.LIST_BROKERS: 1, **STATES},
-                           needs=Way.LIST_BROKERS),
-    "auto_preferred_election": _outside("ElectLeaders", _elect_preferred, opens=STATES,
-                                        instead="asked for, as its time cannot be chosen"),
-    "topic_deletion": Hand("TopicDeletion", needs=Way.LIST_DELETIONS,
-                           opens={Way.LIST_DELETIONS: 1, Way.REMOVE_REQUEST: ANY, **STATES}),
+    "broker_failure": Hand("BrokerChange: lost brokers", opens={Way.LIST_BROKERS: 1, **STATES}, needs=Way.LIST_BROKERS),
+    "auto_preferred_election": _outside(
+        "ElectLeaders", _elect_preferred, opens=STATES, instead="asked for, as its time cannot be chosen"
+    ),
+    "topic_deletion": Hand(
+        "TopicDeletion", needs=Way.LIST_DELETIONS, opens={Way.LIST_DELETIONS: 1, Way.REMOVE_REQUEST: ANY, **STATES}
+    ),
     "stop_replica_response": Hand("TopicDeletionStopReplicaResponseReceived", opens=STATES),
-    "complete_deletion_deletes_states": Hand("completeDeleteTopic: partitions", needs=Way.REMOVE_STATES,
-                                             opens={Way.REMOVE_STATES: ANY}),
-    "complete_deletion_deletes_topic": Hand("completeDeleteTopic: topic", needs=Way.REMOVE_TOPIC,
-                                            opens={Way.REMOVE_STATES: ANY, Way.REMOVE_TOPIC: ANY}),
-    "complete_deletion_deletes_config": Hand("completeDeleteTopic: configuration", needs=Way.REMOVE_CONFIG,
-                                             opens={Way.REMOVE_CONFIG: 1}),
-    "complete_deletion_deletes_request": Hand("completeDeleteTopic: delete_topics", needs=Way.REMOVE_REQUEST,
-                                              opens={Way.REMOVE_REQUEST: 1}),
+    "complete_deletion_deletes_states": Hand(
+        "completeDeleteTopic: partitions", needs=Way.REMOVE_STATES, opens={Way.REMOVE_STATES: ANY}
+    ),
+    "complete_deletion_deletes_topic": Hand(
+        "completeDeleteTopic: topic", needs=Way.REMOVE_TOPIC, opens={Way.REMOVE_STATES: ANY, Way.REMOVE_TOPIC: ANY}
+    ),
+    "complete_deletion_deletes_config": Hand(
+        "completeDeleteTopic: configuration", needs=Way.REMOVE_CONFIG, opens={Way.REMOVE_CONFIG: 1}
+    ),
+    "complete_deletion_deletes_request": Hand(
+        "completeDeleteTopic: delete_topics", needs=Way.REMOVE_REQUEST, opens={Way.REMOVE_REQUEST: 1}
+    ),
     "complete_reassignment": Hand("the controller notices the ISR", opens={Way.WRITE_TOPIC: ANY, **STATES}),
     "reassignment_stops_unneeded_replicas": Hand("U3", opens=STATES),
     "reassignment_changes_leadership": Hand("A1, or B1 to B3", opens=STATES),
@@ -431,12 +462,19 @@ HANDS: Mapping[str, Hand] = {
     "shrink_isr": Hand("the leader asks for a smaller ISR", opens=STATES, at="", alters=True),
     "expand_isr": Hand("the leader asks for a larger ISR", opens=STATES, at="", alters=True),
     "deliver_notification": Hand("ZooKeeper's notifications are never held"),
-}  # fmt: skip
+}
 
-TAKES_EVENT = frozenset({
-    "reelect", "controller_change", "topic_change", "partition_modifications", "topic_deletion",
-    "stop_replica_response", "storage_error",
-})  # fmt: skip
+TAKES_EVENT = frozenset(
+    {
+        "reelect",
+        "controller_change",
+        "topic_change",
+        "partition_modifications",
+        "topic_deletion",
+        "stop_replica_response",
+        "storage_error",
+    }
+)
 """The actions that take the first event from the queue of their controller; a BrokerChange may stay there."""
 
 NOT_FORCED: Mapping[str, str] = {

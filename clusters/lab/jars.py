@@ -3,6 +3,7 @@
 A jar is code that will be executed: it is used only if its SHA-256 digest is that of the lock. It appears in the cache
 under its name when all of it is there and the digest is right.
 """
+
 from __future__ import annotations
 
 import hashlib

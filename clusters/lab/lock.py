@@ -3,6 +3,7 @@
 `python -m kwalk.clusters.lab.lock` resolves every version with Maven and writes `jars.lock.json`. Only this needs
 Maven; the lab itself downloads what the lock lists.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -53,9 +54,19 @@ def resolve(release: str, folder: Path) -> tuple[Jar, ...]:
     pom, scala = folder / "pom.xml", SCALA.get(release, "2.13")
     pom.write_text(POM.format(scala=scala, release=release, binding=binding, binding_version=binding_version))
     subprocess.run(
-        ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", "-DincludeScope=runtime",
-         "-Dmdep.useRepositoryLayout=true", f"-DoutputDirectory={folder / 'jars'}"], check=True,
-    )  # fmt: skip
+        [
+            "mvn",
+            "-q",
+            "-B",
+            "-f",
+            str(pom),
+            "dependency:copy-dependencies",
+            "-DincludeScope=runtime",
+            "-Dmdep.useRepositoryLayout=true",
+            f"-DoutputDirectory={folder / 'jars'}",
+        ],
+        check=True,
+    )
     root = folder / "jars"
     return tuple(_jar(path, root) for path in sorted(root.rglob("*.jar")))
 

@@ -4,6 +4,7 @@ Words: the *watchdog* is a small process in a session of its own. It reads the i
 the pipe ends, because the lab closed it or was killed, it kills every group that is still listed, also stopped ones.
 (Linux's PR_SET_PDEATHSIG is bound to the thread that started a process, and does not exist elsewhere.)
 """
+
 from __future__ import annotations
 
 import os
@@ -78,9 +79,12 @@ class ProcessGroup:
     def __init__(self) -> None:
         self.processes: list[LabProcess] = []
         self.watchdog = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", WATCHDOG], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-I", "-S", "-c", WATCHDOG],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def __enter__(self) -> ProcessGroup:
         return self
@@ -95,9 +99,15 @@ class ProcessGroup:
         output = folder / f"{name}.out"
         with open(output, "ab") as file:
             process = subprocess.Popen(
-                list(command), cwd=folder, env=None if environment is None else dict(environment),
-                stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True, preexec_fn=self._enlist,
-            )  # fmt: skip
+                list(command),
+                cwd=folder,
+                env=None if environment is None else dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                preexec_fn=self._enlist,
+            )
         started = LabProcess(name, process, output)
         self.processes.append(started)
         return started

@@ -9,6 +9,7 @@ ZooKeeper's pings and their answers pass what is held, so that no session expire
 Frames on one connection never change their order, as TCP never changes it. A schedule of frames on different
 connections is a sequence of holds and releases, or an `Order`.
 """
+
 from __future__ import annotations
 
 import queue
@@ -418,9 +419,13 @@ class _Connection:
             threading.Thread(target=self._write, args=(target, waiting, lock), daemon=True).start()
 
     def _read(
-        self, source: socket.socket, target: socket.socket, parse: Callable[[bytes], ProxiedFrame],
-        waiting: queue.SimpleQueue[Passage | None], lock: threading.Lock,
-    ) -> None:  # fmt: skip
+        self,
+        source: socket.socket,
+        target: socket.socket,
+        parse: Callable[[bytes], ProxiedFrame],
+        waiting: queue.SimpleQueue[Passage | None],
+        lock: threading.Lock,
+    ) -> None:
         with suppress(OSError, Malformed):
             while (content := read_frame(source)) is not None:
                 frame = self._parsed(parse, content)

@@ -6,6 +6,7 @@ the projection that `kwalk explain` uses: a snapshot's facts, each a condition o
 *departs* if a fact is false for as long as `PATIENCE`; a step *cannot be forced* if there is no hand for its action.
 A *remark* says where the order could not be kept: frames on one connection never change their order.
 """
+
 from __future__ import annotations
 
 import json
@@ -168,16 +169,21 @@ def lab_for(model: Model, trace: Trace) -> LabOptions:
     bounds, flags = model.binding.bounds, model.binding.flags
     lag = SHORT_LAG if any(action.startswith("shrink_isr(") for action in trace.actions) else LONGEST_LAG
     settings = {
-        "replica.lag.time.max.ms": lag, "controller.socket.timeout.ms": 600_000, "request.timeout.ms": 600_000,
+        "replica.lag.time.max.ms": lag,
+        "controller.socket.timeout.ms": 600_000,
+        "request.timeout.ms": 600_000,
         "unclean.leader.election.enable": str(bool(flags["unclean_election"])).lower(),
         "delete.topic.enable": str(bool(flags["delete_topic_enable"])).lower(),
-    }  # fmt: skip
+    }
     brokers = bounds["brokers"]
     older = range(brokers - bounds["old_protocol_brokers"] + 1, brokers + 1)
     return LabOptions(
-        release=lab_release(trace.variant), brokers=brokers, settings=settings, proxied=True,
+        release=lab_release(trace.variant),
+        brokers=brokers,
+        settings=settings,
+        proxied=True,
         own_settings={number: {"inter.broker.protocol.version": "2.7"} for number in older},
-    )  # fmt: skip
+    )
 
 
 # The first state.
@@ -188,10 +194,18 @@ def _scope(model: Model) -> Scope:
     flags, bounds = model.binding.flags, model.binding.bounds
     brokers = tuple(range(1, bounds["brokers"] + 1))
     return Scope(
-        topic=TOPIC, brokers=brokers, lives=(0,), deletion=bool(flags["deletion"]),
-        reassignment=bool(flags["reassignment"]), sessions=bool(flags["sessions"]), stepwise=False,
-        moves=True, lists=False, orders=(brokers,) * bounds["partitions"], factor=bounds["replication_factor"],
-    )  # fmt: skip
+        topic=TOPIC,
+        brokers=brokers,
+        lives=(0,),
+        deletion=bool(flags["deletion"]),
+        reassignment=bool(flags["reassignment"]),
+        sessions=bool(flags["sessions"]),
+        stepwise=False,
+        moves=True,
+        lists=False,
+        orders=(brokers,) * bounds["partitions"],
+        factor=bounds["replication_factor"],
+    )
 
 
 @frozen
@@ -477,8 +491,10 @@ class TraceReplay:
         ways = [way for frame in held if (way := way_of(frame)) is not None]
         if not ways:
             return None
-        return (f"broker {held[0].broker} answers the client over the connection to ZooKeeper on which its controller "
-                f"is held ({ways[0].value})")  # fmt: skip
+        return (
+            f"broker {held[0].broker} answers the client over the connection to ZooKeeper on which its controller "
+            f"is held ({ways[0].value})"
+        )
 
     def _result(
         self, steps: list[ReplayedStep], answer: ReplayAnswer, release: str, step: int | None, why: str
@@ -554,11 +570,15 @@ class TraceReplay:
         with self.model.active():
             before, after = self._state(number - 1), self._state(number)
         return HANDS[instance.action.name], Doing(
-            lab=self.lab, args=args, before=before, after=after, replicas=self._replicas,
+            lab=self.lab,
+            args=args,
+            before=before,
+            after=after,
+            replicas=self._replicas,
             old_admins=self.model.binding.bounds["old_admins"],
             through_brokers=bool(self.model.binding.flags["broker_checks"]),
             id_of=lambda identity: None if identity is None else self.known.ids.get(identity),
-        )  # fmt: skip
+        )
 
     def _send(self, number: int) -> None:
         """Send the request of a later step: the next step puts an event into the queue that is handled after it.
@@ -707,8 +727,9 @@ class TraceReplay:
         for passage in self.lab.rules.waiting_passages():
             way = way_of(passage.frame) if passage.frame.ops or passage.frame.kind == "CONNECT" else None
             if passage.frame.broker == broker and way is not None:
-                self.remarks.append(f"earlier than in the trace, as it came before on the same connection: broker "
-                                    f"{broker} {way.value}")  # fmt: skip
+                self.remarks.append(
+                    f"earlier than in the trace, as it came before on the same connection: broker {broker} {way.value}"
+                )
                 self.lab.rules.free(passage)
                 return
 
@@ -784,9 +805,7 @@ class TraceReplay:
             if earliest is None or earliest >= epoch:
                 self.lab.rules.free(passage)
 
-    def _free_first(
-        self, wanted: Callable[[ProxiedFrame], bool], what: str, seconds: float, state: Any = None
-    ) -> bool:
+    def _free_first(self, wanted: Callable[[ProxiedFrame], bool], what: str, seconds: float, state: Any = None) -> bool:
         """Let the oldest waiting frame of some kind pass; wait for it if there is none."""
 
         def free() -> bool:
@@ -941,9 +960,14 @@ class TraceReplay:
         ids = tuple(known.ids.get(number, f"(id {number + 1})") for number in range(most))
         bounds = self.model.binding.bounds
         return Numbering(
-            topic=TOPIC, brokers=self.scope.brokers, partitions=bounds["partitions"], ids=ids,
-            earlier_epochs=self.earlier_epochs, most=bounds["leader_epochs"], scope=self.scope,
-        )  # fmt: skip
+            topic=TOPIC,
+            brokers=self.scope.brokers,
+            partitions=bounds["partitions"],
+            ids=ids,
+            earlier_epochs=self.earlier_epochs,
+            most=bounds["leader_epochs"],
+            scope=self.scope,
+        )
 
     # Evidence.
 
@@ -994,12 +1018,23 @@ def _line(step: ReplayedStep) -> str:
 def replay_object(result: LabReplay, trace: Trace) -> dict[str, Any]:
     """Return the result as a JSON object."""
     return {
-        "answer": result.answer.value, "exit_code": result.answer.exit_code, "headline": result.headline,
-        "scenario": trace.scenario, "variant": trace.variant, "property": trace.prop, "release": result.release,
-        "step": result.step, "why": result.why, "seconds": round(result.seconds, 1), "evidence": str(result.folder),
+        "answer": result.answer.value,
+        "exit_code": result.answer.exit_code,
+        "headline": result.headline,
+        "scenario": trace.scenario,
+        "variant": trace.variant,
+        "property": trace.prop,
+        "release": result.release,
+        "step": result.step,
+        "why": result.why,
+        "seconds": round(result.seconds, 1),
+        "evidence": str(result.folder),
         "steps": [
             {
-                "step": step.number, "action": step.action, "how": step.how, "seconds": round(step.seconds, 2),
+                "step": step.number,
+                "action": step.action,
+                "how": step.how,
+                "seconds": round(step.seconds, 2),
                 "remarks": list(step.remarks),
                 "differences": [
                     {"field": one.field, "model": one.model, "cluster": one.cluster} for one in step.differences
@@ -1008,7 +1043,7 @@ def replay_object(result: LabReplay, trace: Trace) -> dict[str, Any]:
             for step in result.steps
         ],
         "machine": {"cores": os.cpu_count(), "load": [round(load, 1) for load in os.getloadavg()]},
-    }  # fmt: skip
+    }
 
 
 def replay_on_lab(

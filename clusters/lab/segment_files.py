@@ -8,6 +8,7 @@ lookups. Java must be a JDK, as it compiles `WriteLogs.java`.
 
 Source: org.apache.kafka.common.record.DefaultRecordBatch (the format of a batch), kafka.log.OffsetIndex, TimeIndex.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -4,6 +4,7 @@ Requests are sent at once and answered in order, so several can be under way (`s
 
 Source: zookeeper.jute; org.apache.zookeeper.ZooDefs.OpCode; org.apache.zookeeper.KeeperException.Code.
 """
+
 from __future__ import annotations
 
 import socket
@@ -55,18 +56,41 @@ class Op(IntEnum):
 
 
 WITH_PATH = frozenset(
-    (Op.CREATE, Op.DELETE, Op.EXISTS, Op.GET_DATA, Op.SET_DATA, Op.GET_ACL, Op.SET_ACL, Op.GET_CHILDREN, Op.SYNC,
-     Op.GET_CHILDREN2, Op.CHECK, Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL, Op.CHECK_WATCHES, Op.REMOVE_WATCHES)
-)  # fmt: skip
+    (
+        Op.CREATE,
+        Op.DELETE,
+        Op.EXISTS,
+        Op.GET_DATA,
+        Op.SET_DATA,
+        Op.GET_ACL,
+        Op.SET_ACL,
+        Op.GET_CHILDREN,
+        Op.SYNC,
+        Op.GET_CHILDREN2,
+        Op.CHECK,
+        Op.CREATE2,
+        Op.CREATE_CONTAINER,
+        Op.CREATE_TTL,
+        Op.CHECK_WATCHES,
+        Op.REMOVE_WATCHES,
+    )
+)
 """The requests whose first field is the path of a znode."""
 PING_XID, NOTIFICATION_XID = -2, -1
 ANY_VERSION = -1
 ERROR_RESULT, ROLLED_BACK = -1, -2
 """In the answer to a transaction: the type of a failed operation, and the code of those before the one to blame."""
 ERRORS = {
-    -4: "CONNECTIONLOSS", -8: "BADARGUMENTS", -101: "NONODE", -102: "NOAUTH", -103: "BADVERSION",
-    -110: "NODEEXISTS", -111: "NOTEMPTY", -112: "SESSIONEXPIRED", -118: "SESSIONMOVED"
-}  # fmt: skip
+    -4: "CONNECTIONLOSS",
+    -8: "BADARGUMENTS",
+    -101: "NONODE",
+    -102: "NOAUTH",
+    -103: "BADVERSION",
+    -110: "NODEEXISTS",
+    -111: "NOTEMPTY",
+    -112: "SESSIONEXPIRED",
+    -118: "SESSIONMOVED",
+}
 SESSION_MILLISECONDS = 30_000
 
 
@@ -154,8 +178,12 @@ def read_transaction(reader: Reader) -> None:
 def read_stat(reader: Reader) -> Stat:
     """Read a znode's Stat."""
     czxid, mzxid, ctime, mtime, version = (
-        reader.int64(), reader.int64(), reader.int64(), reader.int64(), reader.int32(),
-    )  # fmt: skip
+        reader.int64(),
+        reader.int64(),
+        reader.int64(),
+        reader.int64(),
+        reader.int32(),
+    )
     reader.take(4 + 4 + 8 + 4 + 4)
     return Stat(czxid, mzxid, ctime, mtime, version, reader.int64())
 

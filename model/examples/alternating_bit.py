@@ -8,6 +8,7 @@ specifications/SpecifyingSystems/TLC/AlternatingBit.tla. Counts: 240 distinct st
 two data and both channels cut at two (MCAlternatingBit.cfg in manifest.json). TLC generates the states beyond the cut,
 and drops them; here such a step is a bound hit, so that 1,392 is our generated states and bound hits together.
 """
+
 from __future__ import annotations
 
 from typing import Annotated, TypeVar

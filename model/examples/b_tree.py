@@ -9,6 +9,7 @@ Source: L. Hochstein's btree.tla in tlaplus/Examples (btree), with the constants
 TLC prints 4,455 and 22,243 and a depth of 38. The recursive FindLeafNode is a loop here: no path has more nodes than
 the tree.
 """
+
 from __future__ import annotations
 
 from enum import Enum
@@ -271,8 +272,11 @@ B_TREE = Scenario(
     state=Tree,
     actions=(ask, get, update, find_leaf, choose, split_root, split_leaf, add),
     properties=(
-        inner_nodes_have_a_last_child, keys_are_in_order, leaves_share_no_keys, free_nodes_remain,
+        inner_nodes_have_a_last_child,
+        keys_are_in_order,
+        leaves_share_no_keys,
+        free_nodes_remain,
         refines(KEY_VALUE_STORE, store_of),
     ),
     bounds={"keys": 4, "values": 3, "nodes": 8, "full": 2},
-)  # fmt: skip
+)

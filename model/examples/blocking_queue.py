@@ -12,6 +12,7 @@ producers, c consumers and a buffer of b (R/TraceLength.csv), among them 7 for p
 4 distinct states for p1c1b1 and 14 for p1c2b1 (p1c1b1.dot, p1c2b1.dot); two deadlocked states for p2c1b1 (README.md,
 v04); 1,600 distinct and 12,313 generated for p4c3b3 with the fix (v27). Deadlocks exist where 2 b < p + c (v08).
 """
+
 from __future__ import annotations
 
 from typing import Annotated

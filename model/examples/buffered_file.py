@@ -11,6 +11,7 @@ Source: C. Loncaric's BufferedRandomAccessFile.tla in tlaplus/Examples (braf), w
 and 248,698 and a depth of 10; for a greatest offset of 2, it prints 1,302 and 28,329 and a depth of 7. The bytes that
 were read are no part of the state, so a read has only their number here.
 """
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -267,7 +268,10 @@ BUFFERED_FILE = Scenario(
     state=BufferedFile,
     actions=(flush, seek, resize, read_byte, write_byte, read, write_at_most),
     properties=(
-        lengths_agree, buffer_is_on_top, a_clean_buffer_is_on_disk, refines(RANDOM_ACCESS_FILE, file_of),
+        lengths_agree,
+        buffer_is_on_top,
+        a_clean_buffer_is_on_disk,
+        refines(RANDOM_ACCESS_FILE, file_of),
     ),
     bounds={"most": 3, "places": 2, "symbols": 2},
-)  # fmt: skip
+)

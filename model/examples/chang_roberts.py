@@ -8,6 +8,7 @@ Source: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-f
 processes" (CACM 22(5), 1979); tlaplus/Examples, specifications/chang_roberts/ChangRoberts.tla. Counts: 137 distinct
 states, 227 generated, TLC depth 10 for three nodes and any set of initiators (MCChangRoberts.cfg in manifest.json).
 """
+
 from __future__ import annotations
 
 from enum import Enum

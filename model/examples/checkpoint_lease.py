@@ -11,6 +11,7 @@ for two nodes and MaxLog = 3; 204,224, 5,049,541 and 20 for three and 2. The sta
 generates the steps that it cuts, here they are hits of it; and an expiry once for each replica that has the entry, a
 lease once for each reason to replace the last. Entries are numbered from 1 there, from 0 here.
 """
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -275,12 +276,25 @@ CHECKPOINT_LEASE = Scenario(
     story="The leader of a replicated log gives one replica at a time the right to take a checkpoint; all may fail.",
     state=Cluster,
     actions=(
-        fail, recover, interrupt, repair, elect, give_lease, propagate, execute, begin_checkpoint, finish_checkpoint,
+        fail,
+        recover,
+        interrupt,
+        repair,
+        elect,
+        give_lease,
+        propagate,
+        execute,
+        begin_checkpoint,
+        finish_checkpoint,
         expire,
     ),
     properties=(
-        leader_takes_no_checkpoint, leader_knows_the_holder, one_checkpoint_at_a_time, holder_has_a_valid_lease,
-        logs_do_not_conflict, checkpoint_is_taken,
+        leader_takes_no_checkpoint,
+        leader_knows_the_holder,
+        one_checkpoint_at_a_time,
+        holder_has_a_valid_lease,
+        logs_do_not_conflict,
+        checkpoint_is_taken,
     ),
     constraints=(log_has_room,),
     bounds={"nodes": 3, "numbers": 2, "majority": 2},

@@ -7,6 +7,7 @@ Source: L. Lamport, "The Paxos algorithm, or how to win a Turing award" (lecture
 specifications/PaxosHowToWinATuringAward/Consensus.tla. Counts: TLC counts 4 distinct states for three values
 (MCConsensus.cfg).
 """
+
 from __future__ import annotations
 
 from typing import Annotated

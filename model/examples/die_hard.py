@@ -6,6 +6,7 @@ Source: L. Lamport's TLA+ tutorial; tlaplus/Examples, specifications/DieHard/Die
 generated, TLC depth 8, and a shortest solution of 6 steps (TLC's output in tkgakr/tla-plus-by-example,
 examples/01-diehard/README.md).
 """
+
 from __future__ import annotations
 
 from kwalk.model.language import Actor, Scenario, action, always, number, reachable, state

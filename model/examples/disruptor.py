@@ -10,6 +10,7 @@ specifications/Disruptor/Disruptor_SPMC.tla. Counts: 8,496 distinct states, 28,0
 readers, four slots and ten events (manifest.json); TLC prints 88, 185 and 20 for two readers, two slots and three
 events. The state constraint is the bound `limit`: TLC generates the steps beyond it, here they are bound hits.
 """
+
 from __future__ import annotations
 
 from enum import Enum

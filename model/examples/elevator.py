@@ -10,6 +10,7 @@ Source: A. Helwer's Elevator.tla in tlaplus/Examples (MultiCarElevator), with th
 ElevatorLivenessMedium.cfg. Counts: 4,122 distinct states, 14,296 generated and a depth of 36 (manifest.json). TLC and
 kwalk find that all properties hold.
 """
+
 from __future__ import annotations
 
 from enum import Enum
@@ -291,14 +292,21 @@ ELEVATOR_CALLS = Scenario(
     initial=begin,
     actions=(pick_destination, call_elevator, open_doors, enter, leave, close_doors, move, stop, dispatch),
     properties=(
-        buttons_are_of_people_inside, people_are_taken_towards_their_floor, calls_are_of_people_who_wait,
-        calls_are_served, who_waits_arrives,
+        buttons_are_of_people_inside,
+        people_are_taken_towards_their_floor,
+        calls_are_of_people_who_wait,
+        calls_are_served,
+        who_waits_arrives,
     ),
     fairness=(
         weakly_fair(call_elevator, each="person"),
-        weakly_fair(open_doors, each="elevator"), weakly_fair(enter, each="elevator"),
-        weakly_fair(leave, each="elevator"), strongly_fair(close_doors, each="elevator"),
-        strongly_fair(move, each="elevator"), weakly_fair(stop, each="elevator"), strongly_fair(dispatch, each="call"),
+        weakly_fair(open_doors, each="elevator"),
+        weakly_fair(enter, each="elevator"),
+        weakly_fair(leave, each="elevator"),
+        strongly_fair(close_doors, each="elevator"),
+        strongly_fair(move, each="elevator"),
+        weakly_fair(stop, each="elevator"),
+        strongly_fair(dispatch, each="call"),
     ),
     bounds={"people": 2, "elevators": 2, "floors": 2},
-)  # fmt: skip
+)

@@ -8,6 +8,7 @@ Source: E. W. Dijkstra, "Self-stabilizing systems in spite of distributed contro
 specifications/ewd426/TokenRing.tla. Counts: 46,656 distinct states, all of them initial, 248,832 generated, TLC depth 1
 for N = M = 6 (TokenRing.cfg in manifest.json).
 """
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -12,6 +12,7 @@ distributed computations" (EWD840, 1983); tlaplus/Examples, specifications/ewd84
 token); here it is one step. The depth of 10 given for N = 3 is one too many: with several workers TLC's depth is not
 exact (tlaplus/tlaplus issue 883), and the collection's own check leaves it out.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -12,6 +12,7 @@ version). The state constraint is the bounds `messages` and `total`: TLC generat
 bound hits. TLC generates the start of a round once for each reason that allows it (black token, black node 0, positive
 sum); here it is one step.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -2,6 +2,7 @@
 
 Source: L. Hochstein's kvstore.tla in tlaplus/Examples (btree), without deletions, which its B-tree does not have.
 """
+
 from __future__ import annotations
 
 from enum import Enum

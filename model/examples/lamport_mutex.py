@@ -8,6 +8,7 @@ tlaplus/Examples, specifications/lamport_mutex/LamportMutex.tla. Counts: 724,274
 TLC depth 61 for three processes and clocks up to six (MCLamportMutex.cfg in manifest.json). A step that would pass the
 last clock is generated and dropped by TLC, and a bound hit here.
 """
+
 from __future__ import annotations
 
 from enum import Enum

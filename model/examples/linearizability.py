@@ -10,6 +10,7 @@ from P. Gibbons, E. Korach, "Testing shared memories" (SIAM J. Comput. 26(4), 19
 other client's had returned when it was called. Nothing returns before a write is called; so what remains is who had
 written and who had read when a client called its read, and what it read.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -5,6 +5,7 @@ Words: a thread first *reads* the counter into its own copy, then *writes* the c
 Source: stateright, examples/increment.rs. Counts: 13 distinct states for two threads; its documentation lists them, and
 the shortest wrong run: read, read, write, write. With the lock of examples/increment_lock.rs nothing is lost.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -12,6 +12,7 @@ O. Babaoglu and S. Toueg, "Non-Blocking Atomic Commitment" (in Distributed Syste
 for each j of `parProgNB(i, j)`, and a decision to abort once for each vote of no. Both find that AC1 to AC5 hold, and
 that AllCommitYesVotes, the last property, does not.
 """
+
 from __future__ import annotations
 
 from enum import Enum
@@ -292,19 +293,43 @@ NONBLOCKING_COMMIT = Scenario(
     state=Commitment,
     initial=begin,
     actions=(
-        ask, get_vote, detect_fault, make_decision, send_decision, coordinator_dies, send_vote, abort_on_vote,
-        abort_unasked, forward, receive_forwarded, receive_decision, decide, abort_on_timeout, participant_dies,
+        ask,
+        get_vote,
+        detect_fault,
+        make_decision,
+        send_decision,
+        coordinator_dies,
+        send_vote,
+        abort_on_vote,
+        abort_unasked,
+        forward,
+        receive_forwarded,
+        receive_decision,
+        decide,
+        abort_on_timeout,
+        participant_dies,
     ),
     properties=(
-        decisions_agree, commit_needs_all_votes, abort_has_a_reason, decisions_are_kept, all_decide_or_die,
+        decisions_agree,
+        commit_needs_all_votes,
+        abort_has_a_reason,
+        decisions_are_kept,
+        all_decide_or_die,
         leads_to(all_vote_yes, commits_or_dies, name="yes_votes_lead_to_commit"),
     ),
     fairness=(
         weakly_fair(
-            send_vote, abort_on_vote, abort_unasked, forward, receive_forwarded, receive_decision, decide,
-            abort_on_timeout, each="i",
+            send_vote,
+            abort_on_vote,
+            abort_unasked,
+            forward,
+            receive_forwarded,
+            receive_decision,
+            decide,
+            abort_on_timeout,
+            each="i",
         ),
         weakly_fair(ask, get_vote, detect_fault, make_decision, send_decision),
     ),
     bounds={"participants": 2},
-)  # fmt: skip
+)

@@ -13,6 +13,7 @@ states for two clients and three servers, and 8 steps to a chosen value (its own
 * The network is a bag of envelopes there, and a set of messages here, as no message is sent twice. A message between
   servers names its ballot and the one of the two that does not lead it. What clients send and receive is theirs.
 """
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -45,7 +46,7 @@ from kwalk.model.language import (
     subset,
     value,
     when_quiescent,
-)  # fmt: skip
+)
 
 BALLOTS = Domain("ballots", "ballots, oldest first: rounds of one for each client, and as many rounds as clients")
 MAJORITY = Bound("majority", "answers that a leader needs, its own included")
@@ -298,8 +299,15 @@ PAXOS = Scenario(
     story="Two clients ask three servers to write; the servers agree on one of the two values, and answer with it.",
     state=Register,
     actions=(
-        receive_put, receive_prepare, receive_promise, receive_accept, receive_accepted, receive_decided,
-        receive_put_ok, receive_get, receive_get_ok,
+        receive_put,
+        receive_prepare,
+        receive_promise,
+        receive_accept,
+        receive_accepted,
+        receive_decided,
+        receive_put_ok,
+        receive_get,
+        receive_get_ok,
     ),
     properties=(linearizable, servers_agree, all_servers_decide, value_chosen),
     bounds={"servers": 3, "clients": 2, "ballots": 4, "majority": 2},

@@ -7,6 +7,7 @@ Source: tlaplus/Examples, specifications/ReadersWriters/ReadersWriters.tla. Coun
 generated, TLC depth 13 for three actors (MC.cfg in manifest.json). The queue holds two requests per actor, so the
 capacity of six is never reached.
 """
+
 from __future__ import annotations
 
 from enum import Enum

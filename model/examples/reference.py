@@ -7,6 +7,7 @@ Source: "topicid-core", a comparison for which this model was also written in C,
 plain Python; all of them count 805,904 distinct and 4,390,996 generated states, depth 20, with 3 brokers, 2 partitions,
 3 ids, 2 failovers and 2 restarts.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

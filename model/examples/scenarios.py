@@ -1,4 +1,5 @@
 """The example scenarios, as the entry point group `kwalk.scenarios` announces them: the simplest first."""
+
 from __future__ import annotations
 
 from importlib import import_module

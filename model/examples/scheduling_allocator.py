@@ -12,6 +12,7 @@ The fairness of a return, `WF_vars(unsat[c] = {} /\\ Return(c, alloc[c]))`, is t
 Source: S. Merz's SchedulingAllocator.tla in tlaplus/Examples (allocator), with the constants of its .cfg. Counts: 1,690
 distinct states, 5,854 generated and a depth of 7 (manifest.json); the steps of `return_all` are generated in addition.
 """
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -190,7 +191,9 @@ SCHEDULING_ALLOCATOR = Scenario(
         is_satisfied_often,
     ),
     fairness=(
-        weakly_fair(return_all, each="client"), weakly_fair(allocate, each="client"), weakly_fair(extend_schedule),
+        weakly_fair(return_all, each="client"),
+        weakly_fair(allocate, each="client"),
+        weakly_fair(extend_schedule),
     ),
     bounds={"clients": 3, "resources": 2},
-)  # fmt: skip
+)

@@ -14,6 +14,7 @@ M. Demirbas in tlaplus/Examples (KeyValueStore). Counts: for 2 keys and 2 transa
 states in which all transactions are done, which is no step here. Both find that `SnapshotIsolation` and `Termination`
 hold and that `Serialization` does not.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -10,6 +10,7 @@ Paxos.tla, action by action. Counts: 3,921 distinct states, TLC depth 17 for thr
 (MCPaxosTiny.cfg); 25 and 9 for one acceptor, one value and two ballots (specifications/Paxos, MCPaxos.cfg). Where
 acceptors forget their promises, both count 19,601 and 20, after the same change of Phase1b there.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -7,6 +7,7 @@ Source: 5,478 positions in all, 958 of them ended (derived by hand in "TicTacToe
 Mathematics Stack Exchange); X has won 626 of those (D. W. Aha, data set "Tic-Tac-Toe Endgame", UCI Machine Learning
 Repository, 1991).
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -7,6 +7,7 @@ Source: D. P. Reed, R. K. Kanodia, "Synchronization with eventcounts and sequenc
 gives the tickets. Counts by hand: with c clients and t tickets there are t - d + 1 ways to have d tickets out, c! / (c
 - d)! ways to hold them, and the holder of the first, if any, is inside or not; 89 distinct states for c = 3, t = 4.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -8,6 +8,7 @@ distinct states, 913 generated, TLC depth 32 for five disks on three pegs (tlapl
 specifications/tower_of_hanoi/Hanoi.toolbox/Model_1/MC.out); 3**n states in general, one per way to put n disks on pegs.
 TLC generates a move onto an empty peg twice, as both cases of Hanoi.tla's CanMoveTo hold; here 727 are generated.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

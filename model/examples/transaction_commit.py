@@ -7,6 +7,7 @@ two-phase commit implement this; see `two_phase_commit`, which refines it.
 Source: J. Gray, L. Lamport, "Consensus on Transaction Commit" (2004), section 2. Counts: 34 distinct states, 94
 generated, TLC depth 7 for three RMs (tlaplus/Examples, specifications/transaction_commit/TCommit.cfg in manifest.json).
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -8,6 +8,7 @@ Source: J. Gray, L. Lamport, "Consensus on Transaction Commit" (2004), section 3
 generated, TLC depth 11 for three RMs (tlaplus/Examples, specifications/transaction_commit/TwoPhase.cfg in
 manifest.json); 288 for three and 8,832 for five (stateright, examples/2pc.rs); 50,816 for six (end of TwoPhase.tla).
 """
+
 from __future__ import annotations
 
 from enum import Enum

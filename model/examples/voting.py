@@ -10,6 +10,7 @@ depth 16 for three acceptors, two values and three ballots (MCVoting.cfg); with 
 acceptors and values, depth 11 (specifications/Paxos, MCVoting.cfg). TLC generates a vote once for each vote of a quorum
 that shows it safe; here it is one step for each quorum.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

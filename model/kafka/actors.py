@@ -2,6 +2,7 @@
 
 An operator with a runbook always continues it, and so counts as part of the system.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import ADMINS, BROKERS

@@ -7,6 +7,7 @@ removed, both in the order of the scenario. Up to two replicas of each kind are 
 Words: the *preferred* replica is the first in the order. The order is a constant of the scenario: by default partition
 p's replicas are p, p+1, … around the brokers; the bound `replica_orders` chooses any other order for each partition.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """Domains and bounds of the Kafka model: how many brokers, topics, partitions and epochs, and how many faults."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -29,9 +30,7 @@ EXPANSIONS = Bound("expansions", "how often an old client adds partitions")
 NEW_EXPANSIONS = Bound("new_expansions", "how often a new client adds partitions")
 FAILOVERS = Bound("failovers", "how often an operator deletes /controller")
 RESTARTS = Bound("restarts", "how often a broker stops or crashes")
-OLD_PROTOCOL_BROKERS = Bound(
-    "old_protocol_brokers", "brokers, the last ones, whose inter-broker protocol is below 2.8"
-)
+OLD_PROTOCOL_BROKERS = Bound("old_protocol_brokers", "brokers, the last ones, whose inter-broker protocol is below 2.8")
 EXPIRATIONS = Bound("expirations", "how often a broker's session expires while its process runs")
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate")
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand")

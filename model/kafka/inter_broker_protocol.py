@@ -3,6 +3,7 @@
 Below 2.8 a broker's configuration `usesTopicId` is off: as a controller it mints and sends no topic ids, and as a
 broker it keeps none in its log directory. Which brokers are below is a constant of the scenario.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS

@@ -7,6 +7,7 @@ docstring, as `(Kafka: Class.method, Class.other)` or as a paragraph `Kafka: Cla
 backticks they belong to the member. A module has its class at the start of its docstring. A name that begins with a
 slash is a znode.
 """
+
 from __future__ import annotations
 
 import ast

@@ -1,4 +1,5 @@
 """The flags in which releases of Kafka differ: each declares since when it is on, so that a release has settings."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

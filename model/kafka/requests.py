@@ -6,6 +6,7 @@ request of its own only under the flag `metadata_caches`; what a broker needs of
 part of LeaderAndIsr. A *late copy* is a request that was in flight when its connection broke: the controller sends it
 again over another connection, and the first copy still arrives, after others.
 """
+
 from __future__ import annotations
 
 from enum import Enum

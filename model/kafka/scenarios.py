@@ -1,4 +1,5 @@
 """The Kafka scenarios, each with its actions and bounds; `kwalk.invariants.scenarios` adds their properties."""
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -4,6 +4,7 @@ ZooKeeper's part is in `zookeeper.znodes`, a broker's controller module in `cont
 has its topic id twice: in its log's memory and in the file *partition.metadata*. What no action can observe is reset to
 its default, so that equivalent clusters are equal states.
 """
+
 from __future__ import annotations
 
 from enum import Enum

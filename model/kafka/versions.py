@@ -4,6 +4,7 @@ Words: a *variant* is a release of Kafka; its *version flags* name the changes t
 declares here, and only here, since when it is on. A *candidate* is a fix that no release has: off in every variant. The
 other flags are a scenario's *grain*: which steps it distinguishes, and which optional behaviour it has.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.releases import ReleaseFlags

@@ -1,4 +1,5 @@
 """The language of models: everything that a model imports."""
+
 from kwalk.model.language.action import Action, ActionSubset, Actor, Mark, action, premise, require
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag
 from kwalk.model.language.constraints import Constraint, action_constraint, constraint
@@ -115,4 +116,4 @@ __all__ = [
     "weakly_fair",
     "when_quiescent",
     "when_quiet",
-]  # fmt: skip
+]

@@ -5,6 +5,7 @@ the conjunction of its `require` conditions, which come before the first effect.
 *system* actors are taken whenever they are enabled; those of others (clients, operators, faults) may be taken or not. A
 state is *quiescent* if no system action is enabled.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -277,9 +278,15 @@ class Action(Parametric):
     """An action of the model. It can be called as the function that it is, or executed by a Model."""
 
     def __init__(
-        self, function: Callable[..., None], by: Actor, description: str, source: str, tags: tuple[str, ...],
-        *, mark: Mark | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        function: Callable[..., None],
+        by: Actor,
+        description: str,
+        source: str,
+        tags: tuple[str, ...],
+        *,
+        mark: Mark | None = None,
+    ) -> None:
         super().__init__(function, states=1)
         self.by, self.source, self.tags, self.mark = by, source, tags, mark
         self.description = description or self.name.replace("_", " ")
@@ -361,8 +368,11 @@ def action(
         A decorator for a function of the state and of parameters that are annotated with domains.
     """
     check_declared(
-        "@action(…)", ("by", by, isinstance(by, Actor), 'an Actor, such as CLERK = Actor("clerk")'),
-        text("description", description), text("source", source), texts("tags", tags),
+        "@action(…)",
+        ("by", by, isinstance(by, Actor), 'an Actor, such as CLERK = Actor("clerk")'),
+        text("description", description),
+        text("source", source),
+        texts("tags", tags),
         ("mark", mark, mark is None or isinstance(mark, Mark), "a member of Mark, such as Mark.CRASH"),
-    )  # fmt: skip
+    )
     return decorator("action(…)", lambda function: Action(function, by, description, source, tags, mark=mark))

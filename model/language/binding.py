@@ -4,6 +4,7 @@ Words: a *bound* is a number that the scenario fixes (how many brokers, how many
 0 … n-1 whose size n is the bound of the same name. A *flag* is a switch of the variant (a version of the modelled
 system, a fix). A *binding* gives values to all of them; it is active while a model is executed, and constant then.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -356,9 +357,12 @@ class Flag(ScenarioConstant, _Switch):
     ) -> None:
         flags = isinstance(excludes, tuple | list) and all(isinstance(flag, Flag) for flag in excludes)
         check_declared(
-            f"Flag({brief(name)})", a_name(name), text("about", about), texts("settings", settings),
+            f"Flag({brief(name)})",
+            a_name(name),
+            text("about", about),
+            texts("settings", settings),
             ("excludes", excludes, flags, "a tuple of Flags, such as (HASTY,)"),
-        )  # fmt: skip
+        )
         self.name, self.about, self.settings = name, about, settings
         self.excludes = tuple(flag.name for flag in excludes)
 

@@ -5,6 +5,7 @@ with the constraint's name. A step that violates an *action constraint* is not t
 verdict counts what was cut, quiescence and fairness consider the step enabled, and a verdict is valid only within the
 constraint.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -2,6 +2,7 @@
 
 All have value semantics when they are stored in a field: storing copies the content, so two fields never share one.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
 """What the declarations of a model are given: values of a wrong kind are refused there."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -3,6 +3,7 @@
 The text and the HTML come from whatever package announces them as an entry point of the group `kwalk.display`; kwalk's
 own reports do. So a model and a verdict can be shown, and need not know the reports.
 """
+
 from __future__ import annotations
 
 from typing import Any

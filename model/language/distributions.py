@@ -5,6 +5,7 @@ is a folder `NAME-VERSION.dist-info` or `.egg-info` in a folder of `sys.path`; o
 (https://packaging.python.org/specifications/recording-installed-packages). Where something else can also find
 distributions (an archive or an egg on the path, a finder of another package), `importlib.metadata` is asked.
 """
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """Errors of kwalk. Every message says what to do next."""
+
 from __future__ import annotations
 
 import sysconfig

@@ -9,6 +9,7 @@ disables counts as enabled.
 
 Source: L. Lamport, "The temporal logic of actions", ACM TOPLAS 16 (1994), sections 5.3 to 5.5.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,6 +4,7 @@ Words: a fix is a flag of the model, *off* in the system as it is and *on* where
 in some variant, its *base*, and the properties to check there; an audit searches it with the fix off and with it on. A
 trial has no expected outcome: an incomplete fix is shown by the trial in which a property is violated.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

@@ -2,6 +2,7 @@
 
 A scenario with `inspect_snapshot` returns an `Inspection`; reports print it without knowing the system.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping

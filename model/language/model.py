@@ -3,6 +3,7 @@
 Plain execution is the definition of a model: Python executes the action on objects. States are exchanged as vectors
 (tuples of small ints, see `shapes`), so that the outcomes of all engines can be compared.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -162,9 +163,7 @@ class Model(Displayed):
         )
         with self.active():
             self.leaves: tuple[Leaf, ...] = tuple(self.shape.leaves(""))
-            self.instances = tuple(
-                ActionInstance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions))
-            )
+            self.instances = tuple(ActionInstance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions)))
             self.properties = tuple(
                 PropertyInstance(i, prop, args)
                 for i, (prop, args) in enumerate(_chosen((*scenario.properties, *self._counted())))
@@ -257,9 +256,7 @@ class Model(Displayed):
                 return StepOutcome(result, bound=bound)
             return StepOutcome(StepResult.DONE, after=self.vector(state))
 
-    def execute(
-        self, instance: ActionInstance, state: Any, before: Callable[[], Any]
-    ) -> tuple[StepResult, str | None]:
+    def execute(self, instance: ActionInstance, state: Any, before: Callable[[], Any]) -> tuple[StepResult, str | None]:
         """Execute an action instance on a state object in place; the model must be active.
 
         Args:
@@ -402,10 +399,11 @@ class Model(Displayed):
         given = tuple(properties)
         declared = {prop.declaration for prop in given}
         counts = (
-            prop for prop in self.properties
+            prop
+            for prop in self.properties
             if isinstance(prop.declaration, CutStates)
             or (isinstance(prop.declaration, QuantifierElements) and prop.declaration.prop in declared)
-        )  # fmt: skip
+        )
         return (*given, *(prop for prop in counts if prop.declaration not in declared))
 
     def show(self, vector: Vector) -> dict[str, str]:

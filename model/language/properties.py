@@ -16,6 +16,7 @@ stays there (it *stutters*). A liveness property is violated if some behaviour t
 it. A *wait* of an eventually property begins in a state in which its premise is true and the rest is not. It ends in a
 state in which the rest is true.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -59,9 +60,15 @@ class Property(Parametric):
     """
 
     def __init__(
-        self, function: Callable[..., bool], kind: Kind, symptom: str, log: str, premise: Parametric | None = None,
-        *, cannot_fail: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        function: Callable[..., bool],
+        kind: Kind,
+        symptom: str,
+        log: str,
+        premise: Parametric | None = None,
+        *,
+        cannot_fail: str = "",
+    ) -> None:
         super().__init__(function, states=2 if kind is Kind.STEP else 1)
         self.kind, self.symptom, self.log, self.premise = kind, symptom, log, premise
         self.cannot_fail = cannot_fail

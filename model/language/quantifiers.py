@@ -4,6 +4,7 @@ Words: a *quantifier* of a property is an `all(…)` of a generator expression i
 `any(…)` below `not`. Where its generator yields nothing it is true, whatever its condition says. So a property that
 holds only because a quantifier never has an element was never put to the test; a search finds that out by a count.
 """
+
 from __future__ import annotations
 
 import ast

@@ -4,6 +4,7 @@ Words: a *flagged* set has one leaf for each record that can be in it, so its re
 has slots for a few records of many values; they are in ascending order, so that equal sets have equal vectors. The
 order of records is that of their classes, then of their vectors; a loop takes them in this order.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,5 @@
 """Shapes of records: state classes, nested and updated in place, and frozen values, replaced as a whole."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

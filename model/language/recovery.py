@@ -5,6 +5,7 @@ of one system, and what an operator does happens in all of them. A system is *at
 *procedure* is a sequence of *moves*; after each move the operator waits until the system is at rest. A *fault* may
 happen at any time between. A *what-if* is an event that is not planned: a failover, a restart.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

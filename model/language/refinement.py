@@ -11,6 +11,7 @@ abstract scenario, do not carry over. An abstract step that a bound or an error 
 
 Source: M. Abadi, L. Lamport, "The existence of refinement mappings" (1991).
 """
+
 from __future__ import annotations
 
 import re

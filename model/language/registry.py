@@ -4,6 +4,7 @@ A package registers with an entry point in the group `kwalk.scenarios` that name
 `SCENARIOS` and, if there are any, a tuple `FIXES`. A function `scenario_named`, which returns the scenario of a name or
 None, saves a command the import of all others.
 """
+
 from __future__ import annotations
 
 import importlib

@@ -4,6 +4,7 @@ Words: a *variant* is a named set of flag values (a version of the modelled syst
 function takes a new state, and parameters over domains if there is a choice, and changes it into an initial state; it
 may `require`. A *reading* is the result of reading a snapshot of a real system: bounds, labels, flags, initial states.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -92,9 +93,7 @@ def _properties(properties: Iterable[Property]) -> tuple[Property, ...]:
         return properties
     given = tuple(properties)
     return tuple(
-        one
-        for prop in given
-        for one in (prop, *(part for part in getattr(prop, "parts", ()) if part not in given))
+        one for prop in given for one in (prop, *(part for part in getattr(prop, "parts", ()) if part not in given))
     )
 
 
@@ -174,8 +173,10 @@ class Scenario:
                     f"Scenario {brief(self.name)}: `{name}` must be {what} (got {brief(getattr(self, name))})."
                 )
         for kind, declared in (
-            ("action", self.actions), ("property", self.properties), ("constraint", self.constraints)
-        ):  # fmt: skip
+            ("action", self.actions),
+            ("property", self.properties),
+            ("constraint", self.constraints),
+        ):
             _refuse_name_clash(f"Scenario {self.name!r}", kind, declared)
         known = [action.name for action in self.actions]
         for step in (step for fairness in self.fairness for step in fairness.steps):
@@ -259,7 +260,9 @@ class Scenario:
         return Binding(
             bounds={**self.bounds, **(bounds or {})},
             flags={
-                **dict.fromkeys(self.optional_constraints, False), **self.flags, **self.variants.get(variant, {}),
+                **dict.fromkeys(self.optional_constraints, False),
+                **self.flags,
+                **self.variants.get(variant, {}),
                 **checked(self, flags or {}),
             },
             labels=self.labels,

@@ -4,6 +4,7 @@ Words: an *override* is a setting that takes precedence over the variant's. A se
 its name. A flag is *declared* where a module makes the `Flag`; a scenario only gives values to names, so the
 declarations are searched in the modules that its functions can see.
 """
+
 from __future__ import annotations
 
 import sys
@@ -60,9 +61,7 @@ def variant_text(variant: str, overrides: Mapping[str, Any]) -> str:
     return f"{variant} with {changes}" if changes else variant
 
 
-def allowed_settings(
-    scenario: Scenario, name: str, declared: Mapping[str, Flag] | None = None
-) -> tuple[Setting, ...]:
+def allowed_settings(scenario: Scenario, name: str, declared: Mapping[str, Flag] | None = None) -> tuple[Setting, ...]:
     """Return the settings that a flag of the scenario can have.
 
     Args:

@@ -5,6 +5,7 @@ Words: a *shape* describes one field. A *leaf* is one scalar of the state: a fla
 vectors), and all engines exchange it. None is stored as -1. An empty slot holds its shape's default, so that states do
 not differ in what cannot be observed.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator

@@ -2,6 +2,7 @@
 
 Plain execution uses a function's code, lifting its tree. `replaced` exchanges both, so that the two remain equivalent.
 """
+
 from __future__ import annotations
 
 import ast
@@ -129,10 +130,18 @@ def _compiled_in_file(code: CodeType, *, is_rewritten: bool) -> Iterator[CodeTyp
 def effect_of(code: CodeType) -> tuple[Any, ...]:
     """Return what a piece of code does, as texts and numbers, without the names, files and lines that it comes from."""
     return (
-        code.co_code, code.co_exceptiontable, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
-        code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~inspect.CO_NESTED,
+        code.co_code,
+        code.co_exceptiontable,
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_flags & ~inspect.CO_NESTED,
         tuple(map(_comparable, code.co_consts)),
-    )  # fmt: skip
+    )
 
 
 def _comparable(constant: Any) -> Any:

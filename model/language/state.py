@@ -4,6 +4,7 @@
 below declare fields: each returns an attrs field, and has the type of what the field holds, so that type checkers
 accept `level: int = number(0, 3)`. Every field has a default.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

@@ -3,6 +3,7 @@
 Words: a field is *switched* by its flag (`flag(when=RECORDS)`). While the flag is off the field is *fixed*: it can be
 read, and whatever depends on it folds to a constant; writing anything but its default is an error of the model.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator

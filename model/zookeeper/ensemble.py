@@ -7,6 +7,7 @@ and serves clients. Its *supporters* are itself and the followers that have got 
 
 What no action can observe is reset to its default, so that equivalent ensembles are equal states.
 """
+
 from __future__ import annotations
 
 from enum import Enum
@@ -188,5 +189,3 @@ def is_acknowledged(leader: Server, servers: frozenset[int]) -> bool:
     if COUNTS_MEMBERS:
         return is_quorum(leader.configuration, servers)
     return 2 * len(servers) > leader.configuration
-
-

@@ -1,4 +1,5 @@
 """What clients, an operator and faults do to an ensemble: writes, restarts with another zoo.cfg, crashes."""
+
 from __future__ import annotations
 
 from kwalk.model.language import Mark, action, require

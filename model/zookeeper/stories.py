@@ -1,4 +1,5 @@
 """Stories about an ensemble whose configuration an operator changes by editing zoo.cfg and restarting servers."""
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -4,6 +4,7 @@ The grain: the votes of one election are one step, of the servers that finish it
 FOLLOWERINFO belongs to it. A leader without enough followers gives up at once, and so do followers without a leader.
 A server that joins an active leader gets its history in the same step.
 """
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -126,9 +127,7 @@ def take_history(ensemble: Ensemble, server: int) -> None:
     leader = follower.leader
     assert leader is not None
     leading = ensemble.servers[leader]
-    follower.log = [
-        follower.log[i] if has_zxid(follower, i, sent) else sent for i, sent in enumerate(leading.log)
-    ]
+    follower.log = [follower.log[i] if has_zxid(follower, i, sent) else sent for i, sent in enumerate(leading.log)]
     follower.current_epoch, follower.phase = leading.accepted_epoch, Phase.BROADCAST
 
 

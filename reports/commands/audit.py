@@ -1,4 +1,5 @@
 """The command that tries fixes: `kwalk audit`."""
+
 from __future__ import annotations
 
 from argparse import Namespace
@@ -40,10 +41,12 @@ def run_audit(options: Namespace) -> int:
     with out_folder(options.out) as out, document_folder(options.markdown, "--markdown") as beside:
         with shown_on_stderr() as report:
             chosen = AuditOptions(
-                prove=options.prove, workers=options.workers or 1,
-                saved={} if options.fresh else AUDIT.read(out.path), report=report,
+                prove=options.prove,
+                workers=options.workers or 1,
+                saved={} if options.fresh else AUDIT.read(out.path),
+                report=report,
                 save=lambda outcomes: AUDIT.write(outcomes, out),
-            )  # fmt: skip
+            )
             done = audit(rows, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
         return _deliver(done, options, out, beside)
 

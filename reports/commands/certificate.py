@@ -1,4 +1,5 @@
 """The command that checks saved proofs without Z3: `kwalk check-certificate`."""
+
 from __future__ import annotations
 
 import json
@@ -93,13 +94,18 @@ def _certificates(
 
 def _is_certificate(found: Any) -> bool:
     return isinstance(found, list) and all(
-        isinstance(fact, list) and fact and all(
-            isinstance(limit, list) and len(limit) == 3 and isinstance(limit[0], str)
-            and type(limit[1]) is int and type(limit[2]) is int
+        isinstance(fact, list)
+        and fact
+        and all(
+            isinstance(limit, list)
+            and len(limit) == 3
+            and isinstance(limit[0], str)
+            and type(limit[1]) is int
+            and type(limit[2]) is int
             for limit in fact
         )
         for fact in found
-    )  # fmt: skip
+    )
 
 
 # Results.
@@ -121,16 +127,21 @@ def _blocks(checks: Sequence[CertificateCheck], model: Model, code: int) -> Iter
     yield DataTable(("property", "invariants", "certificate"), rows, frozenset({1}), wide=2, indent=2)
     yield Paragraph(
         "Confirmed: no behaviour within the bounds violates the property before an action leaves its domain, which "
-        "is an error of the model.", 2,
-    )  # fmt: skip
+        "is an error of the model.",
+        2,
+    )
 
 
 def _object(checks: Sequence[CertificateCheck], model: Model, code: int, command: str) -> dict[str, Any]:
     return {
-        "format": FORMAT, "command": command, "scenario": model.scenario.name, "variant": model.variant,
-        "verdict": HEADLINES[code][0].lower(), "exit_code": code,
+        "format": FORMAT,
+        "command": command,
+        "scenario": model.scenario.name,
+        "variant": model.variant,
+        "verdict": HEADLINES[code][0].lower(),
+        "exit_code": code,
         "certificates": [
             {"property": c.prop, "invariants": c.facts, "gap": c.gap or None, "unsettled": c.unsettled or None}
             for c in checks
         ],
-    }  # fmt: skip
+    }

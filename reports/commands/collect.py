@@ -1,4 +1,5 @@
 """The command that takes a snapshot of a running system: `kwalk collect`."""
+
 from __future__ import annotations
 
 import os
@@ -60,10 +61,13 @@ def _wanted(options: Namespace) -> Any:
     if options.release is None:
         raise UsageError("The version of the brokers is not known: name it, as in --release 2.8.2.")
     return CollectOptions(
-        version=options.release, topics=tuple(options.topic), logs=tuple(log_place(text) for text in options.logs),
-        ask_brokers=not options.no_metadata, ssh=tuple(shlex.split(options.ssh)) if options.ssh else SSH,
+        version=options.release,
+        topics=tuple(options.topic),
+        logs=tuple(log_place(text) for text in options.logs),
+        ask_brokers=not options.no_metadata,
+        ssh=tuple(shlex.split(options.ssh)) if options.ssh else SSH,
         seconds=options.seconds or 120.0,
-    )  # fmt: skip
+    )
 
 
 def _address(options: Namespace) -> Any:
@@ -74,11 +78,16 @@ def _address(options: Namespace) -> Any:
     if options.sasl and options.digest:
         raise UsageError("--sasl and --digest exclude each other. Give one of them.")
     return ZooKeeperOptions(
-        hosts=options.zookeeper, seconds=min(options.seconds or 30.0, 30.0), sasl=options.sasl, digest=options.digest,
+        hosts=options.zookeeper,
+        seconds=min(options.seconds or 30.0, 30.0),
+        sasl=options.sasl,
+        digest=options.digest,
         password=_password(options) if options.sasl or options.digest else "",
         tls=options.tls or any((options.tls_ca, options.tls_cert, options.tls_key)),
-        ca=options.tls_ca, certificate=options.tls_cert, key=options.tls_key,
-    )  # fmt: skip
+        ca=options.tls_ca,
+        certificate=options.tls_cert,
+        key=options.tls_key,
+    )
 
 
 def _password(options: Namespace) -> str:

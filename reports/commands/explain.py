@@ -1,4 +1,5 @@
 """The command that explains snapshots of a real system: `kwalk explain`."""
+
 from __future__ import annotations
 
 import time
@@ -154,9 +155,7 @@ def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedE
     return ReportedExplanation(model, series, answer, options.command, left=left)
 
 
-def _explained(
-    found: Sequence[tuple[Model, Series]], options: Namespace, began: float
-) -> list[ReportedExplanation]:
+def _explained(found: Sequence[tuple[Model, Series]], options: Namespace, began: float) -> list[ReportedExplanation]:
     """Return the explanations; report progress on stderr."""
     events = EVENTS if options.events is None else options.events
     with shown_on_stderr() as report:
@@ -188,8 +187,9 @@ def _deliver(
         for report, kept in zip(reports, files, strict=True):
             print_explanation(report, console(), unfold=options.unfold)
             last = report is reports[-1]
-            print_ending({LABELS[kind]: str(path) for kind, path in kept.items()}, report.command if last else "",
-                         console())  # fmt: skip
+            print_ending(
+                {LABELS[kind]: str(path) for kind, path in kept.items()}, report.command if last else "", console()
+            )
     return written.checked(exit_code_of(reports))
 
 
@@ -215,9 +215,14 @@ def _incident(
         return None
     inspection, recovery = damage
     return Incident(
-        options.snapshots[-1], inspection, recovery, since=since_of(inspection, report.model, trace, story),
-        cause=cause_of(story), history=tuple(history_of(report)), facts=report.series.facts,
-    )  # fmt: skip
+        options.snapshots[-1],
+        inspection,
+        recovery,
+        since=since_of(inspection, report.model, trace, story),
+        cause=cause_of(story),
+        history=tuple(history_of(report)),
+        facts=report.series.facts,
+    )
 
 
 def _command(options: Namespace) -> str:

@@ -1,4 +1,5 @@
 """The command `kwalk explore`: a page on this machine on which a user takes the steps of a model."""
+
 from __future__ import annotations
 
 import webbrowser
@@ -28,9 +29,7 @@ def run_explore(options: Namespace) -> int:
     memory = MEMORY if options.memory is None else int(options.memory * 2**30)
     with out_folder(options.out) as out:
         selected.model.initial  # noqa: B018  an error of the initial states is one of the command
-        search = DistanceSearch(
-            selected.model, selected.properties, seconds=options.seconds or SECONDS, memory=memory
-        )
+        search = DistanceSearch(selected.model, selected.properties, seconds=options.seconds or SECONDS, memory=memory)
         try:
             exploration = ExplorerSession(selected, out, search, trace)
             with ExplorerServer(exploration, options.port or 0) as server:

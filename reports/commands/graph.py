@@ -1,4 +1,5 @@
 """The command `kwalk graph`: the state graph of a model as a DOT file, and its figures."""
+
 from __future__ import annotations
 
 import hashlib

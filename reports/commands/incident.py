@@ -1,4 +1,5 @@
 """What commands about snapshots leave for people: the page of an incident, as HTML and Markdown."""
+
 from __future__ import annotations
 
 import time

@@ -1,4 +1,5 @@
 """The command that inspects snapshots of a real system: `kwalk inspect`."""
+
 from __future__ import annotations
 
 import csv
@@ -161,16 +162,21 @@ def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
         lines.append(f"… and {len(seen) - most:,} more; --most {len(seen)} shows them all")
     blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines), 4)]
     texts = {
-        "Now": kind.now, "Later": kind.later, "Usual cause": kind.cause, "Way out": kind.way_out, "Log": kind.log,
-    }  # fmt: skip
+        "Now": kind.now,
+        "Later": kind.later,
+        "Usual cause": kind.cause,
+        "Way out": kind.way_out,
+        "Log": kind.log,
+    }
     blocks += [Paragraph([Span(f"{label}: ", "faint"), text], 4) for label, text in texts.items() if text]
     if kind.grep:
         blocks.append(CodeBlock(kind.grep, 4))
     if kind.story:
         blocks.append(Paragraph([Span("Read: ", "faint"), kind.story], 4))
     title: list[str | Span] = [
-        strong(kind.severity.value, TONES[kind.severity]), f"  {kind.title} ({len(seen):,})",
-    ]  # fmt: skip
+        strong(kind.severity.value, TONES[kind.severity]),
+        f"  {kind.title} ({len(seen):,})",
+    ]
     return Card(title, tuple(blocks), TONES[kind.severity])
 
 
@@ -199,13 +205,21 @@ def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, An
 
 def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, Any]:
     return {
-        "kind": kind.name, "severity": kind.severity.value, "title": kind.title, "properties": list(kind.properties),
-        "now": kind.now, "later": kind.later, "cause": kind.cause, "way_out": kind.way_out, "log": kind.log,
-        "grep": list(kind.grep), "story": kind.story,
+        "kind": kind.name,
+        "severity": kind.severity.value,
+        "title": kind.title,
+        "properties": list(kind.properties),
+        "now": kind.now,
+        "later": kind.later,
+        "cause": kind.cause,
+        "way_out": kind.way_out,
+        "log": kind.log,
+        "grep": list(kind.grep),
+        "story": kind.story,
         "findings": [
             {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in seen
         ],
-    }  # fmt: skip
+    }
 
 
 def rows_of(found: Iterable[Inspected]) -> Iterator[dict[str, str]]:
@@ -213,9 +227,13 @@ def rows_of(found: Iterable[Inspected]) -> Iterator[dict[str, str]]:
     for one in found:
         for seen in one.inspection.observations:
             row = {
-                "snapshot": one.path, "severity": seen.kind.severity.value, "kind": seen.kind.name,
-                "subject": seen.subject, "certain": "yes" if seen.certain else "no", "detail": seen.detail,
-            }  # fmt: skip
+                "snapshot": one.path,
+                "severity": seen.kind.severity.value,
+                "kind": seen.kind.name,
+                "subject": seen.subject,
+                "certain": "yes" if seen.certain else "no",
+                "detail": seen.detail,
+            }
             row.update({name: seen.fields.get(name, "") for name in ("topic", "partition", "brokers")})
             yield row
 

@@ -1,4 +1,5 @@
 """The command of the laboratory, which runs real clusters on this machine: `kwalk lab`."""
+
 from __future__ import annotations
 
 import json
@@ -104,9 +105,11 @@ def lab_options(options: Namespace) -> LabOptions:
         raise UsageError(f"--release is given twice for all brokers: {general[0]} and {general[1]}. Give it once.")
     defaults = LabOptions()
     return LabOptions(
-        release=general[0] if general else defaults.release, brokers=options.brokers or defaults.brokers,
-        releases=single, proxied=options.proxied,
-    )  # fmt: skip
+        release=general[0] if general else defaults.release,
+        brokers=options.brokers or defaults.brokers,
+        releases=single,
+        proxied=options.proxied,
+    )
 
 
 def _list(options: Namespace) -> int:
@@ -115,8 +118,12 @@ def _list(options: Namespace) -> int:
     for experiment in EXPERIMENTS.values():
         how = "one round" if experiment.rounds == 1 else f"{experiment.rounds} rounds"
         forced = ", in a forced order" if experiment.is_ordered else ""
-        for line in (experiment.name, f"  done      {experiment.about}", f"  expected  {experiment.expected}",
-                     f"  in        {how}{forced}; docs/stories/{experiment.story}"):  # fmt: skip
+        for line in (
+            experiment.name,
+            f"  done      {experiment.about}",
+            f"  expected  {experiment.expected}",
+            f"  in        {how}{forced}; docs/stories/{experiment.story}",
+        ):
             print(line)
     return 0
 
@@ -179,10 +186,13 @@ def _fuzz(options: Namespace) -> int:
     results: list[FuzzResult] = []
     for release in options.general_releases or (lab_options(options).release,):
         wanted = FuzzOptions(
-            release=LabOptions(release=release).release, rounds=options.rounds or fuzz.ROUNDS, seed=options.seed or 0,
-            operations=options.operations or fuzz.LENGTH, seconds=options.seconds or fuzz.SECONDS,
+            release=LabOptions(release=release).release,
+            rounds=options.rounds or fuzz.ROUNDS,
+            seed=options.seed or 0,
+            operations=options.operations or fuzz.LENGTH,
+            seconds=options.seconds or fuzz.SECONDS,
             minimize=options.minimize,
-        )  # fmt: skip
+        )
         folder = Path(options.out) / "fuzz" / f"{release}-seed-{wanted.seed}"
         announce = _ignore if options.json else _print_line
         announce(f"version {release}: cases in {folder}")
@@ -237,7 +247,11 @@ def _text(result: ExperimentResult) -> str:
 
 
 ACTIONS = {
-    "fetch": _fetch, "start": _start, "capture": _capture, "list": _list, "reproduce": _reproduce, "replay": _replay,
+    "fetch": _fetch,
+    "start": _start,
+    "capture": _capture,
+    "list": _list,
+    "reproduce": _reproduce,
+    "replay": _replay,
     "fuzz": _fuzz,
-}  # fmt: skip
-
+}

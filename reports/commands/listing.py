@@ -3,6 +3,7 @@
 Words: scenarios are of one *family* if their variants have the same settings. A scenario's *own* flags are those that
 it sets for all of its variants; the first setting of a flag, off or the first named one, is its *plain* setting.
 """
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """The command that tries small mistakes in a model: `kwalk mutate`."""
+
 from __future__ import annotations
 
 from argparse import Namespace
@@ -46,9 +47,21 @@ from kwalk.search.base.progress import Report
 from kwalk.search.results.verdict import Answer
 
 OPTIONS = (
-    "variant", "property", "bound", "flag", "operator", "function", "sample", "seed", "seconds", "workers", "explained",
-    "show", "markdown", "html",
-)  # fmt: skip
+    "variant",
+    "property",
+    "bound",
+    "flag",
+    "operator",
+    "function",
+    "sample",
+    "seed",
+    "seconds",
+    "workers",
+    "explained",
+    "show",
+    "markdown",
+    "html",
+)
 
 
 PAGE = "mutants.html"
@@ -111,14 +124,22 @@ def _chosen(all_mutants: Sequence[Mutant], options: Namespace) -> list[Mutant]:
 
 
 def _results(
-    mutants: Sequence[Mutant], baselines: Sequence[Baseline], options: Namespace, *, explained: dict[str, str],
-    out: OutFolder, report: Report,
-) -> tuple[MutantResult, ...]:  # fmt: skip
+    mutants: Sequence[Mutant],
+    baselines: Sequence[Baseline],
+    options: Namespace,
+    *,
+    explained: dict[str, str],
+    out: OutFolder,
+    report: Report,
+) -> tuple[MutantResult, ...]:
     """Return the mutants with their outcomes."""
     chosen = MutationOptions(
-        workers=options.workers or 1, saved={} if options.fresh else MUTANTS.read(out.path),
-        save=lambda outcomes: MUTANTS.write(outcomes, out), explained=explained, report=report,
-    )  # fmt: skip
+        workers=options.workers or 1,
+        saved={} if options.fresh else MUTANTS.read(out.path),
+        save=lambda outcomes: MUTANTS.write(outcomes, out),
+        explained=explained,
+        report=report,
+    )
     return mutate(mutants, baselines, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
 
 

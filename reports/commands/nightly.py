@@ -1,4 +1,5 @@
 """The commands about nightly runs: `kwalk nightly`, `compare` and `page`."""
+
 from __future__ import annotations
 
 from argparse import Namespace

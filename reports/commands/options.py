@@ -1,4 +1,5 @@
 """The command line: a table of all commands with their options, help texts and examples, and its parser."""
+
 from __future__ import annotations
 
 import argparse
@@ -51,10 +52,14 @@ def parser(words: Sequence[str] = ()) -> Parser:
     chosen = {name: each for name, each in COMMANDS.items() if words and words[0] in (name, *each.aliases)}
     for name, command in (chosen or COMMANDS).items():
         made = commands.add_parser(
-            name, aliases=command.aliases, help=command.about, formatter_class=raw, allow_abbrev=False,
+            name,
+            aliases=command.aliases,
+            help=command.about,
+            formatter_class=raw,
+            allow_abbrev=False,
             description=f"{command.about[0].upper()}{command.about[1:]}.",
             epilog=f"examples:{command.examples}\n\n{ENDING.format(codes=command.codes)}",
-        )  # fmt: skip
+        )
         made.set_defaults(entry_point=command.entry_point)
         for argument, settings in command.arguments:
             made.add_argument(argument, **settings)
@@ -129,9 +134,13 @@ SUBJECT = (
 """The model, and the properties to check."""
 KEEP_GOING = (
     _switch("--keep-going", "do not stop at the first violation"),
-    _option("--minimize", natural, "N",
-            "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)"),
-)  # fmt: skip
+    _option(
+        "--minimize",
+        natural,
+        "N",
+        "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)",
+    ),
+)
 HTML = _switch("--html", "also write an HTML page into the folder of --out")
 WATCH = _switch("--watch", "while the search runs, write a page that loads itself again into the folder of --out")
 STRICT = _switch("--strict", "end with 16 if nothing is violated and not all was tested, as a bound cuts off steps")
@@ -145,7 +154,8 @@ STEPS = (
 
 COMMANDS = {
     "scenarios": _command(
-        "listing:scenarios", "list the scenarios",
+        "listing:scenarios",
+        "list the scenarios",
         ANY_SCENARIO,
         _switch("--variants", "also list bounds, and variants with their flags"),
         ONLY_JSON,
@@ -155,32 +165,59 @@ COMMANDS = {
   kwalk scenarios lost-update --variants""",
     ),
     "properties": _command(
-        "listing:properties", "list the properties, and the symptoms of their violations",
-        ANY_SCENARIO, ONLY_JSON,
+        "listing:properties",
+        "list the properties, and the symptoms of their violations",
+        ANY_SCENARIO,
+        ONLY_JSON,
         examples="""
   kwalk properties                     of every scenario
   kwalk properties topic-id-core       of one, with the symptoms that users see""",
         aliases=("invariants",),
     ),
     "exhaust": _command(
-        "search:exhaust", "visit every reachable state within the bounds",
-        SCENARIO, *SUBJECT, SECONDS, WORKERS, *KEEP_GOING, *RESULTS,
+        "search:exhaust",
+        "visit every reachable state within the bounds",
+        SCENARIO,
+        *SUBJECT,
+        SECONDS,
+        WORKERS,
+        *KEEP_GOING,
+        *RESULTS,
         _option("--memory", values.gibibytes, "GIB", "stop when the search uses this much memory, in GiB"),
-        _option("--checkpoint", given, "DIR",
-                "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search"),
+        _option(
+            "--checkpoint",
+            given,
+            "DIR",
+            "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search",
+        ),
         _option("--every", seconds, "N", "seconds between checkpoints (default: 1800)"),
         _switch("--resume", "continue from the checkpoint in DIR"),
-        _argument("--symmetry", "DOMAIN", "visit one state for all that differ by a permutation of this domain, if Z3 "
-                  "proves that they are symmetric"),
+        _argument(
+            "--symmetry",
+            "DOMAIN",
+            "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are symmetric",
+        ),
         _switch("--reduce", "skip states that no verdict and no shortest trace depends on (partial-order reduction)"),
-        _switch("--interpreter", "execute plain Python in place of compiled code: an independent check of some hundred "
-                "states per second"),
-        _switch("--spark",
-                "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory"),
-        _option("--master", given, "URL",
-                "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR"),
-        _option("--partitions", values.partitions, "N",
-                "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core)"),
+        _switch(
+            "--interpreter",
+            "execute plain Python in place of compiled code: an independent check of some hundred states per second",
+        ),
+        _switch(
+            "--spark",
+            "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory",
+        ),
+        _option(
+            "--master",
+            given,
+            "URL",
+            "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR",
+        ),
+        _option(
+            "--partitions",
+            values.partitions,
+            "N",
+            "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core)",
+        ),
         examples="""
   kwalk exhaust two-phase-commit
   kwalk exhaust topic-id-core --bound restarts=1 --property disk_matches_znode
@@ -192,8 +229,15 @@ COMMANDS = {
   kwalk exhaust topic-id-core --spark --keep-going         with states on disk, on any number of machines""",
     ),
     "walk": _command(
-        "search:walk", "take random walks",
-        SCENARIO, *SUBJECT, SECONDS, SEED, WORKERS, *KEEP_GOING, *RESULTS,
+        "search:walk",
+        "take random walks",
+        SCENARIO,
+        *SUBJECT,
+        SECONDS,
+        SEED,
+        WORKERS,
+        *KEEP_GOING,
+        *RESULTS,
         _option("--walks", positive, "N", "number of walks"),
         _option("--depth", positive, "N", "the largest number of steps of a walk"),
         *STEPS,
@@ -205,8 +249,12 @@ COMMANDS = {
   kwalk walk topic-id-core --uniform                       uniform random choice""",
     ),
     "prove": _command(
-        "search:prove", "prove properties with Z3, or find the shortest violation",
-        SCENARIO, *SUBJECT, SECONDS, *RESULTS,
+        "search:prove",
+        "prove properties with Z3, or find the shortest violation",
+        SCENARIO,
+        *SUBJECT,
+        SECONDS,
+        *RESULTS,
         _option("--depth", natural, "N", "check unproved properties up to N steps (default: 20)"),
         _option("--induction", natural, "N", "the largest k of k-induction (default: 3); 0 for no induction"),
         _switch("--no-support", "do not search for supporting invariants"),
@@ -217,7 +265,8 @@ COMMANDS = {
   kwalk prove ticket-lock --induction 5 --no-support""",
     ),
     "check-certificate": _command(
-        "certificate:run_check_certificate", "check proofs that `kwalk prove --json` printed again, without Z3",
+        "certificate:run_check_certificate",
+        "check proofs that `kwalk prove --json` printed again, without Z3",
         _argument("proof", "PROOF", "a JSON file"),
         _option("--scenario", given, "NAME", "the scenario of the proof (default: the one that the file names)"),
         JSON,
@@ -227,32 +276,51 @@ COMMANDS = {
         codes="0 confirmed, 2 usage error, 3 undecided, 12 refused, 70 internal error",
     ),
     "check": _command(
-        "search:check", "run exhaustive search, random walks and Z3, and compare their verdicts",
-        SCENARIO, *SUBJECT, SECONDS, SEED, WORKERS, *RESULTS,
+        "search:check",
+        "run exhaustive search, random walks and Z3, and compare their verdicts",
+        SCENARIO,
+        *SUBJECT,
+        SECONDS,
+        SEED,
+        WORKERS,
+        *RESULTS,
         examples="""
   kwalk check two-phase-commit         three engines, one verdict; 60 seconds by default
   kwalk check topic-id-core --property disk_matches_znode --seconds 30""",
     ),
     "hunt": _command(
-        "search:hunt", "find a counterexample: exhaustive search, then walks on Spark, then minimize",
+        "search:hunt",
+        "find a counterexample: exhaustive search, then walks on Spark, then minimize",
         ANY_SCENARIO,
         _argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
-        *SUBJECT, SECONDS, SEED, WORKERS, *KEEP_GOING, *RESULTS, *STEPS,
+        *SUBJECT,
+        SECONDS,
+        SEED,
+        WORKERS,
+        *KEEP_GOING,
+        *RESULTS,
+        *STEPS,
         examples="""
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
   kwalk hunt --from cluster.json       start from the state of a real cluster""",
     ),
     "nightly": _command(
-        "nightly:run_nightly", "search many scenarios on Spark, in a run that can be resumed",
+        "nightly:run_nightly",
+        "search many scenarios on Spark, in a run that can be resumed",
         _argument("config", "CONFIG", "a TOML file: what to search, and for how long", nargs="?"),
         _option("--resume", given, "RUN", "resume the run in this folder"),
-        _option("--out", given, "DIR",
-                f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"),
+        _option(
+            "--out", given, "DIR", f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"
+        ),
         WORKERS,
         _option("--master", given, "URL", "a Spark master, such as spark://host:7077, instead of this machine's cores"),
-        _option("--minutes", values.minutes, "M",
-                "time budget of all tasks together, in minutes; overrides the configuration"),
+        _option(
+            "--minutes",
+            values.minutes,
+            "M",
+            "time budget of all tasks together, in minutes; overrides the configuration",
+        ),
         _option("--before", given, "RUN", "an earlier run that the page of this run compares with"),
         JSON,
         examples="""
@@ -261,7 +329,8 @@ COMMANDS = {
   kwalk nightly --resume runs/monday               continue an interrupted run""",
     ),
     "audit": _command(
-        "audit:run_audit", "search each trial of a fix with the fix off and on",
+        "audit:run_audit",
+        "search each trial of a fix with the fix off and on",
         _argument("fixes", "FIX", "a fix's name, or package.module:FIXES of your own", nargs="*"),
         _option("--scenario", given, "NAME", "only the trials in this scenario"),
         _option("--seconds", seconds, "N", "time budget of each search, in seconds (default: 60)"),
@@ -278,12 +347,15 @@ COMMANDS = {
   kwalk audit fencing --seconds 300 --markdown docs/fixes.md""",
     ),
     "mutate": _command(
-        "mutate:run_mutate", "try small mistakes in a model, and report those that its properties do not detect",
-        _argument("scenarios", "SCENARIO",
-                  "scenarios to try mutants on, or package.module:TRIALS of your own", nargs="+"),
+        "mutate:run_mutate",
+        "try small mistakes in a model, and report those that its properties do not detect",
+        _argument(
+            "scenarios", "SCENARIO", "scenarios to try mutants on, or package.module:TRIALS of your own", nargs="+"
+        ),
         *SUBJECT,
-        _repeatable("--operator", str, "NAME",
-                    "only mutants of this operator, such as dropped-guard", choices=values.OPERATORS),
+        _repeatable(
+            "--operator", str, "NAME", "only mutants of this operator, such as dropped-guard", choices=values.OPERATORS
+        ),
         _repeatable("--function", given, "NAME", "only mutants of this function"),
         _option("--sample", positive, "N", "only a random sample of N mutants"),
         _option("--seed", seed, "N", "the seed of the sample (default: 0)", default=0),
@@ -303,7 +375,8 @@ COMMANDS = {
   kwalk mutate my_package.my_model:STORY --explained survivors.toml --workers 2""",
     ),
     "selftest": _command(
-        "selftest:run_selftest", "compare kwalk with an independent oracle on random models",
+        "selftest:run_selftest",
+        "compare kwalk with an independent oracle on random models",
         _option("--models", natural, "N", "number of random models (default: 200)", default=200),
         _option("--snippets", natural, "N", "number of random snippets (default: 2000)", default=2000),
         _option("--seed", seed, "N", "the seed of the first model (default: 0)", default=0),
@@ -318,16 +391,25 @@ COMMANDS = {
   kwalk selftest --workers 2 --resume              continue it after an interrupt""",
     ),
     "explain": _command(
-        "explain:run_explain", "find a behaviour that passes through snapshots of a real system",
+        "explain:run_explain",
+        "find a behaviour that passes through snapshots of a real system",
         _argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
         _option("--scenario", given, "NAME", "the scenario that reads them"),
         _option("--variant", given, "NAME", "the variant of the model (default: that of the snapshots)"),
         _option("--events", natural, "N", "assume at most N events between two snapshots (default: 8)"),
         _option("--logs", given, "DIR", "the folder with the system's logs: the behaviour passes through their lines"),
-        _option("--log-tolerance", seconds, "SECONDS",
-                "by how much clocks of the system and of the snapshots may differ (default: 1)"),
-        _option("--log-zone", values.zone, "+HH:MM",
-                "the time zone of the times in the logs (default: UTC; --log-zone=-05:00 in the west)"),
+        _option(
+            "--log-tolerance",
+            seconds,
+            "SECONDS",
+            "by how much clocks of the system and of the snapshots may differ (default: 1)",
+        ),
+        _option(
+            "--log-zone",
+            values.zone,
+            "+HH:MM",
+            "the time zone of the times in the logs (default: UTC; --log-zone=-05:00 in the west)",
+        ),
         SIXTY_SECONDS,
         _out("folder of the trace and its page"),
         UNFOLD,
@@ -339,13 +421,22 @@ COMMANDS = {
         codes="0 a behaviour fits, 2 usage error, 3 undecided, 12 no behaviour fits, 70 internal error",
     ),
     "collect": _command(
-        "collect:run_collect", "take a snapshot of a running system, without writing anything to it",
-        _argument("zookeeper", "ZOOKEEPER", "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
-                  nargs="?"),
+        "collect:run_collect",
+        "take a snapshot of a running system, without writing anything to it",
+        _argument(
+            "zookeeper",
+            "ZOOKEEPER",
+            "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
+            nargs="?",
+        ),
         _option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2"),
-        _repeatable("--logs", given, "[ID=]PLACE",
-                    "log directories: a folder, the output of --script, a tar archive, or ssh://[USER@]HOST/FOLDER, "
-                    "with {host} for that of each broker"),
+        _repeatable(
+            "--logs",
+            given,
+            "[ID=]PLACE",
+            "log directories: a folder, the output of --script, a tar archive, or ssh://[USER@]HOST/FOLDER, "
+            "with {host} for that of each broker",
+        ),
         _repeatable("--topic", given, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
         _switch("--no-metadata", "do not ask brokers for their metadata caches"),
         _option("--ssh", given, "COMMAND", "the command in place of ssh, with its options"),
@@ -356,8 +447,12 @@ COMMANDS = {
         _option("--tls-ca", given, "FILE", "certificates of the authorities to trust (default: the system's)"),
         _option("--tls-cert", given, "FILE", "the client's certificate, with --tls-key"),
         _option("--tls-key", given, "FILE", "the key of the client's certificate"),
-        _option("--seconds", seconds, "N",
-                "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)"),
+        _option(
+            "--seconds",
+            seconds,
+            "N",
+            "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)",
+        ),
         _option("--out", given, "FILE", f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
         _switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
         JSON,
@@ -368,11 +463,13 @@ COMMANDS = {
   kwalk collect zk-1:2181 --release 2.8.2 --logs 1=broker-1.txt --out now.json""",
     ),
     "inspect": _command(
-        "inspect:run_inspect", "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
+        "inspect:run_inspect",
+        "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
         _argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
         _option("--scenario", given, "NAME", "the scenario that inspects them (default: the first one that can)"),
         _option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
-        _option("--html", given, "FILE", "also write the page of the incident, with a plan of repair"), MARKDOWN,
+        _option("--html", given, "FILE", "also write the page of the incident, with a plan of repair"),
+        MARKDOWN,
         _option("--csv", given, "FILE", "also write all findings as CSV"),
         _option("--parquet", given, "FILE", "also write all findings as Parquet"),
         ("--prometheus", {"action": "store_true", "help": "print gauges in Prometheus' text format instead of text"}),
@@ -384,11 +481,13 @@ COMMANDS = {
         codes="0 consistent, 2 usage error, 12 broken now, 13 damage that shows later, 70 internal error",
     ),
     "recover": _command(
-        "recover:run_recover", "plan the repair of a real system from its snapshot, step by step, with commands",
+        "recover:run_recover",
+        "plan the repair of a real system from its snapshot, step by step, with commands",
         _argument("snapshot", "SNAPSHOT", "a JSON file"),
         _option("--scenario", given, "NAME", "the scenario that makes plans from it"),
         _option("--seconds", seconds, "N", "time budget (default: 120)"),
-        _option("--html", given, "FILE", "also write the page of the incident"), MARKDOWN,
+        _option("--html", given, "FILE", "also write the page of the incident"),
+        MARKDOWN,
         ONLY_JSON,
         examples="""
   kwalk recover cluster.json                   the shortest plan that one fault does not defeat
@@ -396,24 +495,41 @@ COMMANDS = {
         codes="0 a plan or nothing to do, 2 usage error, 3 undecided, 12 no plan is safe, 70 internal error",
     ),
     "lab": _command(
-        "lab:run_lab", "start real brokers on this machine, look at them, and repeat there what stories say",
-        ("action", {
-            "metavar": "ACTION", "choices": ("fetch", "start", "capture", "list", "reproduce", "replay", "fuzz"),
-            "help": "fetch: download what releases need; start: run a cluster until Ctrl-C; capture: print a snapshot "
-                    "of a running cluster; list: list the experiments; reproduce: run experiments; replay: drive a "
-                    "cluster along traces; fuzz: run random histories, and explain them",
-        }),
-        _argument("names", "NAME",
-                  "fetch: releases; capture: the folder of the cluster; reproduce: experiments; replay: traces",
-                  nargs="*"),
-        _repeatable("--release", values.release, "VERSION",
-                    "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"),
+        "lab:run_lab",
+        "start real brokers on this machine, look at them, and repeat there what stories say",
+        (
+            "action",
+            {
+                "metavar": "ACTION",
+                "choices": ("fetch", "start", "capture", "list", "reproduce", "replay", "fuzz"),
+                "help": "fetch: download what releases need; start: run a cluster until Ctrl-C; capture: print a snapshot "
+                "of a running cluster; list: list the experiments; reproduce: run experiments; replay: drive a "
+                "cluster along traces; fuzz: run random histories, and explain them",
+            },
+        ),
+        _argument(
+            "names",
+            "NAME",
+            "fetch: releases; capture: the folder of the cluster; reproduce: experiments; replay: traces",
+            nargs="*",
+        ),
+        _repeatable(
+            "--release", values.release, "VERSION", "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"
+        ),
         _option("--brokers", positive, "N", "number of brokers, 1 to 5 (default: 3)"),
         _switch("--proxied", "put proxies between brokers, and between each and ZooKeeper"),
-        _option("--seconds", seconds, "N",
-                "start: end the cluster after this time; fuzz: time to explain a history (default: 60)"),
-        _option("--rounds", positive, "N",
-                "reproduce: number of rounds (default: that of the experiment); fuzz: histories (default: 10)"),
+        _option(
+            "--seconds",
+            seconds,
+            "N",
+            "start: end the cluster after this time; fuzz: time to explain a history (default: 60)",
+        ),
+        _option(
+            "--rounds",
+            positive,
+            "N",
+            "reproduce: number of rounds (default: that of the experiment); fuzz: histories (default: 10)",
+        ),
         _option("--seed", natural, "N", "fuzz: the seed of the histories (default: 0)"),
         _option("--operations", positive, "N", "fuzz: operations of a history (default: 12)"),
         _switch("--minimize", "fuzz: leave out operations of misfits that are not needed for them"),
@@ -429,13 +545,18 @@ COMMANDS = {
   kwalk lab fuzz --release 2.8.2 --rounds 20       has the model a behaviour for what real clusters do?""",
     ),
     "graph": _command(
-        "graph:graph", "write the first states as a graph (DOT), and print its figures",
-        SCENARIO, *SUBJECT,
+        "graph:graph",
+        "write the first states as a graph (DOT), and print its figures",
+        SCENARIO,
+        *SUBJECT,
         _option("--most", positive, "N", "draw at most N states (default: 300)"),
-        ("--label", {
-            "choices": ("changes", "state"),
-            "help": "label of a state: its changes against its parent (default), or every part that varies",
-        }),
+        (
+            "--label",
+            {
+                "choices": ("changes", "state"),
+                "help": "label of a state: its changes against its parent (default), or every part that varies",
+            },
+        ),
         _switch("--svg", "also draw the graph as SVG, which needs no Graphviz"),
         HTML,
         _out("folder of the DOT file"),
@@ -447,7 +568,8 @@ COMMANDS = {
   kwalk graph lost-update --flag lock=on --json""",
     ),
     "explore": _command(
-        "explore:run_explore", "take the steps of a model by hand, on a page in the browser",
+        "explore:run_explore",
+        "take the steps of a model by hand, on a page in the browser",
         ANY_SCENARIO,
         _argument("trace", "TRACE", "a saved trace to start with", nargs="?"),
         _argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
@@ -463,7 +585,8 @@ COMMANDS = {
   kwalk explore --from cluster.json --open         start from the state of a real cluster""",
     ),
     "replay": _command(
-        "traces:run_replay", "execute the steps of a saved trace again, in plain Python",
+        "traces:run_replay",
+        "execute the steps of a saved trace again, in plain Python",
         TRACE,
         _option("--variant", given, "NAME", "replay in another variant"),
         _repeatable("--flag", values.flag, "NAME=SETTING", "change a flag of the trace"),
@@ -475,26 +598,38 @@ COMMANDS = {
   kwalk replay found.itf.json --flag lock=on      does this fix?""",
     ),
     "shrink": _command(
-        "traces:run_shrink", "minimize a saved trace, then try to prove that no shorter one exists",
-        TRACE, SIXTY_SECONDS, _out("folder of the shorter trace and its page"), UNFOLD, JSON,
+        "traces:run_shrink",
+        "minimize a saved trace, then try to prove that no shorter one exists",
+        TRACE,
+        SIXTY_SECONDS,
+        _out("folder of the shorter trace and its page"),
+        UNFOLD,
+        JSON,
         examples="""
   kwalk shrink kwalk-out/found.itf.json                as short as possible, in a minute at most
   kwalk shrink kwalk-out/found.itf.json --seconds 600  or until no shorter one is known to exist""",
     ),
     "show": _command(
-        "traces:show", "print a saved trace",
+        "traces:show",
+        "print a saved trace",
         TRACE,
         UNFOLD,
-        ("--format", {
-            "choices": ("text", "markdown", "html", "itf"), "default": "text", "help": "default: text",
-        }),
+        (
+            "--format",
+            {
+                "choices": ("text", "markdown", "html", "itf"),
+                "default": "text",
+                "help": "default: text",
+            },
+        ),
         _option("--out", given, "DIR", "write a file there instead of printing"),
         examples="""
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
     ),
     "illustrate": _command(
-        "traces:illustrate", "draw the counterexamples that Markdown documents name",
+        "traces:illustrate",
+        "draw the counterexamples that Markdown documents name",
         _argument("documents", "FILE", nargs="+"),
         _switch("--check", "write nothing; exit with 12 if a diagram is out of date"),
         examples="""
@@ -502,7 +637,8 @@ COMMANDS = {
   kwalk illustrate docs/*.md --check       check that they are up to date""",
     ),
     "compare": _command(
-        "nightly:run_compare", "compare a nightly run with an earlier one",
+        "nightly:run_compare",
+        "compare a nightly run with an earlier one",
         _argument("before", "RUN_A", "the folder of the earlier run", type=given),
         _argument("after", "RUN_B", "the folder of the later run", type=given),
         _option("--html", given, "FILE", "also write a page"),
@@ -512,7 +648,8 @@ COMMANDS = {
   kwalk compare runs/monday runs/tuesday --html new.html""",
     ),
     "page": _command(
-        "nightly:run_page", "write the page of a nightly run again",
+        "nightly:run_page",
+        "write the page of a nightly run again",
         _argument("run", "RUN", "the folder of the run; the page is its index.html", type=given),
         _option("--before", given, "RUN", "an earlier run to compare with"),
         _option("--history", given, "DIR", "a folder of runs: trends, and when a cluster was first seen"),
@@ -520,4 +657,4 @@ COMMANDS = {
   kwalk page runs/tuesday --before runs/monday
   kwalk page runs/tuesday --before runs/monday --history runs""",
     ),
-}  # fmt: skip
+}

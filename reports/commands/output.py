@@ -2,6 +2,7 @@
 
 What only some results need is imported where these are made, so that a short search ends sooner.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -211,9 +212,14 @@ def exit_code_of(target: Target, verdict: Verdict) -> int:
 
 
 def _print(
-    target: Target, verdict: Verdict, said: list[str], written: tuple[dict[str, dict[str, Path]], list[Path]],
-    pages: Mapping[str, str], *, unfold: bool,
-) -> None:  # fmt: skip
+    target: Target,
+    verdict: Verdict,
+    said: list[str],
+    written: tuple[dict[str, dict[str, Path]], list[Path]],
+    pages: Mapping[str, str],
+    *,
+    unfold: bool,
+) -> None:
     from kwalk.reports.document.text import print_blocks, print_story
     from kwalk.reports.terminal import console
 

@@ -1,4 +1,5 @@
 """The command that plans the repair of a real system from its snapshot: `kwalk recover`."""
+
 from __future__ import annotations
 
 from argparse import Namespace
@@ -107,19 +108,24 @@ def _plan_object(plan: Plan | None, problem: Problem, snapshot: str) -> list[dic
         return None
     return [
         {
-            "name": one.name, "title": one.title, "commands": list(one.commands),
+            "name": one.name,
+            "title": one.title,
+            "commands": list(one.commands),
             **{label.lower(): text for label, text in step_texts(plan, number, problem, snapshot).items()},
-            "downtime": plan.downtime[number], "may_stop_after": plan.early[number],
+            "downtime": plan.downtime[number],
+            "may_stop_after": plan.early[number],
         }
         for number, one in enumerate(plan.procedures)
-    ]  # fmt: skip
+    ]
 
 
 def _defeat_object(defeat: Defeat) -> dict[str, Any]:
     return {
-        "procedures": _names(defeat.procedures), "part": defeat.world.name, "violated": sorted(defeat.violated),
+        "procedures": _names(defeat.procedures),
+        "part": defeat.world.name,
+        "violated": sorted(defeat.violated),
         "trace": _lines(defeat.deeds),
-    }  # fmt: skip
+    }
 
 
 def _names(procedures: Sequence[Procedure]) -> list[str]:

@@ -1,4 +1,5 @@
 """The commands that search: `kwalk exhaust`, `walk`, `prove`, `check` and `hunt`."""
+
 from __future__ import annotations
 
 from argparse import Namespace
@@ -32,9 +33,13 @@ def exhaust(options: Namespace) -> int:
 
     search = _interpreted(engine, options) if options.interpreter else _clustering(engine, options)
     return _search(
-        options, search, memory_bytes=_memory(options), reduce=options.reduce, checkpoint=_checkpoint(options),
+        options,
+        search,
+        memory_bytes=_memory(options),
+        reduce=options.reduce,
+        checkpoint=_checkpoint(options),
         symmetry=options.symmetry,
-    )  # fmt: skip
+    )
 
 
 def _interpreted(engine: Engine, options: Namespace) -> Engine:
@@ -55,9 +60,11 @@ def _interpreted(engine: Engine, options: Namespace) -> Engine:
 
 
 UNSUPPORTED = {
-    "symmetry": "does not support symmetry", "reduce": "does not support reduction",
-    "every": "saves a checkpoint at every level", "interpreter": "runs compiled code",
-}  # fmt: skip
+    "symmetry": "does not support symmetry",
+    "reduce": "does not support reduction",
+    "every": "saves a checkpoint at every level",
+    "interpreter": "runs compiled code",
+}
 """Options that a search on Spark does not have, and why."""
 
 
@@ -70,9 +77,14 @@ def _exhaust_on_spark(options: Namespace) -> int:
             raise UsageError(f"A search on Spark {why}. Leave out --{name}, or --spark.")
     folder = options.checkpoint or str(Path(options.out) / "states")
     return _search(
-        options, _clustering(engine, options), memory_bytes=_memory(options), folder=folder, resume=options.resume,
-        master=options.master, partitions=options.partitions,
-    )  # fmt: skip
+        options,
+        _clustering(engine, options),
+        memory_bytes=_memory(options),
+        folder=folder,
+        resume=options.resume,
+        master=options.master,
+        partitions=options.partitions,
+    )
 
 
 def _memory(options: Namespace) -> int | None:
@@ -173,9 +185,13 @@ def hunt(options: Namespace) -> int:
     from kwalk.search.analyses.hunt import hunt as engine
 
     return _search(
-        options, engine, seed=options.seed, minimize=_minimize(options), out=options.out,
+        options,
+        engine,
+        seed=options.seed,
+        minimize=_minimize(options),
+        out=options.out,
         simulation=_simulation(options),
-    )  # fmt: skip
+    )
 
 
 def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
@@ -205,4 +221,3 @@ def _watch_page(out: OutFolder, command: str) -> WatchPage:
     page.write("The search begins", refresh=True)
     remark(f"kwalk: watch {visible(str(page.path))}")
     return page
-

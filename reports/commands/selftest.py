@@ -1,4 +1,5 @@
 """The command that compares kwalk with an oracle on random models and snippets: `kwalk selftest`."""
+
 from __future__ import annotations
 
 import json
@@ -48,9 +49,13 @@ def run_selftest(options: Namespace) -> int:
     """Compare kwalk with the oracle; 0 if nothing differs, else 70."""
     with out_folder(f"{options.out}/{FOLDER}") as out, shown_on_stderr() as report:
         asked = SelftestOptions(
-            models=options.models, snippets=options.snippets, seed=options.seed, seconds=options.seconds,
-            workers=options.workers or 1, report=report,
-        )  # fmt: skip
+            models=options.models,
+            snippets=options.snippets,
+            seed=options.seed,
+            seconds=options.seconds,
+            workers=options.workers or 1,
+            report=report,
+        )
         if options.resume:
             asked = _remaining(asked, out.path / LOG)
             options.models, options.snippets, options.seed = asked.models, asked.snippets, asked.seed
@@ -75,10 +80,14 @@ class _Log:
         self.written: dict[str, Path] = {}
         last = options.seed + max(options.models, -(-options.snippets // MODULE))
         self._head = {
-            "kwalk": kwalk_version(), "python": sys.version.split()[0], "sources": _digest_of_sources(),
-            "first_seed": options.seed, "models_asked": options.models, "snippets_asked": options.snippets,
+            "kwalk": kwalk_version(),
+            "python": sys.version.split()[0],
+            "sources": _digest_of_sources(),
+            "first_seed": options.seed,
+            "models_asked": options.models,
+            "snippets_asked": options.snippets,
             "last_seed": max(options.seed, last - 1),
-        }  # fmt: skip
+        }
 
     def found(self, number: int, one: FoundDifference) -> None:
         """Write the source of a difference to a file of its own; show it, unless it is the reduced one."""
@@ -94,12 +103,20 @@ class _Log:
             return
         self.last = time.monotonic()
         line = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "at_end": at_end, **self._head,
-            "next_seed": result.next_seed, "models": result.models, "snippets": result.snippets,
-            "accepted_snippets": result.accepted, "states": result.states, "engines": dict(result.engines),
-            "refused_models": result.refused_models.total(), "differences": len(result.differences),
-            "seconds": round(result.seconds, 1), "per_second": round(_rate(result), 2),
-        }  # fmt: skip
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "at_end": at_end,
+            **self._head,
+            "next_seed": result.next_seed,
+            "models": result.models,
+            "snippets": result.snippets,
+            "accepted_snippets": result.accepted,
+            "states": result.states,
+            "engines": dict(result.engines),
+            "refused_models": result.refused_models.total(),
+            "differences": len(result.differences),
+            "seconds": round(result.seconds, 1),
+            "per_second": round(_rate(result), 2),
+        }
         with (self.out.path / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
@@ -132,16 +149,21 @@ def _rate(result: SelftestResult) -> float:
 def selftest_object(result: SelftestResult) -> dict[str, object]:
     """Return the result as a JSON object."""
     return {
-        "models": result.models, "complete_models": result.complete, "states": result.states,
-        "engines": dict(result.engines), "snippets": result.snippets,
-        "accepted_snippets": result.accepted, "refusals": dict(result.refusals.most_common()),
+        "models": result.models,
+        "complete_models": result.complete,
+        "states": result.states,
+        "engines": dict(result.engines),
+        "snippets": result.snippets,
+        "accepted_snippets": result.accepted,
+        "refusals": dict(result.refusals.most_common()),
         "refused_models": dict(result.refused_models.most_common()),
         "differences": [
             {"name": one.task.name, "kind": one.kind, "text": one.text, "is_reduced": one.is_reduced}
             for one in result.differences
         ],
-        "next_seed": result.next_seed, "seconds": round(result.seconds, 3),
-    }  # fmt: skip
+        "next_seed": result.next_seed,
+        "seconds": round(result.seconds, 3),
+    }
 
 
 def _name(number: int, one: FoundDifference) -> str:

@@ -1,4 +1,5 @@
 """The target of a command: the model that its options select, with its properties; and the command that repeats it."""
+
 from __future__ import annotations
 
 import shlex
@@ -18,10 +19,34 @@ from kwalk.reports.escaping import visible
 from kwalk.reports.traces.trace_file import readable_text
 
 OPTIONS = (
-    "variant", "seconds", "seed", "memory", "walks", "depth", "induction", "workers", "most", "label", "minimize",
-    "symmetry", "master", "partitions", "property", "bound", "flag", "constraint", "only", "without", "uniform",
-    "no_support", "keep_going", "reduce", "interpreter", "spark", "strict",
-)  # fmt: skip
+    "variant",
+    "seconds",
+    "seed",
+    "memory",
+    "walks",
+    "depth",
+    "induction",
+    "workers",
+    "most",
+    "label",
+    "minimize",
+    "symmetry",
+    "master",
+    "partitions",
+    "property",
+    "bound",
+    "flag",
+    "constraint",
+    "only",
+    "without",
+    "uniform",
+    "no_support",
+    "keep_going",
+    "reduce",
+    "interpreter",
+    "spark",
+    "strict",
+)
 """The options of searches that the command line that repeats a search has, in this order."""
 
 

@@ -1,4 +1,5 @@
 """The commands about saved traces: `kwalk replay`, `show`, `shrink` and `illustrate`."""
+
 from __future__ import annotations
 
 import io
@@ -220,8 +221,11 @@ def run_shrink(options: Namespace) -> int:
         prop = None if trace.prop is None else model.properties_of(trace.prop)[0]
         builder = VerdictBuilder(model, () if prop is None else (prop,), "shrink", target.command)
         verdict = builder.verdict(
-            answer_to(prop), Strength.EXHAUSTIVE if trace.shortest else Strength.REPLAYED,
+            answer_to(prop),
+            Strength.EXHAUSTIVE if trace.shortest else Strength.REPLAYED,
             detail=f"shortest ({trace.shortest})" if trace.shortest else "locally minimal: nothing can be left out",
-            seed=trace.seed, findings=(builder.finding(prop, 1, trace),), notes=notes,
-        )  # fmt: skip
+            seed=trace.seed,
+            findings=(builder.finding(prop, 1, trace),),
+            notes=notes,
+        )
         return deliver(target, verdict, out, options)

@@ -1,4 +1,5 @@
 """Parsers of option values; argparse and pytest print the messages of ArgumentTypeError."""
+
 from __future__ import annotations
 
 import argparse
@@ -6,8 +7,13 @@ import math
 import re
 
 OPERATORS = (
-    "dropped-guard", "dropped-effect", "negated-condition", "swapped-connective", "off-by-one", "swapped-field",
-)  # fmt: skip
+    "dropped-guard",
+    "dropped-effect",
+    "negated-condition",
+    "swapped-connective",
+    "off-by-one",
+    "swapped-field",
+)
 """The names of the mutation operators, so that parsing a command line does not import the operators."""
 MOST_SEED = 2**63 - 1
 MOST_SIZE = 2**31

@@ -7,6 +7,7 @@ Words: a *span* is a piece of a line in one style; a *line* is a string or a seq
 separated by blanks: `strong`, `emphasis`, `code`, and the tones `good`, `bad`, `open` (undecided), `hollow` (cannot
 fail), `notable` and `faint`.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 The page of a trace has a script, for the state after each step; without it the page says the same, step by step.
 """
+
 from __future__ import annotations
 
 import base64
@@ -151,9 +152,13 @@ class PrintedDiagram:
 
 
 def html_page(
-    story: Story, *, diagram: SequenceDiagram | None = None, states: StateTable | None = None,
-    lead: Lead | None = None, unfold: bool = False,
-) -> str:  # fmt: skip
+    story: Story,
+    *,
+    diagram: SequenceDiagram | None = None,
+    states: StateTable | None = None,
+    lead: Lead | None = None,
+    unfold: bool = False,
+) -> str:
     """Return the whole page of a story. Names from a model or a snapshot are escaped by the template.
 
     Args:

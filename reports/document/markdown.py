@@ -1,4 +1,5 @@
 """Documents and stories as Markdown that GitHub shows, a story with a Mermaid sequence diagram."""
+
 from __future__ import annotations
 
 from collections import Counter

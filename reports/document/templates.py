@@ -1,4 +1,5 @@
 """The templates of pages, and their compiled code in the cache: to compile them again would take longer than a page."""
+
 from __future__ import annotations
 
 import hashlib

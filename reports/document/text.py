@@ -1,4 +1,5 @@
 """Documents and stories as text: what the commands print."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -28,9 +29,14 @@ from kwalk.reports.traces.changes import Change, ChangeLine
 from kwalk.reports.traces.story import Fold, LoopStart, Story, StoryStep, Why, shown_lines, why_sentences
 
 TONES = {
-    "strong": "bold", "good": "green", "bad": "red", "open": "yellow", "hollow": "magenta", "notable": "cyan",
+    "strong": "bold",
+    "good": "green",
+    "bad": "red",
+    "open": "yellow",
+    "hollow": "magenta",
+    "notable": "cyan",
     "faint": "dim",
-}  # fmt: skip
+}
 """The styles of a terminal for those of a document; others are printed as plain text."""
 HEADLINES = {"EXPLAINED": "bold green", "REACHED": "bold green", "NOT VIOLATED": "bold green", "SAMPLE": "bold"}
 """Styles of headlines that are no bad news; all others are red."""
@@ -82,11 +88,13 @@ def text_of(line: Line) -> Text:
 def _table(block: DataTable) -> Table:
     columns = [
         Column(
-            title, justify="right" if number in block.numeric else "left", overflow="fold",
+            title,
+            justify="right" if number in block.numeric else "left",
+            overflow="fold",
             ratio=1 if number == block.wide else None,
         )
         for number, title in enumerate(block.columns)
-    ]  # fmt: skip
+    ]
     table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, expand=block.wide is not None)
     for row in block.rows:
         table.add_row(*map(text_of, row))

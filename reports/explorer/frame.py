@@ -1,4 +1,5 @@
 """The explorer in a notebook: its page in a frame of a cell, served by a thread of the notebook's process."""
+
 from __future__ import annotations
 
 import atexit
@@ -29,9 +30,16 @@ class ExplorerFrame:
     """
 
     def __init__(
-        self, model: Model, properties: tuple[PropertyInstance, ...], trace: Trace | None = None, *,
-        out: str | Path = "kwalk-out", seconds: float | None = None, memory_bytes: int | None = None, port: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        model: Model,
+        properties: tuple[PropertyInstance, ...],
+        trace: Trace | None = None,
+        *,
+        out: str | Path = "kwalk-out",
+        seconds: float | None = None,
+        memory_bytes: int | None = None,
+        port: int = 0,
+    ) -> None:
         model.initial  # noqa: B018  an error of the initial states is one of the call
         reference = reference_of(model)
         target = Target(reference, model, properties, f"kwalk explore {reference}")
@@ -73,4 +81,3 @@ class ExplorerFrame:
             f'<iframe src="{address}" title="kwalk explorer" {size}></iframe>'
             f'<p><a href="{address}" target="_blank" rel="noopener">Open in a tab of its own</a></p>'
         )
-

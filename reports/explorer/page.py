@@ -1,4 +1,5 @@
 """The page of the explorer, and the drawing of a neighbourhood on it."""
+
 from __future__ import annotations
 
 import base64
@@ -27,12 +28,15 @@ def neighbourhood_svg(one: ExplorerSession, around: Neighbourhood) -> str:
     keys = [instance.key for instance in one.model.instances]
     nodes = [
         GraphNode(
-            layer=each.depth, sign=str(each.depth), label=keys[each.route[-1]] if each.route else "here",
-            title=_title(each, keys), style=" ".join(["bad"] * bool(each.violated) + ["start"] * (each.number == 0)),
+            layer=each.depth,
+            sign=str(each.depth),
+            label=keys[each.route[-1]] if each.route else "here",
+            title=_title(each, keys),
+            style=" ".join(["bad"] * bool(each.violated) + ["start"] * (each.number == 0)),
             data={"steps": " ".join(map(str, each.route))},
         )
         for each in around.nodes
-    ]  # fmt: skip
+    ]
     arrows = [
         GraphArrow(source, target, ", ".join(keys[number] for number in taken))
         for (source, target), taken in around.arrows.items()

@@ -5,6 +5,7 @@ foreign site makes resolve to this machine (DNS rebinding) reaches them; a call 
 header must come from the page itself. No header permits another origin anything. The only files that are written are
 those of saved traces, in the folder that the command names.
 """
+
 from __future__ import annotations
 
 import errno

@@ -4,6 +4,7 @@ Words: a *position* is a state together with the steps that led to it; it is sho
 lead to the same position. A *path* is the positions from an initial state to one of them. Plain Python executes every
 step. All texts are visible ones (see `escaping`).
 """
+
 from __future__ import annotations
 
 import random
@@ -58,9 +59,7 @@ class ExplorerSession:
         trace: A behaviour to start with: its states are the first positions.
     """
 
-    def __init__(
-        self, target: Target, out: OutFolder, distances: DistanceSearch, trace: Trace | None = None
-    ) -> None:
+    def __init__(self, target: Target, out: OutFolder, distances: DistanceSearch, trace: Trace | None = None) -> None:
         self.target, self.model, self.out, self.distances = target, target.model, out, distances
         self.lock = RLock()
         self.parts = parts_of(self.model)
@@ -134,26 +133,36 @@ class ExplorerSession:
         with model.active():
             properties = [
                 {
-                    "key": visible(prop.key), "text": visible(prop.description), "kind": prop.kind.value,
+                    "key": visible(prop.key),
+                    "text": visible(prop.description),
+                    "kind": prop.kind.value,
                     "about": visible(" ".join(prop.declaration.about.split()), 10 * LONGEST),
-                    "symptom": visible(prop.declaration.symptom), "has_distance": has_distance(prop),
+                    "symptom": visible(prop.declaration.symptom),
+                    "has_distance": has_distance(prop),
                 }
                 for prop in self.properties
-            ]  # fmt: skip
+            ]
         return {
-            "scenario": visible(scenario.name), "story": visible(scenario.story, 10 * LONGEST),
-            "variant": visible(variant_text(model.variant, model.flag_overrides)), "bounds": visible(sizes),
+            "scenario": visible(scenario.name),
+            "story": visible(scenario.story, 10 * LONGEST),
+            "variant": visible(variant_text(model.variant, model.flag_overrides)),
+            "bounds": visible(sizes),
             "facts": [] if self.target.reading is None else list(map(visible, self.target.reading.facts)),
             "properties": properties,
             "paths": [[visible(str(token), LONGEST) for token in part.path] for part in self.parts],
-            "starts": self._starts(), "left_out": self.left_out, "first": self.first,
-            "traced": None if self.traced is None else {
+            "starts": self._starts(),
+            "left_out": self.left_out,
+            "first": self.first,
+            "traced": None
+            if self.traced is None
+            else {
                 "end": self.trace_end,
                 "goal": next((n for n, prop in enumerate(self.properties) if prop.key == self.traced.prop), None),
             },
-            "bookmarks": self._bookmarks(), "folder": visible(str(self.out.path)),
+            "bookmarks": self._bookmarks(),
+            "folder": visible(str(self.out.path)),
             "command": visible(self.target.command),
-        }  # fmt: skip
+        }
 
     def _starts(self) -> list[dict[str, Any]]:
         """Return the initial states, each by the parts in which they differ."""
@@ -174,20 +183,29 @@ class ExplorerSession:
         visit, before = self._visits.at(at.vector), self._before(at)
         with self.model.active():
             values = [visible(part.value_text(at.vector), LONGEST) for part in self.parts]
-            old = {} if before is None else {
-                number: visible(part.value_text(before), LONGEST)
-                for number, part in enumerate(self.parts)
-                if part.numbers(before) != part.numbers(at.vector)
-            }  # fmt: skip
+            old = (
+                {}
+                if before is None
+                else {
+                    number: visible(part.value_text(before), LONGEST)
+                    for number, part in enumerate(self.parts)
+                    if part.numbers(before) != part.numbers(at.vector)
+                }
+            )
         actions = [self._action(visit, instance) for instance in self.model.instances]
         return {
-            "position": at.number, "step": at.step, "path": self._path_texts(at), "values": values, "old": old,
+            "position": at.number,
+            "step": at.step,
+            "path": self._path_texts(at),
+            "values": values,
+            "old": old,
             "actions": [action for action in actions if action is not None],
             "truths": [self._truth(visit, prop, before) for prop in self.properties],
-            "quiescent": visit.is_quiescent, "dead": visit.is_dead,
+            "quiescent": visit.is_quiescent,
+            "dead": visit.is_dead,
             "deadlock": self.model.scenario.deadlock_is_error and visit.is_dead,
             "bookmark": self.bookmarks.get(at.number),
-        }  # fmt: skip
+        }
 
     def _path_texts(self, at: Position) -> list[dict[str, Any]]:
         return [
@@ -200,9 +218,12 @@ class ExplorerSession:
         with self.model.active():
             actor, text = visible(instance.actor, LONGEST), visible(instance.description, LONGEST)
         return {
-            "instance": instance.index, "key": visible(instance.key, LONGEST), "actor": actor, "text": text,
+            "instance": instance.index,
+            "key": visible(instance.key, LONGEST),
+            "actor": actor,
+            "text": text,
             "system": instance.action.by.system,
-        }  # fmt: skip
+        }
 
     def _action(self, visit: Visit, instance: ActionInstance) -> dict[str, Any] | None:
         """Return an action that is enabled, blocked by a bound, or fails; None for a disabled one."""
@@ -218,10 +239,13 @@ class ExplorerSession:
         assert after is not None
         changed = [visible(str(line), LONGEST) for line in lines(changes(self.model, self.parts, visit.vector, after))]
         return {
-            **self._named(instance), "source": visible(instance.action.source, LONGEST),
-            "changes": changed[:SHOWN], "more": max(0, len(changed) - SHOWN), "idle": after == visit.vector,
+            **self._named(instance),
+            "source": visible(instance.action.source, LONGEST),
+            "changes": changed[:SHOWN],
+            "more": max(0, len(changed) - SHOWN),
+            "idle": after == visit.vector,
             "violates": [visible(prop.key) for prop in self.properties if self._breaks(visit, instance, prop)],
-        }  # fmt: skip
+        }
 
     def _breaks(self, visit: Visit, instance: ActionInstance, prop: PropertyInstance) -> bool:
         """Return whether an enabled instance violates a property, as a step or by the state that it leads to."""
@@ -272,10 +296,15 @@ class ExplorerSession:
             raise UsageError("A property about whole behaviours has no distance: no single state violates it.")
         known = self.distances.from_state(self.position(number).vector, seconds, prop)
         return {
-            "status": known.status.value, "least": known.least, "states": known.states,
-            "seconds": round(known.seconds, 1), "properties": [visible(key or "deadlock") for key in known.properties],
-            "path": list(known.path), "note": visible(known.note, 10 * LONGEST), "final": known.is_final,
-        }  # fmt: skip
+            "status": known.status.value,
+            "least": known.least,
+            "states": known.states,
+            "seconds": round(known.seconds, 1),
+            "properties": [visible(key or "deadlock") for key in known.properties],
+            "path": list(known.path),
+            "note": visible(known.note, 10 * LONGEST),
+            "final": known.is_final,
+        }
 
     # Moves.
 
@@ -312,11 +341,15 @@ class ExplorerSession:
         wanted = None if self.traced is None else self.traced.prop
         prop = next((p for p in violated if p.key == wanted), violated[0] if violated else None)
         trace = Trace(
-            scenario=self.target.reference, variant=self.model.variant, bounds=self.model.binding.bounds,
+            scenario=self.target.reference,
+            variant=self.model.variant,
+            bounds=self.model.binding.bounds,
             states=tuple(each.vector for each in path),
             actions=tuple(each.instance.key for each in path if each.instance is not None),
-            prop=None if prop is None else prop.key, found_by="explore", command=self.target.command,
-        )  # fmt: skip
+            prop=None if prop is None else prop.key,
+            found_by="explore",
+            command=self.target.command,
+        )
         return stamped(trace, self.model, self.target.reference)
 
     def saved(self, number: int) -> dict[str, str]:

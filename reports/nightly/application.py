@@ -2,6 +2,7 @@
 
 The driver must be able to import kwalk: submit with the Python that has it, in client mode.
 """
+
 from __future__ import annotations
 
 import sys

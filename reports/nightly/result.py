@@ -1,4 +1,5 @@
 """A nightly run on the terminal: its progress, then a table of verdicts, notes on each, and the files."""
+
 from __future__ import annotations
 
 import json
@@ -45,11 +46,14 @@ def result_text(result: NightlyResult) -> Iterator[Block]:
     yield Paragraph([_answer(result.answer, result.answer.value.upper()), f"  {result.state}; {ended} have a verdict"])
     rows = tuple(
         (
-            row.name, [_answer(Answer(row.answer), row.answer)], f"{row.walks:,}" if row.walks else "–",
-            f"{row.steps:,}", duration(row.seconds),
+            row.name,
+            [_answer(Answer(row.answer), row.answer)],
+            f"{row.walks:,}" if row.walks else "–",
+            f"{row.steps:,}",
+            duration(row.seconds),
         )
         for row in result.rows
-    )  # fmt: skip
+    )
     yield DataTable(("task", "verdict", "walks", "steps", "time"), rows, frozenset({2, 3, 4}), wide=0)
     for row in result.rows:
         yield Paragraph([strong(row.name), f"  {row.answer}"])
@@ -95,13 +99,18 @@ def endings(result: NightlyResult) -> Iterator[str]:
 def result_object(result: NightlyResult) -> dict[str, Any]:
     """Return the result for scripts."""
     return {
-        "format": FORMAT, "run": str(result.folder), "state": result.state, "verdict": result.answer.value,
-        "exit_code": exit_code(result), "tasks": result.tasks, "internal": list(result.internal),
+        "format": FORMAT,
+        "run": str(result.folder),
+        "state": result.state,
+        "verdict": result.answer.value,
+        "exit_code": exit_code(result),
+        "tasks": result.tasks,
+        "internal": list(result.internal),
         "runs": [
             asdict(row) | {name: json.loads(getattr(row, name)) for name in ("bounds", "flags", "bounds_hit")}
             for row in result.rows
         ],
-    }  # fmt: skip
+    }
 
 
 LINE_SECONDS = 600.0
@@ -113,9 +122,7 @@ def progress_line(event: ProgressEvent) -> str:
     left = "" if event.left is None else f", {duration(event.left)} left"
     found = f", {event.findings:,} findings in {event.clusters:,} clusters" if event.findings else ""
     pace = f"{event.walks:,} walks, {event.rate:,.0f} steps/s" if event.walks else f"{event.rate:,.0f} a second"
-    return (
-        f"{event.done:.0%} ({event.tasks_ended} of {event.tasks} tasks){left}; {visible(event.name)}: {pace}{found}"
-    )
+    return f"{event.done:.0%} ({event.tasks_ended} of {event.tasks} tasks){left}; {visible(event.name)}: {pace}{found}"
 
 
 class Watcher:

@@ -4,6 +4,7 @@ Words: a *cell* of the heatmap is an action in a task, all of its instances toge
 the logarithm of how often it was taken; the most frequent action of a task has the highest level. A *growth curve* is
 drawn in units of the drawing, with y downwards.
 """
+
 from __future__ import annotations
 
 import math

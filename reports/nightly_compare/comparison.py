@@ -7,6 +7,7 @@ Two runs are *repeatable* if they must find the same unless the code differs. If
 violation a run finds is chance: a shape of a property that both runs violate in a task is then *another way*, neither
 new nor gone.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -128,7 +129,8 @@ class Pair:
         same_work = self.after.steps == self.before.steps and self.after.walks == self.before.walks
         return tuple(
             Loss(name, n, n * share, n * share < CHANCE and not same_work and name in after, name not in after)
-            for name, n in before.items() if n and not after.get(name)
+            for name, n in before.items()
+            if n and not after.get(name)
         )
 
 
@@ -205,10 +207,12 @@ def compare(before: RunResult, after: RunResult) -> Comparison:
     old, new = dict(_named(before.tasks)), dict(_named(after.tasks))
     repeatable = is_repeatable(before, after)
     return Comparison(
-        before, after, tuple(Pair(old[key], task, repeatable) for key, task in new.items() if key in old),
+        before,
+        after,
+        tuple(Pair(old[key], task, repeatable) for key, task in new.items() if key in old),
         tuple(task for key, task in old.items() if key not in new),
         tuple(task for key, task in new.items() if key not in old),
-    )  # fmt: skip
+    )
 
 
 def _named(tasks: Iterable[TaskResult]) -> Iterator[tuple[tuple[object, ...], TaskResult]]:

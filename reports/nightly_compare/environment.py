@@ -1,4 +1,5 @@
 """How the environments of two runs differ (configuration, seed, code, machine), and what that means."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,8 +15,11 @@ def environment_notes(before: RunResult, after: RunResult) -> Iterator[str]:
     """Yield sentences on the differences between two runs besides their results, the most important first."""
     yield from _options(before, after)
     yield from _code(before, after)
-    changed = [f"{label} {brief(before, name)} → {brief(after, name)}" for name, label in MACHINES.items()
-               if before.text_of(name) != after.text_of(name)]
+    changed = [
+        f"{label} {brief(before, name)} → {brief(after, name)}"
+        for name, label in MACHINES.items()
+        if before.text_of(name) != after.text_of(name)
+    ]
     if changed:
         yield f"Another machine ({'; '.join(changed)}): speeds do not compare."
     for word, run in (("earlier", before), ("later", after)):

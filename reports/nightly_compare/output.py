@@ -1,4 +1,5 @@
 """A comparison of two nightly runs: as blocks for text and HTML, and as the object that `--json` prints."""
+
 from __future__ import annotations
 
 import shlex
@@ -133,21 +134,34 @@ def _run(run: RunResult) -> dict[str, Any]:
 
 def _task(task: TaskResult) -> dict[str, Any]:
     return {
-        "task": task.number, "name": task.name, "scenario": task.scenario, "variant": task.variant,
-        "bounds": dict(task.bounds), "flags": dict(task.flags), "engine": task.engine, "verdict": task.answer,
+        "task": task.number,
+        "name": task.name,
+        "scenario": task.scenario,
+        "variant": task.variant,
+        "bounds": dict(task.bounds),
+        "flags": dict(task.flags),
+        "engine": task.engine,
+        "verdict": task.answer,
         "how": task.how,
-    }  # fmt: skip
+    }
 
 
 def _cluster(run: RunResult, task: TaskResult, cluster: FindingRow) -> dict[str, Any]:
     trace = trace_file(run.path, task, cluster)
     return {
-        "task": task.number, "name": task.name, "cluster": cluster.cluster, "kind": cluster.kind,
-        "property": cluster.property, "steps": list(cluster.steps), "count": cluster.count,
+        "task": task.number,
+        "name": task.name,
+        "cluster": cluster.cluster,
+        "kind": cluster.kind,
+        "property": cluster.property,
+        "steps": list(cluster.steps),
+        "count": cluster.count,
         "properties": list(cluster.properties),
-        "first_walk": cluster.first_walk, "length": cluster.length, "actions": list(cluster.actions),
+        "first_walk": cluster.first_walk,
+        "length": cluster.length,
+        "actions": list(cluster.actions),
         "trace_file": None if trace is None else str(trace),
-    }  # fmt: skip
+    }
 
 
 def _pair(pair: Pair) -> dict[str, Any]:

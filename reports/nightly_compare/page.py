@@ -3,6 +3,7 @@
 No script and no external resource; readable in dark mode, on paper and on phones. The page is `index.html` in the
 folder of the run, so that links to traces are short.
 """
+
 from __future__ import annotations
 
 import os
@@ -31,10 +32,20 @@ from kwalk.search.analyses.nightly.tables import FindingRow
 from kwalk.search.base.atomic_files import save
 
 FACTS = {
-    "seed": "seed", "commit": "commit", "kwalk": "kwalk", "python": "Python", "spark": "Spark", "java": "Java",
-    "platform": "platform", "cpu": "CPU", "master": "master", "cores": "cores", "started": "started", "ended": "ended",
+    "seed": "seed",
+    "commit": "commit",
+    "kwalk": "kwalk",
+    "python": "Python",
+    "spark": "Spark",
+    "java": "Java",
+    "platform": "platform",
+    "cpu": "CPU",
+    "master": "master",
+    "cores": "cores",
+    "started": "started",
+    "ended": "ended",
     "config_sha256": "configuration",
-}  # fmt: skip
+}
 """Fields of the manifest that the page shows, with their labels."""
 UNCHANGED = "Nothing: the clusters, the verdicts and the coverage are the same."
 
@@ -63,21 +74,46 @@ def nightly_page(run: RunResult, before: RunResult | None = None, history: Histo
     earlier = {} if comparison is None else {pair.after.number: pair.before for pair in comparison.pairs}
     news = [] if comparison is None else differences(comparison, lambda task, cluster: f"#{_anchor(task, cluster)}")
     steps = [] if comparison is None else [Bullets(tuple(phrases.actions_to_take(comparison)))]
-    return _environment().get_template("nightly.html.j2").render(
-        history=history, trends=[] if history is None else list(trends(history, _short)),
-        first_seen=lambda one: "" if history is None else history.first_seen(one.task, one.cluster),
-        steps=html_blocks(steps) if steps and steps[0].items else "",
-        claim_of=lambda one: phrases.claim_of(one.task.scenario, property_of(one.cluster)),
-        run=run, comparison=comparison, chapters=list(chapters(run, comparison)), news=html_blocks(news),
-        curves=[drawn for task in run.tasks if (drawn := curve(task, earlier.get(task.number)))],
-        heatmap=heatmap_rows(run.tasks), levels=range(1, LEVELS + 1), width=WIDTH, height=HEIGHT, facts=FACTS,
-        most_seconds=max((task.spent for task in run.tasks), default=0.0) or 1.0, began=_began(run),
-        earlier_began="" if before is None else _began(before), at=lambda path: os.path.relpath(path, run.path),
-        phrases=phrases, brief=brief, summaries=SUMMARIES, tone=phrases.tone_of_answer, tone_of=_tone_of,
-        duration=duration, short=_short, lanes_of=lanes_of, shown_lines=shown_lines, why_sentences=why_sentences,
-        unfold=False, anchor=_anchor, unchanged=UNCHANGED, is_fold=lambda chapter: isinstance(chapter, Fold),
-        is_loop_start=lambda chapter: isinstance(chapter, LoopStart),
-    )  # fmt: skip
+    return (
+        _environment()
+        .get_template("nightly.html.j2")
+        .render(
+            history=history,
+            trends=[] if history is None else list(trends(history, _short)),
+            first_seen=lambda one: "" if history is None else history.first_seen(one.task, one.cluster),
+            steps=html_blocks(steps) if steps and steps[0].items else "",
+            claim_of=lambda one: phrases.claim_of(one.task.scenario, property_of(one.cluster)),
+            run=run,
+            comparison=comparison,
+            chapters=list(chapters(run, comparison)),
+            news=html_blocks(news),
+            curves=[drawn for task in run.tasks if (drawn := curve(task, earlier.get(task.number)))],
+            heatmap=heatmap_rows(run.tasks),
+            levels=range(1, LEVELS + 1),
+            width=WIDTH,
+            height=HEIGHT,
+            facts=FACTS,
+            most_seconds=max((task.spent for task in run.tasks), default=0.0) or 1.0,
+            began=_began(run),
+            earlier_began="" if before is None else _began(before),
+            at=lambda path: os.path.relpath(path, run.path),
+            phrases=phrases,
+            brief=brief,
+            summaries=SUMMARIES,
+            tone=phrases.tone_of_answer,
+            tone_of=_tone_of,
+            duration=duration,
+            short=_short,
+            lanes_of=lanes_of,
+            shown_lines=shown_lines,
+            why_sentences=why_sentences,
+            unfold=False,
+            anchor=_anchor,
+            unchanged=UNCHANGED,
+            is_fold=lambda chapter: isinstance(chapter, Fold),
+            is_loop_start=lambda chapter: isinstance(chapter, LoopStart),
+        )
+    )
 
 
 def comparison_page(comparison: Comparison, folder: Path) -> str:
@@ -136,5 +172,3 @@ def _short(number: float | None) -> str:
             scaled = number / min(size, 1e3 if letter == "k" else size)
             return f"{scaled:.3g} {letter}"
     return f"{number:,.0f}" if abs(number) >= 10 else f"{number:.3g}"
-
-

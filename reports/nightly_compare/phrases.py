@@ -1,4 +1,5 @@
 """Sentences about a run and about a comparison, for text and pages alike."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -63,8 +64,10 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
             yield [what, code(f"kwalk show {file}"), " or ", code(f"kwalk explore {file}")]
     suspects = suspect_commits(before, after)
     if new and suspects:
-        how = "repeatable, so `git bisect` finds the commit" if is_repeatable(before, after) else (
-            "the runs are not repeatable: run both commits with one seed and numbers of walks first"
+        how = (
+            "repeatable, so `git bisect` finds the commit"
+            if is_repeatable(before, after)
+            else ("the runs are not repeatable: run both commits with one seed and numbers of walks first")
         )
         yield ["Suspect commits: ", code(f"git log {suspects}"), f"; {how}."]
     elif new:
@@ -204,8 +207,10 @@ def covered(run: RunResult) -> str:
 
 def cost(run: RunResult, short: Callable[[float | None], str], duration: Callable[[float], str]) -> Iterator[str]:
     """Yield the time and steps of walks, then those of searches."""
-    for unit, tasks in (("steps", [task for task in run.tasks if task.walks]),
-                        ("successors", [task for task in run.tasks if not task.walks and task.steps])):
+    for unit, tasks in (
+        ("steps", [task for task in run.tasks if task.walks]),
+        ("successors", [task for task in run.tasks if not task.walks and task.steps]),
+    ):
         spent, steps = sum(task.spent for task in tasks), sum(task.steps for task in tasks)
         if spent:
             what = "CPU time of walks" if unit == "steps" else "searches"

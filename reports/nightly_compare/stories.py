@@ -1,4 +1,5 @@
 """The minimized traces of a run as stories: from their files or, if a task has not ended, from its tables."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -91,10 +92,16 @@ def _opened_row(task: TaskResult, cluster: FindingRow) -> OpenedTrace:
         (c for key in cluster.properties if (c := _property(model, key)) and is_violated_at_end(model, c, states)), None
     )
     trace = Trace(
-        scenario=task.scenario, variant=task.variant, bounds=dict(task.bounds), states=states, actions=cluster.actions,
-        prop=None if prop is None else prop.key, flags=dict(task.flags), found_by=f"walk {cluster.first_walk}",
+        scenario=task.scenario,
+        variant=task.variant,
+        bounds=dict(task.bounds),
+        states=states,
+        actions=cluster.actions,
+        prop=None if prop is None else prop.key,
+        flags=dict(task.flags),
+        found_by=f"walk {cluster.first_walk}",
         shortest=None,
-    )  # fmt: skip
+    )
     return OpenedTrace(model, trace)
 
 

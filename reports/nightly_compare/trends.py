@@ -3,6 +3,7 @@
 Words: the *history* of a run is the runs in one folder that started before it, the earliest first. A task has the same
 key in each of them.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence

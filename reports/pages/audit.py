@@ -3,6 +3,7 @@
 Words: a *row* is a trial of a fix, a *cell* is that trial with the fix off or on (see `kwalk.search.analyses.audit`).
 `Files` has the saved trace of each counterexample, by the command that finds it.
 """
+
 from __future__ import annotations
 
 import shlex
@@ -35,16 +36,22 @@ PAGE = "audit.html"
 Files = Mapping[str, Mapping[str, Path]]
 """The files of each saved trace by format, by the command that finds it."""
 TONES = {
-    Judgement.CLOSES: "good", Judgement.CLOSES_AS_SAMPLED: "good", Judgement.HOLE: "bad", Judgement.WORSE: "bad",
-    Judgement.UNDECIDED: "open", Judgement.NO_DIFFERENCE: "",
-}  # fmt: skip
+    Judgement.CLOSES: "good",
+    Judgement.CLOSES_AS_SAMPLED: "good",
+    Judgement.HOLE: "bad",
+    Judgement.WORSE: "bad",
+    Judgement.UNDECIDED: "open",
+    Judgement.NO_DIFFERENCE: "",
+}
 TITLE = "Fixes: what each closes, and what it does not"
 READING: Line = (
-    "Each row of the table is a ", Span("trial", "emphasis"), ": a scenario in one variant is searched twice within "
+    "Each row of the table is a ",
+    Span("trial", "emphasis"),
+    ": a scenario in one variant is searched twice within "
     "the same bounds, with the fix off and with the fix on, for a behaviour that violates one of the properties. A fix "
     "that closes one trial may leave a hole in another. Below the table, each fix has a section with what it is meant "
     "to close and its source; each of its trials has what the trial adds, and the commands that repeat the searches.",
-)  # fmt: skip
+)
 """How to read the document."""
 
 
@@ -130,9 +137,14 @@ def _cells(row: AuditRow) -> tuple[Line, ...]:
     judgement = [strong(row.judgement.value, TONES[row.judgement])]
     properties = listed_code(properties_of(row))
     return (
-        [code(row.fix.name)], trial_text(row), properties, row.without.text, row.with_it.text, judgement,
+        [code(row.fix.name)],
+        trial_text(row),
+        properties,
+        row.without.text,
+        row.with_it.text,
+        judgement,
         ", ".join(bounds_reached(row)),
-    )  # fmt: skip
+    )
 
 
 # Markdown and HTML.
@@ -153,10 +165,14 @@ def audit_document(rows: Sequence[AuditRow], command: str, files: Files | None =
     yield Bullets(tuple([strong(judgement.value, TONES[judgement]), f": {judgement.meaning}."] for judgement in used))
     yield Paragraph(
         [
-            Span("Exhaustive", "emphasis"), " is every state within the bounds, ", Span("sampled", "emphasis"),
-            " is random walks only. A ", Span("shortest trace", "emphasis"), " has no shorter one within the bounds.",
+            Span("Exhaustive", "emphasis"),
+            " is every state within the bounds, ",
+            Span("sampled", "emphasis"),
+            " is random walks only. A ",
+            Span("shortest trace", "emphasis"),
+            " has no shorter one within the bounds.",
         ]
-    )  # fmt: skip
+    )
     for name, group in groupby(rows, key=lambda row: row.fix.name):
         yield from _section(name, list(group), files or {})
 

@@ -3,6 +3,7 @@
 Words: an *assumed* step is an event that no snapshot shows and that need not happen, such as a fault. All other steps
 are those of the system itself.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -98,9 +99,12 @@ class ReportedExplanation(Displayed):
             for s in story.steps
         )
         return evolve(
-            story, steps=tuple(steps), asides=(*story.asides, *notes.get(0, ())),
-            headline=self.fit.value.upper(), prop="a behaviour that passes through the snapshots",
-        )  # fmt: skip
+            story,
+            steps=tuple(steps),
+            asides=(*story.asides, *notes.get(0, ())),
+            headline=self.fit.value.upper(),
+            prop="a behaviour that passes through the snapshots",
+        )
 
     def is_assumed(self, key: str) -> bool:
         """Return whether a step is an assumed one, by its key."""

@@ -1,4 +1,5 @@
 """The page of all failed assertions of a test run: a table of claims, then each with its steps."""
+
 from __future__ import annotations
 
 import os

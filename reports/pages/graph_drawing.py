@@ -8,6 +8,7 @@ are drawn as arcs. Every text is escaped here.
 Source: K. Sugiyama, S. Tagawa and M. Toda, "Methods for visual understanding of hierarchical system structures", IEEE
 Transactions on Systems, Man, and Cybernetics 11 (1981).
 """
+
 from __future__ import annotations
 
 import bisect
@@ -71,8 +72,9 @@ def graph_svg(nodes: Sequence[GraphNode], arrows: Sequence[GraphArrow], name: st
     above = [(rows - len(layer)) / 2 if rows <= CENTRED else 0 for layer in ordered]
     places = {
         number: (side + column * x, 2 * MARGIN + row * (y + above[x]))
-        for x, layer in enumerate(ordered) for y, number in enumerate(layer)
-    }  # fmt: skip
+        for x, layer in enumerate(ordered)
+        for y, number in enumerate(layer)
+    }
     width, height = 2 * side + column * (len(ordered) - 1), 4 * MARGIN + row * (rows - 1)
     return "\n".join(
         [

@@ -3,6 +3,7 @@
 Words: a *view* merges states into classes: those that have the same value in a field, or that only steps of one actor
 separate. A class is drawn at the depth of its first state.
 """
+
 from __future__ import annotations
 
 import base64
@@ -54,12 +55,19 @@ def graph_page(drawing: Drawing) -> str:
         names = [visible(prop.description, LONGEST) for prop in properties]
     return render(
         "graph.html.j2",
-        title=f"State graph of {visible(graph.model.scenario.name)}", scenario=visible(graph.model.scenario.name),
-        about=visible(about(graph.model)), extent=_capital(extent(graph)), nearest=_nearest_text(graph, nearest),
-        views=views, properties=names, charts=html_blocks(_charts(graph)), command=visible(drawing.command),
-        script=script, script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        title=f"State graph of {visible(graph.model.scenario.name)}",
+        scenario=visible(graph.model.scenario.name),
+        about=visible(about(graph.model)),
+        extent=_capital(extent(graph)),
+        nearest=_nearest_text(graph, nearest),
+        views=views,
+        properties=names,
+        charts=html_blocks(_charts(graph)),
+        command=visible(drawing.command),
+        script=script,
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=_data(graph, views, properties, names, nearest),
-    )  # fmt: skip
+    )
 
 
 def graph_drawing(graph: StateGraph) -> str:
@@ -157,11 +165,14 @@ def _view(graph: StateGraph, name: str, what: str, classes: Sequence[int], label
     on_path = {(of[one], of[other]) for one, other in pairwise(path)}
     nodes = [
         GraphNode(
-            layer=graph.nodes[first].depth, sign=str(first if count == 1 else count),
-            label=labels[first], title=_title(graph, first, count), style=_style(graph, of, place[first], on),
+            layer=graph.nodes[first].depth,
+            sign=str(first if count == 1 else count),
+            label=labels[first],
+            title=_title(graph, first, count),
+            style=_style(graph, of, place[first], on),
         )
         for first, count in sorted(members.items())
-    ]  # fmt: skip
+    ]
     taken: dict[tuple[int, int], dict[str, None]] = {}
     for node in graph.nodes:
         for edge in node.edges:
@@ -179,9 +190,11 @@ def _view(graph: StateGraph, name: str, what: str, classes: Sequence[int], label
 def _style(graph: StateGraph, of: Sequence[int], number: int, on: set[int]) -> str:
     inside = [node for node in graph.nodes if of[node.number] == number]
     styles = {
-        "start": any(node.is_initial for node in inside), "rest": any(graph.outside(node) for node in inside),
-        "bad": any(node.violated for node in inside), "on": number in on,
-    }  # fmt: skip
+        "start": any(node.is_initial for node in inside),
+        "rest": any(graph.outside(node) for node in inside),
+        "bad": any(node.violated for node in inside),
+        "on": number in on,
+    }
     return " ".join(style for style, holds in styles.items() if holds)
 
 
@@ -218,9 +231,12 @@ def _title(graph: StateGraph, first: int, count: int) -> str:
 
 
 def _data(
-    graph: StateGraph, views: Sequence[GraphView], properties: Sequence[PropertyInstance], names: Sequence[str],
+    graph: StateGraph,
+    views: Sequence[GraphView],
+    properties: Sequence[PropertyInstance],
+    names: Sequence[str],
     nearest: int | None,
-) -> str:  # fmt: skip
+) -> str:
     """Return JSON that cannot end its element."""
     nodes = graph.nodes
     varying = [p for p in parts_of(graph.model) if len({p.numbers(node.vector) for node in nodes}) > 1]
@@ -233,12 +249,14 @@ def _data(
         "nearest": nearest,
         "states": [
             {
-                "parent": node.parent, "by": visible(_step_to(graph, node.number), LONGEST), "values": texts,
+                "parent": node.parent,
+                "by": visible(_step_to(graph, node.number), LONGEST),
+                "values": texts,
                 "truths": "".join(_truths(graph, node.number, properties)),
             }
             for node, texts in zip(nodes, values, strict=True)
         ],
-    }  # fmt: skip
+    }
     return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
 
 

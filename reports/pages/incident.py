@@ -3,6 +3,7 @@
 Words: an *incident* is what an inspection found in a snapshot, with what other commands know of it: a plan of repair,
 what events would do, the steps that lead there. The page begins with what an operator needs first; the steps come last.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,9 +40,11 @@ HEADLINES = {Severity.BROKEN: "BROKEN", Severity.LATENT: "LATENT", Severity.NOTE
 PLACES = 5
 """How many places of a kind a page shows."""
 RECOVER, INSPECT, HUNT, EXPLAIN = (
-    "docs/how-to/recover-a-cluster.md", "docs/how-to/inspect-a-cluster.md", "docs/how-to/read-a-cluster.md",
+    "docs/how-to/recover-a-cluster.md",
+    "docs/how-to/inspect-a-cluster.md",
+    "docs/how-to/read-a-cluster.md",
     "docs/how-to/explain-a-cluster.md",
-)  # fmt: skip
+)
 
 
 @frozen
@@ -163,8 +166,11 @@ def _card(kind: FindingKind, seen: Sequence[Observation], since: str) -> Card:
     if len(seen) > PLACES:
         lines.append(f"… and {len(seen) - PLACES:,} more: kwalk inspect --most {len(seen)}")
     texts = {
-        "Users notice now": kind.now, "Since": since, "Usual cause": kind.cause, "If nothing is done": kind.later,
-    }  # fmt: skip
+        "Users notice now": kind.now,
+        "Since": since,
+        "Usual cause": kind.cause,
+        "If nothing is done": kind.later,
+    }
     blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines))]
     blocks += [Paragraph([strong(f"{label}:"), f" {text}"]) for label, text in texts.items() if text]
     if kind.log:
@@ -227,17 +233,28 @@ def _way_out(incident: Incident) -> Iterator[Block]:
 def _rest(incident: Incident) -> Iterator[Block]:
     notes = [kind for kind in incident.inspection.by_kind() if kind.severity is Severity.NOTE]
     sentences = [
-        *(f"Besides: {kind.title}: {places(seen, PLACES)}."
-          for kind, seen in incident.inspection.by_kind().items() if kind in notes),
-        *incident.facts, *incident.inspection.notes,
-    ]  # fmt: skip
+        *(
+            f"Besides: {kind.title}: {places(seen, PLACES)}."
+            for kind, seen in incident.inspection.by_kind().items()
+            if kind in notes
+        ),
+        *incident.facts,
+        *incident.inspection.notes,
+    ]
     if sentences:
         yield Heading(2, "What was read and assumed")
         yield Bullets(tuple(dict.fromkeys(sentences)))
     yield Paragraph(
-        ["More: ", link(INSPECT), " (every finding), ", link(HUNT), " (what happens next), ", link(EXPLAIN),
-         " (how it came to this)."]
-    )  # fmt: skip
+        [
+            "More: ",
+            link(INSPECT),
+            " (every finding), ",
+            link(HUNT),
+            " (what happens next), ",
+            link(EXPLAIN),
+            " (how it came to this).",
+        ]
+    )
 
 
 # For machines.
@@ -252,9 +269,17 @@ def incident_object(incident: Incident) -> dict[str, Any]:
         "headline": incident.headline,
         "kinds": [
             {
-                "kind": kind.name, "severity": kind.severity.value, "title": kind.title,
-                "places": [one.subject for one in seen], "now": kind.now, "later": kind.later, "cause": kind.cause,
-                "since": incident.since.get(kind), "way_out": kind.way_out, "log": kind.log, "grep": list(kind.grep),
+                "kind": kind.name,
+                "severity": kind.severity.value,
+                "title": kind.title,
+                "places": [one.subject for one in seen],
+                "now": kind.now,
+                "later": kind.later,
+                "cause": kind.cause,
+                "since": incident.since.get(kind),
+                "way_out": kind.way_out,
+                "log": kind.log,
+                "grep": list(kind.grep),
             }
             for kind, seen in incident.inspection.by_kind().items()
         ],
@@ -264,10 +289,14 @@ def incident_object(incident: Incident) -> dict[str, Any]:
             for table in incident.inspection.tables
         ],
         "plan": [{"title": p.title, "commands": list(p.commands)} for p in plan.procedures] if plan else None,
-        "forecast": None if incident.forecast is None else {
-            "property": incident.forecast.prop, "symptom": incident.forecast.symptom, "since": incident.forecast.since,
+        "forecast": None
+        if incident.forecast is None
+        else {
+            "property": incident.forecast.prop,
+            "symptom": incident.forecast.symptom,
+            "since": incident.forecast.since,
             "steps": incident.forecast.length,
         },
         "diagnosis": list(incident.diagnosis),
         "facts": list(incident.facts),
-    }  # fmt: skip
+    }

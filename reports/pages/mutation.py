@@ -3,6 +3,7 @@
 Words: a *mutant* is detected if it is killed, crashes or is noticed otherwise. The *score* is the number of detected
 mutants of those that can be detected: all but the equivalent, the refused and the unreached ones.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -44,11 +45,14 @@ DETECTED = (MutantStatus.KILLED, MutantStatus.CRASHED, MutantStatus.NOTICED)
 UNDETECTABLE = (MutantStatus.EQUIVALENT, MutantStatus.NOT_EXERCISED, MutantStatus.REFUSED)
 """Statuses of mutants that no property can detect on these baselines."""
 READING: Line = (
-    "A ", Span("mutant", "emphasis"), " is the model with one small change in one function. It is evaluated on ",
-    Span("baselines", "emphasis"), ": models whose "
+    "A ",
+    Span("mutant", "emphasis"),
+    " is the model with one small change in one function. It is evaluated on ",
+    Span("baselines", "emphasis"),
+    ": models whose "
     "reachable states are all known, with the properties that hold in them. A mutant that survives is a mistake in the "
     "model that no property would report. Each survivor is listed below, with the reason why no property notices it.",
-)  # fmt: skip
+)
 """How to read the document."""
 
 
@@ -241,16 +245,25 @@ def mutant_object(result: MutantResult) -> dict[str, Any]:
     """Return a mutant; without a status if it was not tried."""
     mutant, outcome = result.mutant, result.outcome
     page = {
-        "id": mutant.id, "operator": mutant.operator.name, "function": mutant.function.__qualname__,
-        "file": file_of(mutant), "line": mutant.line, "before": mutant.before, "after": mutant.after,
-    }  # fmt: skip
+        "id": mutant.id,
+        "operator": mutant.operator.name,
+        "function": mutant.function.__qualname__,
+        "file": file_of(mutant),
+        "line": mutant.line,
+        "before": mutant.before,
+        "after": mutant.after,
+    }
     if outcome is None:
         return page
     return page | {
-        "status": outcome.status.value, "by": outcome.evidence.value, "baseline": outcome.baseline,
-        "property": outcome.prop, "steps": None if outcome.actions is None else list(outcome.actions),
-        "text": outcome.text, "explained": result.reason or None,
-    }  # fmt: skip
+        "status": outcome.status.value,
+        "by": outcome.evidence.value,
+        "baseline": outcome.baseline,
+        "property": outcome.prop,
+        "steps": None if outcome.actions is None else list(outcome.actions),
+        "text": outcome.text,
+        "explained": result.reason or None,
+    }
 
 
 # The trace of one mutant.
@@ -269,8 +282,16 @@ def mutant_story(mutant: Mutant, outcome: MutantOutcome, baselines: Sequence[Bas
     states = run(model, baseline.model.initial[outcome.start], outcome.actions)
     prop = outcome.prop if outcome.status is MutantStatus.KILLED else None
     trace = Trace(
-        model.scenario.name, model.variant, model.binding.bounds, states, outcome.actions, prop=prop,
-        loop=outcome.loop, labels=model.binding.labels, flags=model.flag_overrides, found_by=outcome.evidence.value,
+        model.scenario.name,
+        model.variant,
+        model.binding.bounds,
+        states,
+        outcome.actions,
+        prop=prop,
+        loop=outcome.loop,
+        labels=model.binding.labels,
+        flags=model.flag_overrides,
+        found_by=outcome.evidence.value,
         shortest="exhaust" if outcome.evidence is Evidence.EXHAUSTIVE else None,
-    )  # fmt: skip
+    )
     return story_of(model, trace)

@@ -1,4 +1,5 @@
 """What an inspection and an outlook say of a system, in sentences for its operator: now, and after each event."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,9 +69,7 @@ def _events(outlook: Outlook) -> Iterator[str]:
         alike.setdefault(effects, []).append((what_if.title, what_if.likelihood))
     for effects, titles in alike.items():
         likelihoods = dict.fromkeys(likelihood for _, likelihood in titles)
-        names = [
-            f"{_or([title for title, likely in titles if likely == one])} ({one})" for one in likelihoods
-        ]
+        names = [f"{_or([title for title, likely in titles if likely == one])} ({one})" for one in likelihoods]
         yield f"If {_or(names)}: {'; '.join(effects) or 'nothing changes'}."
 
 
@@ -78,9 +77,7 @@ def _or(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _effects(
-    outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset[frozenset[str]]]
-) -> Iterator[str]:
+def _effects(outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset[frozenset[str]]]) -> Iterator[str]:
     """Yield what an event does, one effect for all parts that fare alike."""
     alike: dict[str, list[str]] = {}
     for number, after in outcomes.items():

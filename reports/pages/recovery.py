@@ -1,4 +1,5 @@
 """The repair of a system as blocks: the answer, the steps of a plan with commands, and what defeats the candidates."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -41,8 +42,9 @@ def blocks_of(recovery: Recovery, snapshot: str) -> Iterator[Block]:
     yield from way_out(recovery, snapshot)
     yield Paragraph(
         f"{recovery.visited:,} states in {recovery.seconds:.0f} s; {recovery.compared} steps compared with plain "
-        "Python, no difference.", 2,
-    )  # fmt: skip
+        "Python, no difference.",
+        2,
+    )
 
 
 def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
@@ -104,8 +106,9 @@ def _steps(plan: Plan, problem: Problem, snapshot: str) -> Iterator[Block]:
     for number, procedure in enumerate(plan.procedures):
         yield Card(
             [strong(f"{number + 1}. {procedure.title}")],
-            tuple(_step_blocks(plan, number, problem, snapshot)), "open" if plan.downtime[number] else "good",
-        )  # fmt: skip
+            tuple(_step_blocks(plan, number, problem, snapshot)),
+            "open" if plan.downtime[number] else "good",
+        )
 
 
 def _step_blocks(plan: Plan, number: int, problem: Problem, snapshot: str) -> Iterator[Paragraph | CodeBlock]:

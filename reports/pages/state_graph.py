@@ -4,6 +4,7 @@ Words: a state's *marks* repeat in words what its frame shows: initial (bold), q
 A dashed frame marks a state with steps to states that are left out; violations are red. Names come from models and
 snapshots, so every text passes through `quoted`.
 """
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,4 +1,5 @@
 """A verdict as text: the answer, its strength, counts, what was never tested, and the shapes of its findings."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +14,12 @@ from kwalk.search.results.vacuity import constraint_notes, listed, unfailing_not
 from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
 
 TONES = {
-    Answer.HOLDS: "good", Answer.UNDECIDED: "open", Answer.NOT_REACHABLE: "open", Answer.CANNOT_FAIL: "hollow",
+    Answer.HOLDS: "good",
+    Answer.UNDECIDED: "open",
+    Answer.NOT_REACHABLE: "open",
+    Answer.CANNOT_FAIL: "hollow",
     Answer.GAPS: "open",
-}  # fmt: skip
+}
 """The tones of answers that are not bad."""
 HOLDS = {Strength.EXHAUSTIVE: "exhaustively, within the bounds", Strength.SAMPLED: "sampled only: no proof"}
 """The words after "holds", by its strength."""
@@ -97,11 +101,14 @@ def cluster_table(model: Model, clusters: Sequence[FindingCluster], files: Seque
     yield Paragraph([strong("SHAPES"), f"  {len(clusters):,} of {findings:,} minimized findings"])
     rows = tuple(
         (
-            f"{cluster.count:,}", f"{len(cluster.properties):,}", f"{cluster.trace.length:,}", outline(model, cluster),
+            f"{cluster.count:,}",
+            f"{len(cluster.properties):,}",
+            f"{cluster.trace.length:,}",
+            outline(model, cluster),
             "" if cluster.walk is None else f"walk {cluster.walk}",
         )
         for cluster in clusters[:SHOWN]
-    )  # fmt: skip
+    )
     yield DataTable(("findings", "properties", "steps", "shape", "first in"), rows, frozenset({0, 1, 2}), 3, 2)
     for number, file in enumerate(files, start=1):
         yield Paragraph(f"  Trace of shape {number}: {file}")

@@ -1,4 +1,5 @@
 """The page of a search: its answer, links to its traces, and charts of what it visited and tested."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,9 +48,11 @@ def _traces(verdict: Verdict, files: Mapping[str, Mapping[str, Path]]) -> Iterat
             named = files[finding.prop]
             page, trace = named["page"].name, named["trace"].name
             yield (
-                finding.prop or "deadlock", f"{finding.trace.length:,}", [Span(page, href=page)],
+                finding.prop or "deadlock",
+                f"{finding.trace.length:,}",
+                [Span(page, href=page)],
                 [Span(trace, href=trace)],
-            )  # fmt: skip
+            )
 
 
 def _proof(result: ProofResult) -> tuple[Line, ...]:

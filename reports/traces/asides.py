@@ -4,6 +4,7 @@ Words: an *aside* is one line of text. An *alias* is a function of the state tha
 value is shown in the first state and where it changes. For a property that `refines` made, each step shows the abstract
 action that it maps to, or that it stutters, and what changes in the abstract state.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -4,6 +4,7 @@ Words: a *part* is the smallest piece of a state that is shown as one value: a s
 *change* is a part that differs between two states. Equal changes in several elements of an array, or changes in several
 fields of one record, are shown as one *line*.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

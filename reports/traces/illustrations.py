@@ -17,6 +17,7 @@ A document names a counterexample in a comment, and its diagram follows:
 searched for, and its steps are written into the comment. With `steps` they are only replayed, without a search. Older
 documents have `claim` instead of `property`.
 """
+
 from __future__ import annotations
 
 import re

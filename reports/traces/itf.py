@@ -5,6 +5,7 @@ state, every integer is {"#bigint": "…"}. `mbt::actionTaken` and `mbt::nondetP
 that led to a state and for its arguments. `loop` is the number of the state where the loop of a lasso starts; the last
 state equals it. The *vectors* in `#meta` are the states as kwalk numbers them.
 """
+
 from __future__ import annotations
 
 import json

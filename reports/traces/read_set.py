@@ -3,6 +3,7 @@
 Words: a *recording* state is an ordinary state whose records and arrays record which fields and elements are read. A
 part is *decisive* if the property would hold with another value of this part alone.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -118,9 +119,25 @@ def _noted(name: str) -> Any:
 
 
 for _name in (
-    "__iter__", "__len__", "__contains__", "__eq__", "__ne__", "__le__", "__lt__", "__ge__", "__gt__", "__or__",
-    "__and__", "__sub__", "__xor__", "__ror__", "__rand__", "__rsub__", "__rxor__", "copy",
-):  # fmt: skip
+    "__iter__",
+    "__len__",
+    "__contains__",
+    "__eq__",
+    "__ne__",
+    "__le__",
+    "__lt__",
+    "__ge__",
+    "__gt__",
+    "__or__",
+    "__and__",
+    "__sub__",
+    "__xor__",
+    "__ror__",
+    "__rand__",
+    "__rsub__",
+    "__rxor__",
+    "copy",
+):
     setattr(_ReadSet, _name, _noted(_name))
 
 

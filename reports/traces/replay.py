@@ -3,6 +3,7 @@
 Words: a trace *fits* a model if its states are states of the model and each action leads from one to the next. A trace
 is *confirmed* if it fits and its property is violated (or witnessed) in the last state.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
 """Saving a trace: an ITF file that replays it, an HTML page and a Markdown page, all of them or none."""
+
 from __future__ import annotations
 
 import hashlib
@@ -26,9 +27,15 @@ FORMATS = {"trace": ".itf.json", "page": ".html", "markdown": ".md"}
 
 
 def save(
-    model: Model, trace: Trace, out: OutFolder, compared: Compared | None = None, *,
-    story: Story | None = None, lead: Lead | None = None, about: Mapping[str, Any] | None = None,
-) -> dict[str, Path]:  # fmt: skip
+    model: Model,
+    trace: Trace,
+    out: OutFolder,
+    compared: Compared | None = None,
+    *,
+    story: Story | None = None,
+    lead: Lead | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> dict[str, Path]:
     """Write a trace in all formats; return its paths by format.
 
     Args:

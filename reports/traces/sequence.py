@@ -6,6 +6,7 @@ system takes it away, as a crash does. Lanes are those of the actions, messages 
 A model declares only which actions end or start a process or its session; diagrams *mark* its lanes. A *row* is a line
 of a diagram: a step, several that are folded, or the start of a loop.
 """
+
 from __future__ import annotations
 
 import re
@@ -158,8 +159,12 @@ def _messages(
 
 
 SYMBOLS = {
-    Mark.CRASH: "✕", Mark.STOP: "■", Mark.START: "▶", Mark.SESSION_EXPIRED: "⊘", Mark.SESSION_ESTABLISHED: "○",
-}  # fmt: skip
+    Mark.CRASH: "✕",
+    Mark.STOP: "■",
+    Mark.START: "▶",
+    Mark.SESSION_EXPIRED: "⊘",
+    Mark.SESSION_ESTABLISHED: "○",
+}
 """The symbol of each mark, for text."""
 
 

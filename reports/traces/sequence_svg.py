@@ -1,4 +1,5 @@
 """A sequence diagram as SVG: one column for each lane, one row of a fixed height for each line of a story."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,9 +87,7 @@ def _arrow(arrow: Arrow, head: str) -> str:
     )
 
 
-def _steps(
-    diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], head: str
-) -> Iterator[str]:
+def _steps(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], head: str) -> Iterator[str]:
     for number, row in enumerate(rows):
         y, steps = _y(number), [step for step in row.steps if step]
         for lane, other in writes_of(diagram, row):

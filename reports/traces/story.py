@@ -6,6 +6,7 @@ state of the trace; a *notable* step, which takes a fresh id or is marked by its
 *loop start* stands before the steps of the loop, and none of these is folded. All texts of a story are visible ones
 (see `escaping`), so that renderers only add their own syntax.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -371,10 +372,7 @@ def _why(model: Model, trace: Trace, prop: PropertyInstance, parts: tuple[Part, 
         also=tuple(_values(model, shown, trace, at=-1)),
         more=len(rest) - len(shown),
         stable=violated
-        and (
-            prop.kind is Kind.WHEN_QUIESCENT
-            or (trace.loop == trace.length and model.is_quiescent(trace.states[-1]))
-        ),
+        and (prop.kind is Kind.WHEN_QUIESCENT or (trace.loop == trace.length and model.is_quiescent(trace.states[-1]))),
         endless=violated and prop.kind.is_liveness,
         fairness=_shown(model.fairness.text) if violated and prop.kind.is_liveness else "",
     )

@@ -3,6 +3,7 @@
 Each error is one UsageError that names the file and what is wrong. Only the form is checked here; `replay` checks
 whether the trace fits the model.
 """
+
 from __future__ import annotations
 
 import json
@@ -164,7 +165,7 @@ class _Fields:
             return digits
         if isinstance(digits, str) and re.fullmatch(r"-?[0-9]{1,20}", digits):
             return int(digits)
-        raise self.refusal(f"`{visible(name, 60)}` must be an integer, such as {{\"#bigint\": \"3\"}}")
+        raise self.refusal(f'`{visible(name, 60)}` must be an integer, such as {{"#bigint": "3"}}')
 
 
 def _vector(meta: _Fields, number: int, text: str) -> Vector:

@@ -5,6 +5,7 @@ limits, itself or through a function or method of the model that it calls. A nam
 variables of functions around it, attributes of modules), so a dependence may be listed that does not exist. A bound
 that a function reaches in another way, such as in a tuple or a partial function, is missed.
 """
+
 from __future__ import annotations
 
 import ast

@@ -3,6 +3,7 @@
 Each engine gets a third of the time. The strongest of the three verdicts is the result. A contradiction between them is
 an error of kwalk, and there is no verdict.
 """
+
 from __future__ import annotations
 
 import time
@@ -70,18 +71,24 @@ def check(model: Model, options: CheckOptions | None = None, **others: Any) -> V
         raise errors[0]
     check_agreement(model, *verdicts)
     return evolve(
-        min(verdicts, key=_weakness), engine="check", seed=options.seed, seconds=time.monotonic() - began,
-        command=options.command, compared=total_compared(verdicts),
+        min(verdicts, key=_weakness),
+        engine="check",
+        seed=options.seed,
+        seconds=time.monotonic() - began,
+        command=options.command,
+        compared=total_compared(verdicts),
         notes=(*error_notes(errors[0] if errors else None), *_notes(verdicts)),
-    )  # fmt: skip
+    )
 
 
 def _verdicts(model: Model, options: CheckOptions, errors: list[DomainError]) -> Iterator[Verdict]:
     """Run the engines one after another, until Ctrl-C; add the errors of the model that end one."""
     threads = {} if options.workers is None else {"workers": options.workers}
     engines: list[tuple[Engine, dict[str, Any]]] = [
-        (exhaust, threads), (_walks, {"seed": options.seed, **threads}), (_proof, {})
-    ]  # fmt: skip
+        (exhaust, threads),
+        (_walks, {"seed": options.seed, **threads}),
+        (_proof, {}),
+    ]
     properties = tuple(model.properties if options.properties is None else options.properties)
     share = (options.seconds or SECONDS) / len(engines)
     for engine, own in engines:

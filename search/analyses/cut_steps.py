@@ -4,6 +4,7 @@ Words: a step is *cut off* if it would leave a domain that a bound declares, or 
 *beyond* is the same action without bounds and constraints, in plain Python: a field then holds more than its domain
 allows, and the bounds that properties name keep their values.
 """
+
 from __future__ import annotations
 
 import ctypes

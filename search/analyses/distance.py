@@ -5,6 +5,7 @@ Words: the *distance* of a property is the length of the shortest behaviour from
 *goal* is one property, or None: any violation, also a deadlock where the scenario says that it is an error. Properties
 about behaviours have no distance, as no single state violates them.
 """
+
 from __future__ import annotations
 
 import multiprocessing
@@ -81,9 +82,7 @@ class Distance:
 class _Ring(Explorer):
     """A search from one state, level by level, that ends with the first level that shows a violation."""
 
-    def __init__(
-        self, model: Model, kernel: Kernel, options: SearchOptions, start: Vector, *, deadlock: bool
-    ) -> None:
+    def __init__(self, model: Model, kernel: Kernel, options: SearchOptions, start: Vector, *, deadlock: bool) -> None:
         self.start, self.deadlock = start, deadlock and model.scenario.deadlock_is_error
         super().__init__(model, kernel, options)
 
@@ -108,9 +107,14 @@ class _Ring(Explorer):
 
 
 def distance_from(
-    model: Model, kernel: Kernel, start: Vector, options: SearchOptions,
-    report: Callable[[Distance], bool] = lambda _: True, *, goal: PropertyInstance | None = None,
-) -> Distance:  # fmt: skip
+    model: Model,
+    kernel: Kernel,
+    start: Vector,
+    options: SearchOptions,
+    report: Callable[[Distance], bool] = lambda _: True,
+    *,
+    goal: PropertyInstance | None = None,
+) -> Distance:
     """Return the distance from a state to the nearest violation, or what is known of it when the budget is spent.
 
     Args:
@@ -217,9 +221,7 @@ class DistanceSearch:
         self._question: tuple[Vector, float, int | None] | None = None
         self._known = Distance(DistanceStatus.PREPARING)
 
-    def from_state(
-        self, start: Vector, seconds: float | None = None, goal: PropertyInstance | None = None
-    ) -> Distance:
+    def from_state(self, start: Vector, seconds: float | None = None, goal: PropertyInstance | None = None) -> Distance:
         """Return what is known of the distance from a state so far.
 
         The first call for a state (or another goal or time budget) starts a search, and ends the one before.

@@ -4,6 +4,7 @@ A property that cannot fail, if that is not expected, makes "holds" another answ
 Gaps are: a property that was never tested, a search in which no step is taken, and steps that a bound cuts off on which
 a property or a guard depends, or after which a property is violated.
 """
+
 from __future__ import annotations
 
 import warnings
@@ -68,8 +69,9 @@ def _unfailing(
 ) -> tuple[Unfailing, ...]:
     return tuple(
         Unfailing(name, what.value, _expected(model, properties, name))
-        for name, what in known.items() if what.cannot_fail
-    )  # fmt: skip
+        for name, what in known.items()
+        if what.cannot_fail
+    )
 
 
 def _expected(model: Model, properties: Iterable[PropertyInstance], name: str) -> str:
@@ -152,10 +154,14 @@ def _beyond(model: Model, bound: str, cuts: Sequence[CutStep], bad: tuple[CutSte
     raised = f"--bound {bound}={model.binding.bounds.get(bound, 0) + 1}"
     if bad is not None:
         cut, name = bad
-        advice = "Leave the constraint out." if constrained else (
-            f"Search with {raised}. If {name} compares a field with the bound of that field, give the field more room, "
-            f"such as number(0, {bound.upper()} + 1)."
-        )  # fmt: skip
+        advice = (
+            "Leave the constraint out."
+            if constrained
+            else (
+                f"Search with {raised}. If {name} compares a field with the bound of that field, give the field more room, "
+                f"such as number(0, {bound.upper()} + 1)."
+            )
+        )
         return f"One step beyond it {name} is violated: {listed(cut.steps, STEPS)}. {advice}"
     if not cuts:
         return f"No such step was met near the initial states, so what follows is not known. Search with {raised}."

@@ -6,6 +6,7 @@ Whether a state is quiescent does not matter, as that depends on the actions. A 
 meets a condition without which nothing violates the property; plain Python confirms it. States near the initial ones
 are tried first, which takes microseconds each; Z3 is asked for what is left, once: the answers are in the cache.
 """
+
 from __future__ import annotations
 
 import json

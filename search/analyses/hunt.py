@@ -2,6 +2,7 @@
 
 Counterexamples of exhaustive search are shortest; those of random walks are minimized to locally minimal traces.
 """
+
 from __future__ import annotations
 
 import time
@@ -81,8 +82,10 @@ def hunt(model: Model, options: HuntOptions | None = None, **others: Any) -> Ver
     allowed_instances(model, simulation.only, simulation.without)  # refuses unknown names before anything starts
     common: dict[str, Any] = {
         "properties": tuple(model.properties if options.properties is None else options.properties),
-        "keep_going": options.keep_going, "report": options.report, "command": options.command,
-    }  # fmt: skip
+        "keep_going": options.keep_going,
+        "report": options.report,
+        "command": options.command,
+    }
     first = exhaust(model, seconds=budget * EXHAUSTIVE_SHARE, **common, **_present(workers=options.workers))
     if first.answer is not Answer.UNDECIDED or first.findings or first.is_interrupted:
         first = with_clusters(model, kernel_for(model), first, options.report) if options.minimize else first

@@ -14,6 +14,7 @@ Source: Cimatti, Pistore, Roveri, Traverso, Weak, strong, and strong cyclic plan
 model checking (Artificial Intelligence 147, 2003); Bonet, Geffner, Planning with incomplete information as heuristic
 search in belief space (AIPS 2000).
 """
+
 from __future__ import annotations
 
 import time
@@ -517,10 +518,16 @@ class _Planner:
             for number, settling in enumerate(self.settlings)
         )
         return Recovery(
-            self.problem, plan, None if plan else best, tuple(one for one in defeats if one), complete,
-            healthy=plan is not None and not plan.procedures, seconds=time.monotonic() - self.clock.began,
-            visited=sum(s.visited for s in self.settlings), compared=compared,
-        )  # fmt: skip
+            self.problem,
+            plan,
+            None if plan else best,
+            tuple(one for one in defeats if one),
+            complete,
+            healthy=plan is not None and not plan.procedures,
+            seconds=time.monotonic() - self.clock.began,
+            visited=sum(s.visited for s in self.settlings),
+            compared=compared,
+        )
 
     def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, Defeat | None]:
         """Return the plan of a sequence that is safe at least against faults at rest, and what defeats it."""

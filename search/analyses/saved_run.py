@@ -1,4 +1,5 @@
 """A run of many tasks whose outcomes are saved as they arrive, and reused by a later run."""
+
 from __future__ import annotations
 
 import time

@@ -6,6 +6,7 @@ its steps are known. A state is *left out* if a step from a drawn state leads to
 only a bound disables some step. A *component* is a strongly connected component. The *branching* of a state is the
 number of other states that its steps lead to, left-out ones included.
 """
+
 from __future__ import annotations
 
 import statistics
@@ -280,9 +281,11 @@ def statistics_of(graph: StateGraph) -> Statistics:
         quiescent=sum(node.is_quiescent for node in nodes),
         dead_ends=sum(node.is_dead for node in nodes),
         blocked_ends=sum(node.is_end and not node.is_dead for node in nodes),
-        components=len(sizes), largest_component=max(sizes), cyclic=sum(size for size in sizes if size > 1),
+        components=len(sizes),
+        largest_component=max(sizes),
+        cyclic=sum(size for size in sizes if size > 1),
         violations=_violations(graph),
-    )  # fmt: skip
+    )
 
 
 def _depths(graph: StateGraph) -> Iterator[Depth]:

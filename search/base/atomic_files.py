@@ -3,6 +3,7 @@
 Words: a file is written under a *temporary name* in the same folder, which begins with a dot, and then renamed. A
 *durable* write is on the disk when it returns (fsync of the file and of its folder).
 """
+
 from __future__ import annotations
 
 import os

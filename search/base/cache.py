@@ -12,6 +12,7 @@ its descriptor: what was checked is what is read, whatever is renamed meanwhile 
 Open a File and Not Get Hacked, 2008). Symbolic links to folders are followed in the same way. What is not trusted is
 not used, and an `UntrustedCache` warning says so.
 """
+
 from __future__ import annotations
 
 import errno

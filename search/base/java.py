@@ -2,6 +2,7 @@
 
 Words: a *Java home* is a folder with `bin/java`.
 """
+
 from __future__ import annotations
 
 import os

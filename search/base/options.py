@@ -1,4 +1,5 @@
 """The options of an exhaustive search, and the reasons why a search stops."""
+
 from __future__ import annotations
 
 from enum import Enum

@@ -1,4 +1,5 @@
 """How much work a loop does between two checks of signals, budgets and progress."""
+
 from __future__ import annotations
 
 SLICE = 0.2

@@ -1,4 +1,5 @@
 """Tables of texts as Parquet files."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

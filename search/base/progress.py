@@ -1,4 +1,5 @@
 """Progress of long work, as engines report it and terminals show it."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

@@ -2,6 +2,7 @@
 
 An exception at an arbitrary point could interrupt a request to Java, or leave a table half written.
 """
+
 from __future__ import annotations
 
 import signal

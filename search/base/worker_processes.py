@@ -3,6 +3,7 @@
 A process sends its answers through a pipe, one after another. It ends when its parent ends, and ignores Ctrl-C, which
 the parent handles.
 """
+
 from __future__ import annotations
 
 import multiprocessing

@@ -11,6 +11,7 @@ found before the turn.
 
 See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -201,9 +202,7 @@ def _sums(search: SearchLayout, view: BlockView) -> _Sums:
     first_state = seen + properties
     first_instance = first_state + properties
     deadlocks = first_instance + properties
-    return _Sums(
-        view.sums, premises, blocked, idle, hits, seen, first_state, first_instance, deadlocks, deadlocks + 16
-    )
+    return _Sums(view.sums, premises, blocked, idle, hits, seen, first_state, first_instance, deadlocks, deadlocks + 16)
 
 
 NO_BLOCKS = BlockView(*[0] * len(BlockView._fields))
@@ -322,9 +321,7 @@ def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int)
 
 
 @part
-def _count_properties(
-    search: SearchLayout, view: BlockView, checked: int, mask: int, where: tuple[int, int]
-) -> bool:
+def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask: int, where: tuple[int, int]) -> bool:
     """Count properties in the lanes of a mask; return False if the block is refused.
 
     `where` is the first state of the group, or -1 and the instance of a step.
@@ -336,8 +333,11 @@ def _count_properties(
         if (peek(checked, prop // 64) >> np.uint64(prop % 64)) & ONE == ZERO:
             continue
         false, premise, any_false, failed = (
-            view.property_planes + view.plane * prop, premises + view.plane * prop, integer(0), ZERO,
-        )  # fmt: skip
+            view.property_planes + view.plane * prop,
+            premises + view.plane * prop,
+            integer(0),
+            ZERO,
+        )
         for word in range(words):
             bits = peek(false, word) & peek(mask, word)
             any_false += bit_count(bits)
@@ -764,14 +764,27 @@ class BlockExpansion:
         widest *= kernel.instances
         group = (64 * rows + 1) * plane
         sizes = {
-            "states": size * kernel.words, "numbers": size * 2 * leaves, "in_work": 1, "begins": size,
-            "ends": size, "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
-            "saved": kernel.words * sliced.lanes, "enabled": size // sliced.lanes * group,
-            "rows": rows * sliced.lanes, "property_planes": 2 * 64 * words * plane,
-            "results": (FIRST_BOUND + len(kernel.bounds)) * plane, "valid": plane, "ids": size // 2,
-            "live": sliced.lanes // 2, "parents": sliced.lanes // 2, "values": sliced.lanes * kernel.words,
-            "probes": 2 * sliced.lanes, "parts": sliced.lanes * 2 * leaves, "regions": REGIONS,
-        }  # fmt: skip
+            "states": size * kernel.words,
+            "numbers": size * 2 * leaves,
+            "in_work": 1,
+            "begins": size,
+            "ends": size,
+            "columns": kernel.words * sliced.lanes,
+            "planes": kernel.words * sliced.lanes,
+            "saved": kernel.words * sliced.lanes,
+            "enabled": size // sliced.lanes * group,
+            "rows": rows * sliced.lanes,
+            "property_planes": 2 * 64 * words * plane,
+            "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
+            "valid": plane,
+            "ids": size // 2,
+            "live": sliced.lanes // 2,
+            "parents": sliced.lanes // 2,
+            "values": sliced.lanes * kernel.words,
+            "probes": 2 * sliced.lanes,
+            "parts": sliced.lanes * 2 * leaves,
+            "regions": REGIONS,
+        }
         self._arrays = {name: isolated_zeros(length) for name, length in sizes.items()}
         ring = 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
         self._arrays |= {"keys": reserve(widest * key), "hashes": reserve(ring), "slots": reserve(ring)}
@@ -783,15 +796,29 @@ class BlockExpansion:
         self._tables = tuple(map(np.ascontiguousarray, (sliced.loads, sliced.stores, sliced.code)))
         addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
         self.view = BlockView(
-            size=size, least=sliced.least_states, ring=ring - 1, lanes=sliced.lanes, plane=8 * plane,
-            properties=kernel.properties, bounds=len(kernel.bounds),
-            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
-            apply=sliced.apply, transpose=sliced.transpose, count_bits=sliced.count,
-            loads=self._tables[0].ctypes.data, stores=self._tables[1].ctypes.data,
-            code=self._tables[2].ctypes.data, enabled_bytes=8 * group,
-            sums=self.sums.ctypes.data, enabled_totals=self.enabled_totals.ctypes.data,
-            premise_totals=self.premise_totals.ctypes.data, **addresses,
-        )  # fmt: skip
+            size=size,
+            least=sliced.least_states,
+            ring=ring - 1,
+            lanes=sliced.lanes,
+            plane=8 * plane,
+            properties=kernel.properties,
+            bounds=len(kernel.bounds),
+            guards=sliced.guards,
+            check=sliced.check,
+            save=sliced.save,
+            check_step=sliced.check_step,
+            apply=sliced.apply,
+            transpose=sliced.transpose,
+            count_bits=sliced.count,
+            loads=self._tables[0].ctypes.data,
+            stores=self._tables[1].ctypes.data,
+            code=self._tables[2].ctypes.data,
+            enabled_bytes=8 * group,
+            sums=self.sums.ctypes.data,
+            enabled_totals=self.enabled_totals.ctypes.data,
+            premise_totals=self.premise_totals.ctypes.data,
+            **addresses,
+        )
 
     @property
     def compares_next(self) -> bool:
@@ -867,11 +894,14 @@ class BlockExpansion:
         pairs = {
             "enabled": (enabled, again.enabled_totals[:instances]),
             "premises": (premises, again.premise_totals[:properties]),
-            "blocked": (blocked, again.blocked[:instances]), "idle": (idle, again.idle[:instances]),
+            "blocked": (blocked, again.blocked[:instances]),
+            "idle": (idle, again.idle[:instances]),
             "hits": (hits, again.hits[:bounds]),
-            "seen": (seen, again.seen[:properties]), "quiescent": (quiescent, cursor[Cursor.QUIESCENT]),
-            "generated": (generated, cursor[Cursor.GENERATED]), "deadlocks": (deadlocks[0], cursor[Cursor.DEADLOCKS]),
-        }  # fmt: skip
+            "seen": (seen, again.seen[:properties]),
+            "quiescent": (quiescent, cursor[Cursor.QUIESCENT]),
+            "generated": (generated, cursor[Cursor.GENERATED]),
+            "deadlocks": (deadlocks[0], cursor[Cursor.DEADLOCKS]),
+        }
         different = [name for name, (one, other) in pairs.items() if np.any(one != other)]
         new = again.first_state[:properties] > 0
         for name in ("first_state", "first_instance"):

@@ -10,6 +10,7 @@ when the data is on the disk: whenever the process is killed, the folder has the
 intact. An *extent* is the number of bytes of a file that count, with their CRC-32. *Changing* data has two files,
 written in turn. The *identity* of a checkpoint is everything that the counts of a search depend on.
 """
+
 from __future__ import annotations
 
 import shlex
@@ -190,9 +191,10 @@ def identity(model: Model, kernel: Kernel, options: Any) -> dict[str, Any]:
     from kwalk.search.kernel.model_digest import cache_key  # only a search with checkpoints needs it
 
     compared = {
-        f.name.replace("_", "-"): str(getattr(options, f.name)) for f in attrs.fields(type(options))
+        f.name.replace("_", "-"): str(getattr(options, f.name))
+        for f in attrs.fields(type(options))
         if f.name not in CHANGEABLE and f.name != "properties"
-    }  # fmt: skip
+    }
     return {
         "format": FORMAT,
         "scenario": model.scenario.name,
@@ -338,11 +340,15 @@ class CheckpointWriter:
         exploration = self.exploration
         cursor, counts = exploration.snapshot()
         content: dict[str, Any] = {
-            "identity": self.identity, "cursor": cursor.tolist(), "counts": counts,
-            "initial": exploration.initial, "seconds": self.before + exploration.seconds,
-            "parts": exploration.states.parts, "root bits": exploration.states.root_bits,
+            "identity": self.identity,
+            "cursor": cursor.tolist(),
+            "counts": counts,
+            "initial": exploration.initial,
+            "seconds": self.before + exploration.seconds,
+            "parts": exploration.states.parts,
+            "root bits": exploration.states.root_bits,
             "level ends": exploration.level_ends,
-        }  # fmt: skip
+        }
         changing: dict[str, np.ndarray] = {}
         if exploration.reduction is not None:
             content["goals"] = exploration.reduction.open.tolist()

@@ -1,4 +1,5 @@
 """Breadth-first search over packed states, in batches that hide the latency of memory. Words: see `layout`."""
+
 from __future__ import annotations
 
 import numpy as np

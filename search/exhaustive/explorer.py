@@ -5,6 +5,7 @@ What only long searches, or searches with certain options, need is imported ther
 Words: a state is *stored* from its discovery on, and *expanded* when its properties are checked and its successors
 stored. *Depth* is the number of steps from an initial state; a depth is *complete* when all of its states are expanded.
 """
+
 from __future__ import annotations
 
 import random
@@ -298,9 +299,7 @@ class Explorer(ExplorationResult):
     @property
     def search(self) -> SearchLayout:
         """The argument of the loops."""
-        return SearchLayout(
-            self.kernel_view, self.states.space, self.states.tree, self.room.layout, self.counts.layout
-        )
+        return SearchLayout(self.kernel_view, self.states.space, self.states.tree, self.room.layout, self.counts.layout)
 
     def run(self) -> None:
         """Search until there is a reason to stop. Ctrl-C is one."""
@@ -477,12 +476,18 @@ class Explorer(ExplorationResult):
     def _progress(self, note: str = "") -> Progress:
         budget = self.options.seconds
         return Progress(
-            engine="exhaust", done=self.expanded, unit="states", seconds=self.seconds,
+            engine="exhaust",
+            done=self.expanded,
+            unit="states",
+            seconds=self.seconds,
             left=None if budget is None else max(0.0, budget - self.seconds),
-            note=note, depth=int(self.cursor[Cursor.DEPTH]), frontier=self.stored - self.expanded,
-            memory=self.states.used_bytes(self.stored), memory_budget=self.options.memory,
+            note=note,
+            depth=int(self.cursor[Cursor.DEPTH]),
+            frontier=self.stored - self.expanded,
+            memory=self.states.used_bytes(self.stored),
+            memory_budget=self.options.memory,
             count_steps=self._steps_by_action if self.reduction is None else None,
-        )  # fmt: skip
+        )
 
     def _steps_by_action(self) -> dict[str, int]:
         """Return how often each action was taken so far."""

@@ -3,6 +3,7 @@
 Counts are read after each slice of a search, so that the first state from which an instance led to another one is
 known to be in a range of states. A loop finds it there by calling the kernel.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -5,6 +5,7 @@ states that are stored and not yet expanded. States are numbered in the order of
 follow those of its predecessors. A *mark* is the number of states that were stored before a block of STRIDE states was
 expanded; marks are all that is stored to find the parent of a state.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -188,11 +189,16 @@ class CounterBuffers:
     def __init__(self, kernel: Kernel, most: int, *, more: int = 0) -> None:
         rows, properties = 64 * kernel.instance_words, 64 * kernel.property_words
         sizes = {
-            "enabled": kernel.instance_words * PLANES, "premises": kernel.property_words * PLANES, "blocked": rows,
-            "hits": max(1, len(kernel.bounds)), "seen": properties,
-            "first_state": properties, "first_instance": properties,
-            "more": more, "idle": rows,
-        }  # fmt: skip
+            "enabled": kernel.instance_words * PLANES,
+            "premises": kernel.property_words * PLANES,
+            "blocked": rows,
+            "hits": max(1, len(kernel.bounds)),
+            "seen": properties,
+            "first_state": properties,
+            "first_instance": properties,
+            "more": more,
+            "idle": rows,
+        }
         self.block = isolated_zeros(sum(sizes.values()), np.int64)
         self._parts = dict(zip(sizes, np.split(self.block, np.cumsum(list(sizes.values()))[:-1]), strict=True))
         self.marks = reserve(most // STRIDE + 2, np.int64)
@@ -298,13 +304,23 @@ class RowBuffers:
     ) -> KernelView:
         """Return the kernel as the loops see it."""
         return KernelView(
-            words=kernel.words, row_words=kernel.instance_words, property_words=kernel.property_words,
-            instances=kernel.instances, expand=kernel.expand, check=kernel.check, check_step=kernel.check_step,
-            system_row=self.system_row.ctypes.data, state_row=self.state_row.ctypes.data,
-            step_row=self.step_row.ctypes.data, reachable_row=self.reachable_row.ctypes.data,
-            checks_states=int(self.state_row.any()), checks_steps=int(self.step_row.any()),
-            stop=int(stop), deadlock=int(deadlock), stubborn=stubborn,
-        )  # fmt: skip
+            words=kernel.words,
+            row_words=kernel.instance_words,
+            property_words=kernel.property_words,
+            instances=kernel.instances,
+            expand=kernel.expand,
+            check=kernel.check,
+            check_step=kernel.check_step,
+            system_row=self.system_row.ctypes.data,
+            state_row=self.state_row.ctypes.data,
+            step_row=self.step_row.ctypes.data,
+            reachable_row=self.reachable_row.ctypes.data,
+            checks_states=int(self.state_row.any()),
+            checks_steps=int(self.step_row.any()),
+            stop=int(stop),
+            deadlock=int(deadlock),
+            stubborn=stubborn,
+        )
 
 
 def level_end(cursor: np.ndarray) -> int:

@@ -11,6 +11,7 @@ blocks. After a violation or an error the search `must_serialize`: one worker co
 that it stops at the same place as a search with one worker. A refused block of a bit-sliced kernel is a fault too: the
 workers then expand the states there one by one.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,8 +83,15 @@ LARGE_PAGE = 1 << 21
 """Bytes of a large page, which the system clears at the first write."""
 
 BOARD_ORDER, BOARD_FIRST, BOARD_END, BOARD_TOUCHED, BOARD_SIZE, BOARD_TICKET, BOARD_TURN, BOARD_FAULT = (
-    0, 1, 2, 3, 4, 8, 16, 17
-)  # fmt: skip
+    0,
+    1,
+    2,
+    3,
+    4,
+    8,
+    16,
+    17,
+)
 """The words of the board: whether to do a round (RUNNING or DONE), its first state and the end of its states, the page
 of the store up to which pages are touched ahead, the states of a block, the next ticket, the turn, and the fault (or
 RUNNING). Words that change often are on cache lines of their own."""
@@ -126,9 +134,7 @@ class WorkerBuffers(NamedTuple):
 
 
 @loop
-def run_worker(
-    search: SearchLayout, view: BlockView, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array
-) -> int:
+def run_worker(search: SearchLayout, view: BlockView, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array) -> int:
     """Do rounds with the other workers; return DONE, or the fault that ended the last round.
 
     `view` is NO_BLOCKS if states are expanded one by one.
@@ -264,9 +270,23 @@ def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayou
     instances, hashes, slots = batch.instances + 4 * found, batch.hashes + 8 * found, batch.slots + 8 * found
     unknown = batch.unknown + 8 * (found + at)
     batch = BatchLayout(
-        batch.state, rows, roots, batch.leaves, batch.numbers, batch.in_work, instances, hashes, slots, unknown, ends,
-        batch.enabled, batch.false, batch.premises, batch.step_premises, batch.choice,
-    )  # fmt: skip
+        batch.state,
+        rows,
+        roots,
+        batch.leaves,
+        batch.numbers,
+        batch.in_work,
+        instances,
+        hashes,
+        slots,
+        unknown,
+        ends,
+        batch.enabled,
+        batch.false,
+        batch.premises,
+        batch.step_premises,
+        batch.choice,
+    )
     return SearchLayout(search.kernel, search.space, search.tree, batch, search.counters)
 
 
@@ -352,10 +372,14 @@ class RoundArrays:
     def rounds(self, workers: int, cursor: np.ndarray, marks: np.ndarray, least: int = MIN_ROUND) -> Rounds:
         """Return the addresses for `workers` workers that move a cursor and write marks, and the smallest round."""
         return Rounds(
-            workers=workers, yield_thread=self.yield_thread, cursor=cursor.ctypes.data, marks=marks.ctypes.data,
+            workers=workers,
+            yield_thread=self.yield_thread,
+            cursor=cursor.ctypes.data,
+            marks=marks.ctypes.data,
             least=least,
-            board=self.board.ctypes.data, barrier=self.barrier.ctypes.data,
-        )  # fmt: skip
+            board=self.board.ctypes.data,
+            barrier=self.barrier.ctypes.data,
+        )
 
     def release(self) -> None:
         """Close the barrier: workers that wait there return."""
@@ -381,9 +405,13 @@ class Worker:
         )
         self.blocks: BlockExpansion | None = None
         self.worker = WorkerBuffers(
-            number=number, cursor=self.cursor.ctypes.data, counts=self.counts.block.ctypes.data, words=words,
-            snapshots=self.snapshots.ctypes.data, pending=self.pending.ctypes.data,
-        )  # fmt: skip
+            number=number,
+            cursor=self.cursor.ctypes.data,
+            counts=self.counts.block.ctypes.data,
+            words=words,
+            snapshots=self.snapshots.ctypes.data,
+            pending=self.pending.ctypes.data,
+        )
 
 
 class WorkerPool:

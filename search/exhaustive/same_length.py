@@ -7,6 +7,7 @@ that raise errors are left out.
 
 Words: see `layout`.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -91,9 +92,12 @@ def _check_at(search: SearchLayout, span: CheckedSpan, state: int, where: tuple[
 
 
 def hits_of(
-    kernel: Kernel, searches: Iterable[tuple[SearchLayout, int, int]], properties: tuple[PropertyInstance, ...], *,
+    kernel: Kernel,
+    searches: Iterable[tuple[SearchLayout, int, int]],
+    properties: tuple[PropertyInstance, ...],
+    *,
     after: bool = False,
-) -> list[PropertyHit]:  # fmt: skip
+) -> list[PropertyHit]:
     """Return the first violation of each property in states first … last - 1 of some searches.
 
     Args:

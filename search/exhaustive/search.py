@@ -3,6 +3,7 @@
 Words: a *budget* (time or memory) stops a search before it is finished. A *witness* is a state in which a `reachable`
 property is true.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -115,20 +116,29 @@ class ExhaustiveVerdict:
         found.sort(key=lambda pair: (pair[0].length, pair[1].state))
         missing = self._never_witnessed()
         return self.builder.verdict(
-            self._answer([hit for _, hit in found], missing), self._strength(),
-            stopped=self._stop_reason() if self._stop_reason().is_early else None, detail=self._limit(),
-            distinct_states=int(cursor[Cursor.STORED]), generated_states=done.initial + int(cursor[Cursor.GENERATED]),
-            depth=int(cursor[Cursor.DEPTH]), quiescent_states=self._quiescent_states(), seconds=done.total_seconds,
+            self._answer([hit for _, hit in found], missing),
+            self._strength(),
+            stopped=self._stop_reason() if self._stop_reason().is_early else None,
+            detail=self._limit(),
+            distinct_states=int(cursor[Cursor.STORED]),
+            generated_states=done.initial + int(cursor[Cursor.GENERATED]),
+            depth=int(cursor[Cursor.DEPTH]),
+            quiescent_states=self._quiescent_states(),
+            seconds=done.total_seconds,
             bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
             fairness=self.model.fairness.text if self.liveness else "",
-            action_counts=self._action_counts(), premises=self._premises(), compared=done.compared,
-            sliced_states=done.sliced_states, states_by_depth=done.states_by_depth,
+            action_counts=self._action_counts(),
+            premises=self._premises(),
+            compared=done.compared,
+            sliced_states=done.sliced_states,
+            states_by_depth=done.states_by_depth,
             findings=(
                 *(self.builder.finding(hit.prop, hit.count, trace) for trace, hit in found),
-                *self._lassos(), *(Finding(prop.key, 0) for prop in missing),
+                *self._lassos(),
+                *(Finding(prop.key, 0) for prop in missing),
             ),
             notes=(*error_notes(error), *self._notes(missing), *self._liveness_notes(), *done.notes(), *self._saving()),
-        )  # fmt: skip
+        )
 
     # What was found.
 

@@ -1,4 +1,5 @@
 """How much of a run was compared with plain Python; verdicts say so. Nothing here needs arrays."""
+
 from __future__ import annotations
 
 from attrs import field, frozen
@@ -17,9 +18,11 @@ class Compared:
 
     def __add__(self, other: Compared) -> Compared:
         return Compared(
-            self.states + other.states, self.successors + other.successors, self.properties + other.properties,
+            self.states + other.states,
+            self.successors + other.successors,
+            self.properties + other.properties,
             self.instances | other.instances,
-        )  # fmt: skip
+        )
 
     @property
     def counts(self) -> dict[str, int]:

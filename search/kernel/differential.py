@@ -3,6 +3,7 @@
 They are compared on the same states: guards, successors, bounds, and the truth of properties. A disagreement is the
 gravest bug that kwalk can have, as it makes the verdicts of all engines worthless.
 """
+
 from __future__ import annotations
 
 import ctypes

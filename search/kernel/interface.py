@@ -3,6 +3,7 @@
 Words: a *packed* state is a row of 64-bit words. Action instances and property instances are numbered as in the Model.
 A *bit row* for n things has ceil(n / 64) words; thing i is bit i % 64 of word i // 64.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

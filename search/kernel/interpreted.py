@@ -4,6 +4,7 @@ It serves two purposes. A search that uses it is an independent check of one tha
 share nothing but the model and the search. And a large model with few states is searched in a second that would take
 half a minute to compile.
 """
+
 from __future__ import annotations
 
 import ctypes

@@ -3,6 +3,7 @@
 Words: a *visit* is a state under plain execution, with the results that were computed so far. An instance is *blocked*
 if only a bound disables it.
 """
+
 from __future__ import annotations
 
 from collections import Counter, OrderedDict

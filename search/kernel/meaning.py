@@ -12,6 +12,7 @@ A value that is read while a function of the model runs (a file, the time) is no
 The graph of objects is walked in a fixed order, and each object has the number of its first visit, so that shared and
 circular references are told apart from equal ones.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -50,17 +51,39 @@ WITHOUT_MEANING: dict[type, frozenset[str]] = {
     Bound: frozenset({"about"}),
     Flag: frozenset({"about"}),
     Domain: frozenset({"about", "_label"}),
-    Scenario: frozenset({
-        "story", "labels", "aliases", "source", "read_snapshot", "read_series", "inspect_snapshot", "recover_snapshot",
-        "initial", "cannot_fail",
-    }),
-}  # fmt: skip
+    Scenario: frozenset(
+        {
+            "story",
+            "labels",
+            "aliases",
+            "source",
+            "read_snapshot",
+            "read_series",
+            "inspect_snapshot",
+            "recover_snapshot",
+            "initial",
+            "cannot_fail",
+        }
+    ),
+}
 """Attributes of objects of the language that have no influence on what is lifted, by class. Initial states have none:
 they are computed in plain Python, by functions that may read anything."""
-OF_CLASSES = frozenset({
-    "__annotations__", "__classcell__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__orig_bases__",
-    "__parameters__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl",
-})  # fmt: skip
+OF_CLASSES = frozenset(
+    {
+        "__annotations__",
+        "__classcell__",
+        "__dict__",
+        "__doc__",
+        "__firstlineno__",
+        "__module__",
+        "__orig_bases__",
+        "__parameters__",
+        "__qualname__",
+        "__static_attributes__",
+        "__weakref__",
+        "_abc_impl",
+    }
+)
 """Attributes of classes that say where a class comes from, or hold what Python makes of it."""
 GENERATED = "<attrs generated"
 """How the file names of methods begin that attrs makes from the fields of a class."""

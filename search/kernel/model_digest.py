@@ -12,6 +12,7 @@ texts for people make no difference.
 A saved trace holds the digest of the transitions and of the one property that it violates. The other properties of its
 scenario may change, and a snapshot, which selects some of them, gives the same digest as the scenario.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -190,10 +191,7 @@ def digests(lifted: Lifted) -> dict[str, str]:
     return {
         TRANSITIONS: _digest("\n".join(_transitions(lifted, names))),
         DEADLOCKS: _digest(f"a deadlock is an error: {lifted.model.scenario.deadlock_is_error}"),
-        **{
-            prop.prop.key: _digest(_property(prop, names))
-            for prop in lifted.stated_properties
-        },
+        **{prop.prop.key: _digest(_property(prop, names)) for prop in lifted.stated_properties},
         IN_ORDER: terms_digest(lifted),
     }
 

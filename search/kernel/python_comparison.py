@@ -4,6 +4,7 @@ Words: the *record* of a state is what compiled code computes there: guards, cod
 consists of arrays, so it can be made where a search runs and compared where the model is. Plain execution defines the
 behaviour of a model: where a record differs from it, the compiled model is wrong, and no verdict follows from it.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -41,7 +42,6 @@ class EngineDisagreement(InternalError):
     def __reduce__(self) -> tuple[type[EngineDisagreement], tuple[str]]:
         """Leave out the model, which cannot be sent to another process."""
         return EngineDisagreement, (str(self),)
-
 
 
 # What compiled code says.
@@ -108,9 +108,16 @@ class RecordMaker:
         taken = zip(enabled, codes.tolist(), after, strict=True)
         differs = tuple(n for n, code, then in taken if self._advances(state, row, n, code, then))
         return CompiledRecord(
-            state, enabled, codes, after, differs, *self._expansion(state), quiescent, checked,
+            state,
+            enabled,
+            codes,
+            after,
+            differs,
+            *self._expansion(state),
+            quiescent,
+            checked,
             self._steps(state, codes, after),
-        )  # fmt: skip
+        )
 
     def _guards_of(self, state: np.ndarray) -> np.ndarray:
         row = np.zeros(self.kernel.instance_words, np.uint64)
@@ -131,9 +138,7 @@ class RecordMaker:
         row, hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(max(1, len(kernel.bounds)), np.int64)
         after = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
         taken = np.zeros(kernel.instances + 1, np.uint32)
-        made = self._expand(
-            state.ctypes.data, row.ctypes.data, after.ctypes.data, taken.ctypes.data, hits.ctypes.data
-        )
+        made = self._expand(state.ctypes.data, row.ctypes.data, after.ctypes.data, taken.ctypes.data, hits.ctypes.data)
         return made, taken[: max(0, made)].copy(), after[: max(0, made)].copy(), hits[: len(kernel.bounds)]
 
     def _steps(self, state: np.ndarray, codes: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -141,9 +146,7 @@ class RecordMaker:
         if self.kernel.step_row.any():
             for place in np.flatnonzero(codes == 0):
                 false, premise = steps[place]
-                self._check_step(
-                    state.ctypes.data, after[place].ctypes.data, false.ctypes.data, premise.ctypes.data
-                )
+                self._check_step(state.ctypes.data, after[place].ctypes.data, false.ctypes.data, premise.ctypes.data)
         return steps
 
 
@@ -261,18 +264,18 @@ class _StateComparison:
         key = self.model.instances[instance].key
         if isinstance(plain, tuple) and isinstance(compiled, tuple):
             self._fail(
-                f"{key} leads to different states", plain_says=changes(self.model, plain, compiled),
-                compiled_says=changes(self.model, compiled, plain), what=what,
-            )  # fmt: skip
+                f"{key} leads to different states",
+                plain_says=changes(self.model, plain, compiled),
+                compiled_says=changes(self.model, compiled, plain),
+                what=what,
+            )
         self._fail(f"Plain Python and {what} disagree on {key}", step_text(plain), step_text(compiled), what)
 
     # Properties.
 
     def compare_quiescence(self) -> None:
         """Compare whether the state is quiescent."""
-        plain = all(
-            plain_step(self.visit, i.index) == "disabled" for i in self.model.instances if i.action.by.system
-        )
+        plain = all(plain_step(self.visit, i.index) == "disabled" for i in self.model.instances if i.action.by.system)
         if plain != self.record.is_quiescent:
             says = ("quiescent" if each else "not quiescent" for each in (plain, self.record.is_quiescent))
             self._fail("Plain Python and compiled code disagree on whether the state is quiescent", *says)
@@ -312,9 +315,7 @@ class _StateComparison:
             text = f"Plain Python and compiled code disagree on {prop.key} ({prop.kind.value}){where}"
             self._fail(text, truth_text(plain), truth_text(compiled))
 
-    def _fail(
-        self, text: str, plain_says: str = "", compiled_says: str = "", what: str = "compiled code"
-    ) -> None:
+    def _fail(self, text: str, plain_says: str = "", compiled_says: str = "", what: str = "compiled code") -> None:
         raise disagreement(self.model, self.vector, text, (plain_says, compiled_says), what=what)
 
 

@@ -9,6 +9,7 @@ a short run of a large model would compare few states otherwise. No result of a 
 More is compared: each action instance that fired and was not compared yet, where it fired; and at the end of a search
 the states in which properties are violated, and LAST random states of the last two levels.
 """
+
 from __future__ import annotations
 
 import random
@@ -132,9 +133,12 @@ class StateSampler:
         return self.seconds < seconds_for_comparison(elapsed)
 
     def compare_firings(
-        self, elapsed: float, kernel: Kernel, record_of: Callable[[State], CompiledRecord],
+        self,
+        elapsed: float,
+        kernel: Kernel,
+        record_of: Callable[[State], CompiledRecord],
         firings: Iterable[tuple[int, Callable[[], State | None]]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Compare instances that fired and were not compared yet, at least LAST_WORK of them, and as time allows.
 
         Args:

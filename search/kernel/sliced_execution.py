@@ -1,4 +1,5 @@
 """Calls of a sliced kernel from Python, to compare it with the other executions of a model."""
+
 from __future__ import annotations
 
 import ctypes

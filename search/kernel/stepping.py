@@ -3,6 +3,7 @@
 Words: a *stepper* belongs to a model and a *target*: one or more properties to violate, or a deadlock. Replays use
 steppers; one that runs a kernel executes a few hundred thousand instances a second.
 """
+
 from __future__ import annotations
 
 import ctypes

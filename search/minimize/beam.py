@@ -6,6 +6,7 @@ least distance, earlier discovered ones first among equals; so the search finds 
 another order, or other steps, and need fewer. A search that discards nothing is exhaustive. The widest beam finds the
 shortest behaviour in most cases.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -109,11 +110,20 @@ class BeamSearch:
 
     def _view(self, target: ReplayTarget, guide: np.ndarray) -> BeamView:
         return BeamView(
-            target=target, space=self.states.space, guide=guide, allowed=self.allowed.ctypes.data,
-            successors=self.successors.ctypes.data, taken=self.taken.ctypes.data, row=self.row.ctypes.data,
-            hits=self.hits.ctypes.data, parents=self.parents, steps=self.steps, distances=self.distances,
-            selected=self.selected, histogram=self.histogram,
-        )  # fmt: skip
+            target=target,
+            space=self.states.space,
+            guide=guide,
+            allowed=self.allowed.ctypes.data,
+            successors=self.successors.ctypes.data,
+            taken=self.taken.ctypes.data,
+            row=self.row.ctypes.data,
+            hits=self.hits.ctypes.data,
+            parents=self.parents,
+            steps=self.steps,
+            distances=self.distances,
+            selected=self.selected,
+            histogram=self.histogram,
+        )
 
     def _path(self, index: int, last_step: int, starts: int) -> tuple[int, tuple[int, ...]]:
         """Return the number of the start, and the steps from there to the hit."""

@@ -6,6 +6,7 @@ findings to minimize is limited by the caller and the number of shapes by MAX_SH
 number of findings. Minimizing keeps the action that leads to the violation, so that one bug does not disappear behind
 another one with a shorter trace.
 """
+
 from __future__ import annotations
 
 import time
@@ -156,12 +157,16 @@ def finding_clusters(model: Model, kernel: Kernel, clusters: Clusters) -> tuple[
     ordered = sorted(clusters.groups.items(), key=lambda pair: (-pair[1].count, len(pair[0].steps), pair[0]))
     return tuple(
         FindingCluster(
-            prop=shape.prop, steps=shape.steps, count=group.count, seed=group.first.origin.seed,
+            prop=shape.prop,
+            steps=shape.steps,
+            count=group.count,
+            seed=group.first.origin.seed,
             properties=tuple(sorted(DEADLOCK if n is None else model.properties[n].key for n in group.properties)),
-            walk=group.first.walk, trace=trace_of(model, kernel, group.best),
+            walk=group.first.walk,
+            trace=trace_of(model, kernel, group.best),
         )
         for shape, group in ordered
-    )  # fmt: skip
+    )
 
 
 def trace_of(model: Model, kernel: Kernel, sample: FindingSample) -> Trace:

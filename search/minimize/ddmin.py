@@ -3,6 +3,7 @@
 The edits are delta debugging, after Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input"
 (TSE 2002), and more: loops and pairs of steps are removed, other initial states and other steps are tried.
 """
+
 from __future__ import annotations
 
 import time

@@ -1,4 +1,5 @@
 """Local search: small breadth-first searches around each state of a behaviour, used where there is no kernel."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -4,6 +4,7 @@ Words: a *signature* has the action instances and property instances of a model 
 initial states. It has no functions, so that it can be pickled and sent. Arguments are members of domains, or the tokens
 of other values. A *renaming* permutes the members of each domain (brokers, topics).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,10 +78,13 @@ def signature_of(model: Model) -> ModelSignature:
         slots = tuple(ParameterSlot(parameter.over) for parameter in thing.parameters)
         return declarations.setdefault(thing, Declaration(thing.name, slots))
 
-    instances = tuple(SignatureInstance(i.index, declared(i.action), _arguments(i.action, i.args))
-                      for i in model.instances)  # fmt: skip
-    properties = tuple(SignatureProperty(p.index, declared(p.declaration), _arguments(p.declaration, p.args), p.kind)
-                       for p in model.properties)  # fmt: skip
+    instances = tuple(
+        SignatureInstance(i.index, declared(i.action), _arguments(i.action, i.args)) for i in model.instances
+    )
+    properties = tuple(
+        SignatureProperty(p.index, declared(p.declaration), _arguments(p.declaration, p.args), p.kind)
+        for p in model.properties
+    )
     return ModelSignature(instances, properties, model.initial)
 
 

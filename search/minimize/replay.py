@@ -4,6 +4,7 @@ Words: a *step* is the number of an action instance. The *target* of a replay is
 kind `reachable`), or a deadlock. A *final step* is one that may lead to the target: restricting the final steps keeps
 what is found of the same kind.
 """
+
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -96,12 +97,15 @@ class KernelReplayer:
         self.row = np.zeros(kernel.instance_words, np.uint64)
         self.property_rows = np.zeros(2 * kernel.property_words, np.uint64)
         self.target = ReplayTarget(
-            kernel=self.rows.kernel_view(kernel, stop=True, deadlock=not properties), guards=kernel.guards,
-            advance=kernel.advance, row=self.row.ctypes.data, property_rows=self.property_rows.ctypes.data,
+            kernel=self.rows.kernel_view(kernel, stop=True, deadlock=not properties),
+            guards=kernel.guards,
+            advance=kernel.advance,
+            row=self.row.ctypes.data,
+            property_rows=self.property_rows.ctypes.data,
             is_deadlock=int(not properties),
             needs_quiescent=int(any(prop.kind is Kind.WHEN_QUIESCENT for prop in properties)),
             final_row=self.final_row.ctypes.data,
-        )  # fmt: skip
+        )
         self._allocate(128)
 
     def compile_loop(self, start: bytes) -> None:

@@ -6,6 +6,7 @@ as a replay still shows the same target in as many steps. The shape is the least
 So two traces have the same shape if independent steps come in another order, or if other brokers do the same; traces in
 which other things happen have different shapes.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,6 +4,7 @@
 steps or fewer violates the same property within the bounds, and that this one has N + 1 steps. Without a proof the
 trace is locally minimal.
 """
+
 from __future__ import annotations
 
 import time
@@ -71,6 +72,12 @@ def _settled(model: Model, best: Trace, verdict: Verdict, engine: str) -> Trace:
 def _as_verdict(verdict: Verdict, key: str, trace: Trace) -> Verdict:
     """Return what the trace shows as a verdict, to compare it with another one."""
     return evolve(
-        verdict, engine="shrink", strength=Strength.REPLAYED, stopped=None, detail="", proofs=(), premises={},
+        verdict,
+        engine="shrink",
+        strength=Strength.REPLAYED,
+        stopped=None,
+        detail="",
+        proofs=(),
+        premises={},
         findings=(Finding(key, 1, trace),),
-    )  # fmt: skip
+    )

@@ -5,6 +5,7 @@ that shows the target. A behaviour is *locally minimal* if replays find no short
 of steps, nor by replacing one step by another, nor do searches along the behaviour. Only an exhaustive search can prove
 that a trace is the *shortest*.
 """
+
 from __future__ import annotations
 
 import time

@@ -7,6 +7,7 @@ state, and the properties violated in the last one. It has the endpoints of the 
 was minimized to it. A cached trace is *trusted* after some searches from findings with the same endpoints have found
 nothing shorter.
 """
+
 from __future__ import annotations
 
 from bisect import insort

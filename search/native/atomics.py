@@ -2,6 +2,7 @@
 
 Words: *address* and *word* as in `intrinsics`. All functions but `address_of_yield` work inside compiled loops only.
 """
+
 from __future__ import annotations
 
 import ctypes

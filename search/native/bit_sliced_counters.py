@@ -3,6 +3,7 @@
 Words: each word of a row has PLANES *planes*; bit b of plane k is bit k of the counter for bit b of the word. Adding a
 row is a ripple-carry addition of a whole word.
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -2,6 +2,7 @@
 
 Bit i of a *row* is bit i % 64 of word i // 64 at the row's address.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -41,6 +42,7 @@ def count_bits(row: int, words: int) -> int:
     for word in range(words):
         count += bit_count(peek(row, word))
     return count
+
 
 # Planes: one bit of each of 64 * `words` lanes; lane i is bit i // words of word i % words.
 

@@ -1,4 +1,5 @@
 """Compile all loops of the package, so that no later command waits for them; `make setup` runs this module."""
+
 from __future__ import annotations
 
 import os

@@ -7,6 +7,7 @@ are code and constants, which nothing writes to, and tables for unwinding, which
 passes through this code. It calls functions of the C library only. Whatever else a file has is refused, and LLVM links
 it.
 """
+
 from __future__ import annotations
 
 import ctypes

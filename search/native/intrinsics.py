@@ -3,6 +3,7 @@
 Words: an *address* is an int64; a *word* is the uint64 stored there. All functions here work inside compiled loops
 only.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,5 @@
 """From a loop to object code, by Numba. Words: see `loops`. Imported only where a loop has to be compiled."""
+
 from __future__ import annotations
 
 import dis
@@ -35,8 +36,12 @@ from kwalk.search.native.object_code import emit_optimized
 
 _TYPES = {int: types.int64, Word: types.uint64, bool: types.boolean, None: types.none}
 _OPTIONS = {
-    "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False,
-}  # fmt: skip
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
 """No wrappers for Python, which saves a third of the time; and no counts of references, as loops allocate nothing."""
 _LOCK = RLock()
 """Numba compiles one function at a time."""
@@ -73,8 +78,12 @@ def _with_one_entry(module: llvm.ModuleRef, name: str) -> llvm.ModuleRef:
 def _entry_of(loop: CompiledLoop) -> Any:
     """Return Numba's dispatcher of a function of the address of a block that calls the loop."""
     names: dict[str, Any] = {
-        "loop": loop, "load": _load, "store": _store, "load_word": _load_word, "array": _array,
-    }  # fmt: skip
+        "loop": loop,
+        "load": _load,
+        "store": _store,
+        "load_word": _load_word,
+        "array": _array,
+    }
     places = iter(range(BLOCK_ARGUMENTS, 1 << 16))
     arguments = ", ".join(_expression(layout, places, names) for layout in loop._layouts)
     has_result = inspect.signature(loop.function).return_annotation not in (None, "None")

@@ -11,6 +11,7 @@ Object code is kept in the folder `__pycache__` beside the module of the loop, w
 the byte code of Python is there too. Where that cannot be written, it is kept in the cache
 (`kwalk.search.base.cache`). What is damaged, or not trusted, is compiled again.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -58,6 +59,7 @@ CONSTANTS = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.gen
 UNKNOWN = "unknown"
 EXTENDED_ARG, LOAD_GLOBAL = opmap["EXTENDED_ARG"], opmap["LOAD_GLOBAL"]
 _SIGN = 1 << 63
+
 
 class LateModule:
     """A module that is imported when something of it is first used: intrinsics need LLVM only while they compile."""

@@ -1,4 +1,5 @@
 """Machine code in this process: which machine this is, and loading object code. LLVM is imported if it is needed."""
+
 from __future__ import annotations
 
 import hashlib

@@ -3,6 +3,7 @@
 On Linux they are at addresses far from libraries and compiled code: the sections of one piece of code must be within
 two gigabytes of each other, which an array between them could prevent (LLVM then aborts the process).
 """
+
 from __future__ import annotations
 
 import ctypes

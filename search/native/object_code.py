@@ -1,4 +1,5 @@
 """LLVM: from its text to object code, optimized or not; and what this machine is."""
+
 from __future__ import annotations
 
 import os

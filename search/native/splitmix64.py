@@ -1,4 +1,5 @@
 """The random numbers of loops: splitmix64, whose state is a word that grows by GOLDEN."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Machine code that evaluates the atoms of a state, and which transition groups are enabled there."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -13,6 +13,7 @@ changes what the other reads, and what its effect depends on. They are collected
 time it does, a literal is added that is true there, preferably one that is false in most of the states in which walks
 have observed the groups to accord.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

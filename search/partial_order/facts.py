@@ -7,6 +7,7 @@ hold initially, and that every group preserves wherever all candidates hold, are
 K. R. M. Leino, FME 2001). They exclude, for example, a queue with a request and no entry in a column beside it, and two
 leaders that were elected in one term.
 """
+
 from __future__ import annotations
 
 from collections import defaultdict

@@ -7,6 +7,7 @@ or a property meets it; it is a goal of its own, as a search ends at an error al
 witnessed, before. Goals that Z3 refutes are left out. `when_quiescent` properties have no goals: all quiescent states
 are found (see `kwalk.search.partial_order.stubborn_sets`).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

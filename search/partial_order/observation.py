@@ -3,6 +3,7 @@
 What is observed needs no proof: that two groups do not accord, or that a group makes an atom true. What is never
 observed has to be refuted by other means.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -52,9 +53,14 @@ def observe_relations(
     sampled = np.zeros((-(-STEPS // SAMPLE_INTERVAL), words), np.uint64)
     arrays = (instances, do_not_accord, raised_atoms, after, rows, spare, sampled)
     layout = ObservationLayout(
-        words, count, group_words, atom_words, kernel.apply, machine.addresses[FUNCTION],
+        words,
+        count,
+        group_words,
+        atom_words,
+        kernel.apply,
+        machine.addresses[FUNCTION],
         *(array.ctypes.data for array in arrays),
-    )  # fmt: skip
+    )
     starts = kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
     observe(layout, starts, starts[0].copy(), (STEPS, WALK_LENGTH, SEED))
     pairs = np.zeros((MAX_PAIRS, 4), np.int32)

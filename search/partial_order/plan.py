@@ -1,4 +1,5 @@
 """The plan of a model: everything that a reduced search must know, made once per model and cached by content."""
+
 from __future__ import annotations
 
 import hashlib
@@ -142,15 +143,18 @@ class Planner:
             group_atoms=rows_of(map(mask_of, self.group_atoms), atoms),
             do_not_accord=rows_of(do_not_accord, groups),
             conditional=rows_of((mask_of(np.flatnonzero(row >= 0).tolist()) for row in numbers), groups),
-            condition_numbers=numbers, condition_atoms=rows_of(map(mask_of, condition_atoms), atoms),
+            condition_numbers=numbers,
+            condition_atoms=rows_of(map(mask_of, condition_atoms), atoms),
             condition_enabling_sets=rows_of((_union(enabling[n] for n in some) for some in condition_atoms), groups),
             enabling_sets=rows_of(enabling, groups),
             disabling_sets=rows_of(disabling, groups),
             goal_atoms=rows_of(map(mask_of, goal_atoms), atoms),
             goal_groups=rows_of((0 if goal.takes is None else 1 << goal.takes for goal in goals), groups),
             goal_properties=np.array(list(map(_number_of, goals)), np.int64),
-            code=code, pairs=pairs, seconds=time.monotonic() - self.began,
-        )  # fmt: skip
+            code=code,
+            pairs=pairs,
+            seconds=time.monotonic() - self.began,
+        )
 
     def _observed(self) -> ObservedRelations:
         """Return what walks observe of the groups and their atoms."""

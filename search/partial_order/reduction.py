@@ -7,6 +7,7 @@ closed, and has something on every path to every goal. The first of its members 
 path's front, so a path of the same length survives, and everything is found at the depth of a full search. Of several
 orders of the same steps only one is taken (see `sleep_sets`). docs/explanation/reduction.md has the proof.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -113,17 +114,22 @@ class Reduction:
     def tables(self, kernel: Kernel) -> ReductionTables:
         """Return what the loops need."""
         plan, final = self.plan, self._final_instances
-        arrays = {
-            name: getattr(plan, name).ctypes.data
-            for name in ReductionTables._fields if name in ARRAYS
-        }  # fmt: skip
+        arrays = {name: getattr(plan, name).ctypes.data for name in ReductionTables._fields if name in ARRAYS}
         return ReductionTables(
-            groups=len(plan.instances), group_words=plan.do_not_accord.shape[1], atom_words=plan.group_atoms.shape[1],
-            row_words=kernel.instance_words, words=kernel.words, guards=kernel.guards, apply=kernel.apply,
-            evaluate_atoms=self._machine_code.addresses[FUNCTION], goals=len(self.open),
-            goal_open=self.open.ctypes.data, sleep_tables=self.sleep_sets.tables.ctypes.data,
-            final_instances=0 if final is None else final.ctypes.data, **arrays,
-        )  # fmt: skip
+            groups=len(plan.instances),
+            group_words=plan.do_not_accord.shape[1],
+            atom_words=plan.group_atoms.shape[1],
+            row_words=kernel.instance_words,
+            words=kernel.words,
+            guards=kernel.guards,
+            apply=kernel.apply,
+            evaluate_atoms=self._machine_code.addresses[FUNCTION],
+            goals=len(self.open),
+            goal_open=self.open.ctypes.data,
+            sleep_tables=self.sleep_sets.tables.ctypes.data,
+            final_instances=0 if final is None else final.ctypes.data,
+            **arrays,
+        )
 
     def notes(self, enabled: np.ndarray, not_taken: np.ndarray, in_sleep_sets: int) -> Iterator[str]:
         """Return notes on a search: what the reduction saved, and what the search does not know.

@@ -12,6 +12,7 @@ set. Workers only set bits, so the result does not depend on their order.
 Source: P. Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (LNCS 1032, 1996), for a
 depth-first search. docs/explanation/reduction.md has the proof for a breadth-first search.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 Words: a *subject* is the conditions that several queries have in common. Z3 gets them once, and its learnt clauses
 serve all of these queries. The *effort* of a query is in Z3's own unit (`rlimit`), so no answer depends on the load.
 """
+
 from __future__ import annotations
 
 from collections import defaultdict

@@ -10,6 +10,7 @@ disabling set of one of these instances. The set of a state is a closed set with
 Source: A. Valmari, "Stubborn sets for reduced state space generation" (LNCS 483, 1991); goals as in L. M. Kristensen,
 K. Schmidt and A. Valmari, "Question-guided stubborn set methods for state properties" (2006).
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -3,6 +3,7 @@
 Words: a *row* is a bit row (see `kwalk.search.native.bits`) of transition groups, atoms or action instances; it is
 passed by its address. The words of partial-order reduction are in `kwalk.search.partial_order.reduction`.
 """
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -105,9 +106,19 @@ def workspace_at(t: ReductionTables, at: int) -> Workspace:
     enabled, step, row = at + 8 * t.atom_words, 8 * t.group_words, 8 * t.row_words
     taken = enabled + 6 * step
     return Workspace(
-        at, enabled, enabled + step, enabled + 2 * step, enabled + 3 * step, enabled + 4 * step, enabled + 5 * step,
-        taken, taken + row, taken + 2 * row, taken + 3 * row, taken + 3 * row + 16 * t.words,
-    )  # fmt: skip
+        at,
+        enabled,
+        enabled + step,
+        enabled + 2 * step,
+        enabled + 3 * step,
+        enabled + 4 * step,
+        enabled + 5 * step,
+        taken,
+        taken + row,
+        taken + 2 * row,
+        taken + 3 * row,
+        taken + 3 * row + 16 * t.words,
+    )
 
 
 @part

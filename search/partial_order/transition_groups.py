@@ -5,6 +5,7 @@ exactly one of its groups is. An *atom* is one of the conditions that are all tr
 of the guard, a condition of the split, or that no bound and no error is met. For example, a controller that handles an
 event only if it is active has two groups, of which one takes the event off its queue and writes nothing else.
 """
+
 from __future__ import annotations
 
 from collections import Counter

@@ -3,6 +3,7 @@
 Depths near the beginning are checked first, as no proof exists for a property that fails there. Then each property is
 tried by induction, by k-induction and with supporting invariants. What is still open is checked as deep as requested.
 """
+
 from __future__ import annotations
 
 import time

@@ -2,6 +2,7 @@
 
 Source: A. Biere, A. Cimatti, E. Clarke and Y. Zhu, "Symbolic Model Checking without BDDs" (TACAS 1999).
 """
+
 from __future__ import annotations
 
 import time

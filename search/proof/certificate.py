@@ -4,6 +4,7 @@ Words: facts *support* a property if they hold initially and no step leads from 
 hold to one in which any of them fails. The check has its own queries, one action instance at a time, and answers them
 in plain Python, without Z3 (`gate_queries`): neither the search for the facts nor Z3 has to be trusted.
 """
+
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -145,9 +146,7 @@ def property_gap(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> Ga
     return first_gap(part, facts, bad, assumed)
 
 
-def is_certificate(
-    part: Slice, facts: Collection[Cube], bad: Mapping[int, Term], assumed: Sequence[Term] = ()
-) -> bool:
+def is_certificate(part: Slice, facts: Collection[Cube], bad: Mapping[int, Term], assumed: Sequence[Term] = ()) -> bool:
     """Return whether facts hold initially, no step breaks any, and they exclude what is bad; see `first_gap`."""
     return first_gap(part, facts, bad, assumed) is None
 

@@ -7,6 +7,7 @@ Each clause *watches* its first two literals, and is looked at only when one of 
 Source: J. Marques-Silva and K. Sakallah, GRASP, ICCAD 1996 (learning from conflicts); M. Moskewicz et al., Chaff, DAC
 2001 (watched literals, activities); N. Eén and N. Sörensson, An Extensible SAT-solver, SAT 2003 (assumptions).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,5 @@
 """What the proofs of several properties share: slices, sampled states, transition relations, and facts found so far."""
+
 from __future__ import annotations
 
 import time
@@ -110,11 +111,12 @@ class ProofContext:
         key = (*self._slice_key(prop), is_quiescent)
         if key not in self._slices:
             same = [
-                other for other in self.lifted.stated_properties
+                other
+                for other in self.lifted.stated_properties
                 if not other.prop.kind.is_liveness
                 and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
                 and (other is prop or self._slice_key(other) == key[:2])
-            ]  # fmt: skip
+            ]
             part = slice_of(self.lifted, same)
             self._slices[key] = SliceContext(part, TransitionRelation(part), lambda: self.sample)
         return self._slices[key]

@@ -5,6 +5,7 @@ to one in which the property fails. It shows a violation only if that state is r
 decides that: it follows predecessors backwards until an initial state is among them, until no step leads into them, or
 until the effort ends.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ Words: a *cube* has an interval for some of the leaves; a state is *in* it if th
 its interval. A *clause* is the negation of a cube. A *fact* is a clause that is true in every reachable state. *Rows*
 are states as an array, one row per state and one column per leaf of a slice.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,6 +3,7 @@
 Words: each gate of a query is a variable of its solver, with the clauses that make it the gate's function of its inputs
 (G. Tseitin, On the complexity of derivation in propositional calculus, 1968). Gates are those of bit-sliced kernels.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -127,6 +128,10 @@ class GateClauses:
             return [[out ^ 1, a, b], [out ^ 1, a ^ 1, b ^ 1], [out, a ^ 1, b], [out, a, b ^ 1]]
         (c,) = rest  # b if a, else c; the last two follow from the others, and let more be implied
         return [
-            [out ^ 1, a ^ 1, b], [out, a ^ 1, b ^ 1], [out ^ 1, a, c], [out, a, c ^ 1],
-            [out ^ 1, b, c], [out, b ^ 1, c ^ 1],
-        ]  # fmt: skip
+            [out ^ 1, a ^ 1, b],
+            [out, a ^ 1, b ^ 1],
+            [out ^ 1, a, c],
+            [out, a, c ^ 1],
+            [out ^ 1, b, c],
+            [out, b ^ 1, c ^ 1],
+        ]

@@ -7,6 +7,7 @@ and bounds of one leaf that depend on the other.
 Source: C. Flanagan and K. R. M. Leino, "Houdini, an Annotation Assistant for ESC/Java" (FME 2001). It drops the
 candidates that a step can break while all others hold, until a step can break none.
 """
+
 from __future__ import annotations
 
 import random

@@ -9,6 +9,7 @@ The k + 1 states of a path are required to differ from each other: a shortest vi
 properties are not k-inductive for any k without that (Sheeran, Singh and Stålmarck, "Checking Safety Properties Using
 Induction and a SAT-Solver", FMCAD 2000).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator

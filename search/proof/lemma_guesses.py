@@ -5,6 +5,7 @@ Words: *examples* are reachable states. An example *agrees* with another state o
 and if many examples are near it, that is, agree on all of its leaves but one. Of several likely guesses the largest
 cube is the best: it excludes the most, so fewer lemmas are needed.
 """
+
 from __future__ import annotations
 
 import math

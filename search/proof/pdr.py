@@ -11,6 +11,7 @@ exclude every violation.
 
 Clauses are generalized as far as Z3 allows, but no clause excludes a state of the sample.
 """
+
 from __future__ import annotations
 
 import heapq

@@ -11,6 +11,7 @@ Only what a goal needs is queried, one instance at a time (inductive proof graph
 S. Tripakis, "Scalable, Interpretable Distributed Protocol Verification by Inductive Proof Slicing", 2024). Lemmas are
 guessed from examples as in Houdini, but only where one is missing.
 """
+
 from __future__ import annotations
 
 import random

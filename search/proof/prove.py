@@ -1,4 +1,5 @@
 """Proofs by Z3: bounded checking, k-induction, and supporting invariants; and the verdict of an attempt."""
+
 from __future__ import annotations
 
 import time
@@ -58,9 +59,12 @@ def prove(
     wanted = model.properties if properties is None else properties
     tried = tuple(prop for prop in safety_properties(wanted) if not prop.declaration.only_counts)
     options = ProofOptions(
-        tried, DEFAULT_DEPTH if depth is None else depth,
-        DEFAULT_INDUCTION if induction is None else induction, support, seconds,
-    )  # fmt: skip
+        tried,
+        DEFAULT_DEPTH if depth is None else depth,
+        DEFAULT_INDUCTION if induction is None else induction,
+        support,
+        seconds,
+    )
     announce("lifting the model")
     attempt = ProofAttempt(model, lift(model), options, report)
     try:
@@ -93,12 +97,17 @@ class _ProofVerdict:
         answer = self._answer()
         stopped = (attempt.stopped or StopReason.DEPTH) if answer is Answer.UNDECIDED else None
         return VerdictBuilder(model, attempt.options.properties, "prove", self.command).verdict(
-            answer, Strength.PROVED if stopped is None else Strength.PARTIAL, stopped=stopped,
+            answer,
+            Strength.PROVED if stopped is None else Strength.PARTIAL,
+            stopped=stopped,
             detail="" if stopped is None else attempt.limit or f"no violation within {attempt.refuted - 1} steps",
             depth=max(0, attempt.refuted - 1) if attempt.found is None else len(attempt.found.instances),
-            seconds=time.monotonic() - attempt.began, notes=tuple(self._notes()), proofs=self._proofs(),
-            findings=tuple(self._findings()), compared=attempt.compared,
-        )  # fmt: skip
+            seconds=time.monotonic() - attempt.began,
+            notes=tuple(self._notes()),
+            proofs=self._proofs(),
+            findings=tuple(self._findings()),
+            compared=attempt.compared,
+        )
 
     def _answer(self) -> Answer:
         found, outcomes = self.attempt.found, {proof.outcome for proof in self._proofs()}
@@ -139,11 +148,18 @@ class _ProofVerdict:
         actions = tuple(model.instances[number].key for number in path.instances)
         states = run(model, model.initial[path.start], actions)
         trace = Trace(
-            scenario=reference_of(model), variant=model.variant, bounds=model.binding.bounds,
-            states=states, actions=actions, prop=path.prop.prop.key, labels=model.binding.labels,
-            found_by="prove", shortest="prove" if is_shortest else None, command=self.command,
+            scenario=reference_of(model),
+            variant=model.variant,
+            bounds=model.binding.bounds,
+            states=states,
+            actions=actions,
+            prop=path.prop.prop.key,
+            labels=model.binding.labels,
+            found_by="prove",
+            shortest="prove" if is_shortest else None,
+            command=self.command,
             flags=model.flag_overrides,
-        )  # fmt: skip
+        )
         return Finding(path.prop.prop.key, 1, trace)
 
     # Notes.

@@ -5,6 +5,7 @@ states are compared: those on random behaviours of plain Python, random states o
 and states in which Z3 finds that hypothesis true. In each, plain Python is compared with the lifted terms and
 with Z3's expressions (of a large model with a part of them), and each of its successors must satisfy what was proved.
 """
+
 from __future__ import annotations
 
 import random
@@ -81,16 +82,21 @@ class ProofComparison:
     """
 
     def __init__(
-        self, model: Model, lifted: Lifted, proved: list[ProvedProperty], refuted: dict[int, float],
+        self,
+        model: Model,
+        lifted: Lifted,
+        proved: list[ProvedProperty],
+        refuted: dict[int, float],
         longest: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.model, self.lifted, self.proved, self.refuted, self.longest = model, lifted, proved, refuted, longest
         self.compared, self.seconds = Compared(), 0.0
         self._chance, self._visits = random.Random(0), VisitCache(model, VISITS)
         part = _part_for_z3(lifted, self._chance)
         self._executions: list[tuple[TermExecution, set[str]]] = [
-            (TermExecution(lifted), _keys(lifted)), (Z3Execution(part), _keys(part))
-        ]  # fmt: skip
+            (TermExecution(lifted), _keys(lifted)),
+            (Z3Execution(part), _keys(part)),
+        ]
         self._seen: set[Vector] = set()
         self._deadline = 0.0
 

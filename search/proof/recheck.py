@@ -4,6 +4,7 @@ Words: a *certificate fact* is a cube as (path of a leaf, least number, greatest
 reachable state has all of these leaves in these intervals. Nothing of the proof is trusted: neither its slice, nor its
 facts, nor Z3. A gap is confirmed in plain Python.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 A breadth-first part covers what is near the initial states, random walks what is far. The kernel takes all steps.
 """
+
 from __future__ import annotations
 
 import random

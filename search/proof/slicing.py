@@ -8,6 +8,7 @@ model, projected to its leaves: verdicts, traces and shortest lengths are the sa
 Guards of instances outside of a slice matter to two kinds of properties. `when_quiescent` reads the guards of all
 system instances. A `step` property that a stuttering step could violate is checked for every instance.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -3,6 +3,7 @@
 Words: a *leaf* is one number of the flat state vector. The *roots* of a lifted property are its premise, its truth and
 its errors, as terms over the leaves.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

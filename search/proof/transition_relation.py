@@ -4,6 +4,7 @@ Words: a *literal* is a Z3 constant that is true iff a limit of a leaf is met *n
 literals as assumptions, so that every constraint is asserted once, and the answer "impossible" comes with an unsat
 *core*, the assumptions that it needed. Clauses are asserted under a *switch*, a constant that activates them.
 """
+
 from __future__ import annotations
 
 import time

@@ -5,6 +5,7 @@ states, everything that no enabled action has changed yet stays a constant, and 
 small; what a property does not depend on never gets to the solver. An unrolling from *anywhere* begins in an arbitrary
 state of the domains, as induction needs it.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -3,6 +3,7 @@
 Words: a *path* is a list of packed states with the instances between them, as an engine found it. Plain execution
 defines the behaviour of a model: if it does not follow a path, the compiled model is wrong.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -72,11 +73,20 @@ def confirmed_trace(
     if prop is not None and loop is None:
         _witness(model, prop, states)
     return Trace(
-        scenario=reference_of(model), variant=model.variant, bounds=model.binding.bounds, states=states,
-        actions=actions, prop=None if prop is None else prop.key, labels=model.binding.labels, seed=origin.seed,
-        found_by=origin.found_by, shortest=origin.shortest, command=origin.command, flags=model.flag_overrides,
+        scenario=reference_of(model),
+        variant=model.variant,
+        bounds=model.binding.bounds,
+        states=states,
+        actions=actions,
+        prop=None if prop is None else prop.key,
+        labels=model.binding.labels,
+        seed=origin.seed,
+        found_by=origin.found_by,
+        shortest=origin.shortest,
+        command=origin.command,
+        flags=model.flag_overrides,
         loop=loop,
-    )  # fmt: skip
+    )
 
 
 def unpacked(kernel: Kernel, packed: np.ndarray) -> tuple[Vector, ...]:
@@ -95,15 +105,18 @@ def _follow(model: Model, states: tuple[Vector, ...], actions: tuple[str, ...]) 
             plain_after = run(model, before, (action,))[-1]
         except (ReplayError, DomainError) as error:
             raise EngineDisagreement(
-                f"The kernel executes {action} and plain Python does not: {error}\n"
-                f"State: {state_text(model, before)}.", model, before,
-            ) from error  # fmt: skip
+                f"The kernel executes {action} and plain Python does not: {error}\nState: {state_text(model, before)}.",
+                model,
+                before,
+            ) from error
         if plain_after != kernel_after:
             raise EngineDisagreement(
                 f"{action} leads to different states from {state_text(model, before)}.\n"
                 f"Plain Python: {changes(model, plain_after, kernel_after)}.\n"
-                f"Kernel:       {changes(model, kernel_after, plain_after)}.", model, before,
-            )  # fmt: skip
+                f"Kernel:       {changes(model, kernel_after, plain_after)}.",
+                model,
+                before,
+            )
 
 
 def _witness(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -> None:
@@ -114,8 +127,10 @@ def _witness(model: Model, prop: PropertyInstance, states: tuple[Vector, ...]) -
     if not is_confirmed:
         raise EngineDisagreement(
             f"The kernel and plain Python disagree on {prop.key} ({prop.kind.value}) in "
-            f"{state_text(model, states[-1])}.", model, states[-1],
-        )  # fmt: skip
+            f"{state_text(model, states[-1])}.",
+            model,
+            states[-1],
+        )
 
 
 def domain_error(
@@ -131,8 +146,10 @@ def domain_error(
             return StepLeavesDomain(f"{error} ({text}) {_path_text(trace)}", trace)
         return EngineDisagreement(
             f"{instance.key} leaves its domain according to the kernel ({text}), and not according to plain Python, "
-            f"in {state_text(model, trace.states[-1])}.", model, trace.states[-1],
-        )  # fmt: skip
+            f"in {state_text(model, trace.states[-1])}.",
+            model,
+            trace.states[-1],
+        )
     state = trace.states[-1]
     try:
         _evaluate(model, properties, state)

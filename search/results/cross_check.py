@@ -5,6 +5,7 @@ or a shorter one violates it; up to infinity, if the property holds. Two verdict
 what the other has a trace of: a walk finds a trace that does not exist according to an exhaustive search or a proof, or
 a trace is shorter than one that is marked as the shortest.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -6,6 +6,7 @@ there back to it. A loop without steps is a state that stays as it is. A loop *n
 of its steps takes it, and, for weak fairness, all of its states enable it; for strong fairness, some state does. The
 loop is *fair* if it neglects no condition (see `kwalk.model.language.fairness`).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable

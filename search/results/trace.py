@@ -3,6 +3,7 @@
 All engines and reports use the one class `Trace`. It names its actions and holds its states, so that it can be read
 without the model, and replayed step by step with it.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping

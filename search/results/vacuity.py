@@ -1,4 +1,5 @@
 """What a verdict without a violation may hide: action instances that never fired, properties that were never tested."""
+
 from __future__ import annotations
 
 from collections import Counter, deque
@@ -49,9 +50,7 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
 
 def never_tested(verdict: Verdict, model: Model) -> tuple[str, ...]:
     """Return the names of the properties of which no instance was tested, in the order of the model."""
-    counted = [
-        prop for prop in model.properties if prop.key in verdict.premises and not prop.declaration.only_counts
-    ]
+    counted = [prop for prop in model.properties if prop.key in verdict.premises and not prop.declaration.only_counts]
     tested = {prop.declaration.title for prop in counted if verdict.premises[prop.key]}
     empty = {counts.prop.title for counts in _without_elements(verdict, model) if counts.quantifier.is_whole}
     names = dict.fromkeys(prop.declaration.title for prop in counted)

@@ -3,6 +3,7 @@
 "Holds" never stands alone: the `strength` states whether it is proved, exhaustive within the bounds, or only sampled,
 and the counts show which action instances never fired, which properties were never tested, and which bounds were hit.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -44,9 +45,15 @@ class Answer(Enum):
 
 
 EXIT_CODES = {
-    Answer.HOLDS: 0, Answer.UNDECIDED: 3, Answer.DEADLOCK: 11, Answer.VIOLATED: 12, Answer.BAD_STABLE_STATE: 13,
-    Answer.NOT_REACHABLE: 14, Answer.CANNOT_FAIL: 15, Answer.GAPS: 16,
-}  # fmt: skip
+    Answer.HOLDS: 0,
+    Answer.UNDECIDED: 3,
+    Answer.DEADLOCK: 11,
+    Answer.VIOLATED: 12,
+    Answer.BAD_STABLE_STATE: 13,
+    Answer.NOT_REACHABLE: 14,
+    Answer.CANNOT_FAIL: 15,
+    Answer.GAPS: 16,
+}
 
 
 class Strength(Enum):

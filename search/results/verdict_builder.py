@@ -1,4 +1,5 @@
 """The parts of a verdict that all engines fill in alike."""
+
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
@@ -38,12 +39,19 @@ class VerdictBuilder:
         """Return the verdict; `fields` are the other fields of `Verdict`, as far as the engine has them."""
         model = self.model
         return Verdict(
-            answer=answer, strength=strength, engine=self.engine, scenario=model.scenario.name, variant=model.variant,
-            bounds=model.binding.bounds, flags=model.flag_overrides, command=self.command,
-            properties=tuple(dict.fromkeys(
-                prop.declaration.title for prop in self.properties if not prop.declaration.only_counts
-            )), **fields,
-        )  # fmt: skip
+            answer=answer,
+            strength=strength,
+            engine=self.engine,
+            scenario=model.scenario.name,
+            variant=model.variant,
+            bounds=model.binding.bounds,
+            flags=model.flag_overrides,
+            command=self.command,
+            properties=tuple(
+                dict.fromkeys(prop.declaration.title for prop in self.properties if not prop.declaration.only_counts)
+            ),
+            **fields,
+        )
 
     @staticmethod
     def finding(prop: PropertyInstance | None, count: int, trace: Trace | None = None) -> Finding:

@@ -4,6 +4,7 @@ Words: walks are *numbered*; what happens in one depends on the seed, its number
 *finding* is (walk, step, property): the first step of a walk at which the property is violated; property number
 `kernel.properties` is deadlock freedom.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,9 +101,19 @@ def _merged_visits(one: np.ndarray, later: np.ndarray) -> np.ndarray:
 
 
 _SUMS = (
-    "walks", "steps", "visits", "dead_ends", "cuts", "quiescent", "enabled", "taken", "changed", "bound_hits",
-    "premises", "property_hits",
-)  # fmt: skip
+    "walks",
+    "steps",
+    "visits",
+    "dead_ends",
+    "cuts",
+    "quiescent",
+    "enabled",
+    "taken",
+    "changed",
+    "bound_hits",
+    "premises",
+    "property_hits",
+)
 
 
 @frozen(eq=False)
@@ -165,10 +176,29 @@ def next_generation(kernel: Kernel, plan: SimulationPlan, counts: WalkCounts) ->
 
 
 _ADDRESSES = (
-    "starts", "start_rows", "start_steps", "states", "row", "false", "ring_rows", "ring_premises", "masks",
-    "grouping_ends", "group_rows", "group_thresholds", "track", "enabled", "premises", "taken", "stuttered",
-    "bound_hits", "property_hits", "first_walk", "first_step", "findings",
-)  # fmt: skip
+    "starts",
+    "start_rows",
+    "start_steps",
+    "states",
+    "row",
+    "false",
+    "ring_rows",
+    "ring_premises",
+    "masks",
+    "grouping_ends",
+    "group_rows",
+    "group_thresholds",
+    "track",
+    "enabled",
+    "premises",
+    "taken",
+    "stuttered",
+    "bound_hits",
+    "property_hits",
+    "first_walk",
+    "first_step",
+    "findings",
+)
 """The buffers whose addresses are fields of a `WalkView`."""
 
 
@@ -244,27 +274,40 @@ class WalkBuffers:
         addresses: dict[str, Any] = {name: getattr(self, name).ctypes.data for name in _ADDRESSES}
         return WalkView(
             kernel=self.rows.kernel_view(kernel, stop=stop, deadlock=deadlock),
-            properties=kernel.properties, advance=kernel.advance,
-            depth=self.depth, seed=mixed_seed(seed), max_findings=len(self.findings),
-            start_count=self.start_count, restart_count=len(self.starts) - self.start_count,
-            restart_chance=bias.restart_chance if bias else 0, groupings=len(bias.grouping_ends) - 1 if bias else 0,
+            properties=kernel.properties,
+            advance=kernel.advance,
+            depth=self.depth,
+            seed=mixed_seed(seed),
+            max_findings=len(self.findings),
+            start_count=self.start_count,
+            restart_count=len(self.starts) - self.start_count,
+            restart_chance=bias.restart_chance if bias else 0,
+            groupings=len(bias.grouping_ends) - 1 if bias else 0,
             sketch=self.sketch.ctypes.data if len(self.sketch) else 0,
             row_visits=self.row_visits.ctypes.data if len(self.row_visits) else 0,
             **addresses,
-        )  # fmt: skip
+        )
 
     def counts(self) -> dict[str, Any]:
         """Return the fields of `WalkCounts` that the loops have counted."""
         cursor, kernel = self.cursor, self.kernel
         return {
-            "steps": int(cursor[loops.CURSOR_STEPS]), "visits": int(cursor[loops.CURSOR_VISITS]),
-            "dead_ends": int(cursor[loops.CURSOR_DEAD_ENDS]), "cuts": int(cursor[loops.CURSOR_CUTS]),
+            "steps": int(cursor[loops.CURSOR_STEPS]),
+            "visits": int(cursor[loops.CURSOR_VISITS]),
+            "dead_ends": int(cursor[loops.CURSOR_DEAD_ENDS]),
+            "cuts": int(cursor[loops.CURSOR_CUTS]),
             "quiescent": int(cursor[loops.CURSOR_QUIESCENT]),
-            "taken": self.taken, "changed": self.taken - self.stuttered,
-            "enabled": totals(self.enabled)[: kernel.instances], "premises": totals(self.premises)[: kernel.properties],
-            "bound_hits": self.bound_hits, "property_hits": self.property_hits, "first_walk": self.first_walk - 1,
-            "first_step": self.first_step, "sketch": self.sketch, "row_visits": self.row_visits,
-        }  # fmt: skip
+            "taken": self.taken,
+            "changed": self.taken - self.stuttered,
+            "enabled": totals(self.enabled)[: kernel.instances],
+            "premises": totals(self.premises)[: kernel.properties],
+            "bound_hits": self.bound_hits,
+            "property_hits": self.property_hits,
+            "first_walk": self.first_walk - 1,
+            "first_step": self.first_step,
+            "sketch": self.sketch,
+            "row_visits": self.row_visits,
+        }
 
 
 def mixed_seed(seed: int) -> int:
@@ -364,9 +407,12 @@ def _run_one_by_one(kernel: Kernel, plan: SimulationPlan, numbers: range, *, col
             findings.append(buffers.findings[: cursor[loops.CURSOR_FINDINGS]].copy())
     end = int(cursor[loops.CURSOR_WALK])
     return WalkCounts(
-        walks=end - numbers.start, findings=np.concatenate(findings) if findings else buffers.findings[:0],
-        stopped=status == loops.WALK_VIOLATION, failed=end if status == loops.WALK_FAILED else None, **buffers.counts(),
-    )  # fmt: skip
+        walks=end - numbers.start,
+        findings=np.concatenate(findings) if findings else buffers.findings[:0],
+        stopped=status == loops.WALK_VIOLATION,
+        failed=end if status == loops.WALK_FAILED else None,
+        **buffers.counts(),
+    )
 
 
 def path_of(kernel: Kernel, plan: SimulationPlan, number: int, steps: int | None = None) -> PackedPath:

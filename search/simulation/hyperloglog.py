@@ -3,6 +3,7 @@
 Words: a *sketch* is int8[REGISTERS]. Each register holds the largest number of trailing zeros, plus 1, of the hashes
 that fall into it (Flajolet, Fusy, Gandouet, Meunier 2007). Sketches are merged by the maximum of each register.
 """
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """The options of random walks: how many walks, what they check, and which steps they may take or prefer."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -76,10 +77,15 @@ class SimulationOptions:
         swarm = swarm_for(model, adaptive=self.adaptive, restarting=self.restarts) if self.swarm else None
         return SimulationPlan(
             kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1)),
-            tuple(prop.index for prop in self.checked(model)), self.seed, self.depth, stop=not self.keep_going,
-            deadlock=model.scenario.deadlock_is_error, allowed=allowed_instances(model, self.only, self.without),
-            swarm=swarm, count_states=self.count_states,
-        )  # fmt: skip
+            tuple(prop.index for prop in self.checked(model)),
+            self.seed,
+            self.depth,
+            stop=not self.keep_going,
+            deadlock=model.scenario.deadlock_is_error,
+            allowed=allowed_instances(model, self.only, self.without),
+            swarm=swarm,
+            count_states=self.count_states,
+        )
 
 
 MOST_STEPS = 10**6

@@ -8,6 +8,7 @@ copied, but an instance that one lane chose is evaluated for all lanes. That pay
 
 See `kwalk.search.kernel.compile.planes` and `lane_functions` for *lanes*, *planes*, *columns* and *totals*.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -450,10 +451,21 @@ def _step(view: ResidentView, cursor: int) -> None:
     kernel = view.walk.kernel
     if kernel.checks_steps:
         call_void(view.save, (view.planes, view.saved))
-    call_void(view.step, (
-        kernel.instances, view.planes, view.chosen, view.results, view.bounds, view.excluded, view.step_totals,
-        kernel.instances, view.bound_totals, view.ends,
-    ))  # fmt: skip
+    call_void(
+        view.step,
+        (
+            kernel.instances,
+            view.planes,
+            view.chosen,
+            view.results,
+            view.bounds,
+            view.excluded,
+            view.step_totals,
+            kernel.instances,
+            view.bound_totals,
+            view.ends,
+        ),
+    )
     taken = _plane(view, view.ends, TAKEN)
     call_void(view.count_down, (view.left, view.left_bits, taken))
     if kernel.checks_steps:
@@ -511,20 +523,47 @@ class ResidentBuffers(BlockBuffers):
         sliced, rows, properties = self.sliced, kernel.instance_words, 64 * kernel.property_words
         words, lanes, left_bits = sliced.lanes // 64, sliced.lanes, view.depth.bit_length()
         planes = {
-            "planes": 64 * kernel.words, "left": left_bits, "saved": 64 * kernel.words, "enabled": 64 * rows + 1,
-            "chosen": kernel.instances, "excluded": kernel.instances, "properties": 2 * properties,
-            "results": FIRST_BOUND + len(kernel.bounds), "active": 1, "fresh": 1, "again": 1, "going": 1, "over": 1,
-            "begun": 1, "found": 1, "any": 2, "ends": 3, "known": properties, "open": kernel.properties + 1,
-            "levels": 1, "masks": MAX_LEVEL * 64 * rows if view.groupings else 0,
-            "start_planes": 64 * (kernel.words + 1), "enabled_totals": kernel.instances + 1,
-            "step_totals": 2 * kernel.instances, "bound_totals": max(1, len(kernel.bounds)),
-            "premise_totals": kernel.properties + 1, "hit_totals": kernel.properties + 1, "visit_totals": 1,
-        }  # fmt: skip
+            "planes": 64 * kernel.words,
+            "left": left_bits,
+            "saved": 64 * kernel.words,
+            "enabled": 64 * rows + 1,
+            "chosen": kernel.instances,
+            "excluded": kernel.instances,
+            "properties": 2 * properties,
+            "results": FIRST_BOUND + len(kernel.bounds),
+            "active": 1,
+            "fresh": 1,
+            "again": 1,
+            "going": 1,
+            "over": 1,
+            "begun": 1,
+            "found": 1,
+            "any": 2,
+            "ends": 3,
+            "known": properties,
+            "open": kernel.properties + 1,
+            "levels": 1,
+            "masks": MAX_LEVEL * 64 * rows if view.groupings else 0,
+            "start_planes": 64 * (kernel.words + 1),
+            "enabled_totals": kernel.instances + 1,
+            "step_totals": 2 * kernel.instances,
+            "bound_totals": max(1, len(kernel.bounds)),
+            "premise_totals": kernel.properties + 1,
+            "hit_totals": kernel.properties + 1,
+            "visit_totals": 1,
+        }
         columns = {
-            "streams": 1, "randoms": 1, "walks": 1, "last_steps": 1, "visits": 1, "rows": rows, "hashes": 1,
-            "start_columns": kernel.words + 1, "mask_columns": MAX_LEVEL * rows if view.groupings else 0,
+            "streams": 1,
+            "randoms": 1,
+            "walks": 1,
+            "last_steps": 1,
+            "visits": 1,
+            "rows": rows,
+            "hashes": 1,
+            "start_columns": kernel.words + 1,
+            "mask_columns": MAX_LEVEL * rows if view.groupings else 0,
             "states": kernel.words if view.sketch else 0,
-        }  # fmt: skip
+        }
         self._arrays = aligned_arrays(
             {name: words * size for name, size in planes.items()}
             | {name: lanes * size for name, size in columns.items()}
@@ -532,12 +571,23 @@ class ResidentBuffers(BlockBuffers):
         )
         self._arrays["open"][:] = ~np.uint64(0)
         self.view = ResidentView(
-            walk=self.walk, lanes=lanes, words=words, bits=kernel.bits, left_bits=left_bits,
-            starts=view.start_count + view.restart_count, bounds=len(kernel.bounds), collect=int(collect),
+            walk=self.walk,
+            lanes=lanes,
+            words=words,
+            bits=kernel.bits,
+            left_bits=left_bits,
+            starts=view.start_count + view.restart_count,
+            bounds=len(kernel.bounds),
+            collect=int(collect),
             row_counts=self.row_counts.ctypes.data,
-            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
-            transpose=sliced.transpose, **sliced.lane_functions, **addresses_of(self._arrays),
-        )  # fmt: skip
+            guards=sliced.guards,
+            check=sliced.check,
+            save=sliced.save,
+            check_step=sliced.check_step,
+            transpose=sliced.transpose,
+            **sliced.lane_functions,
+            **addresses_of(self._arrays),
+        )
 
     def begin(self) -> None:
         """Begin a walk in each lane."""
@@ -556,9 +606,16 @@ class ResidentBuffers(BlockBuffers):
         kernel, cursor = self.kernel, self.cursor
         enabled, (taken, changed) = self._sums("enabled_totals"), np.split(self._sums("step_totals"), 2)
         return {
-            "steps": int(taken.sum()), "visits": int(self._sums("visit_totals")[0]),
-            "dead_ends": int(cursor[DEAD_ENDS]), "cuts": int(cursor[CUTS]), "quiescent": int(enabled[-1]),
-            "enabled": enabled[:-1], "taken": taken, "changed": changed, "bound_hits": self._sums("bound_totals"),
-            "premises": self._sums("premise_totals")[: kernel.properties], "property_hits": self._sums("hit_totals"),
+            "steps": int(taken.sum()),
+            "visits": int(self._sums("visit_totals")[0]),
+            "dead_ends": int(cursor[DEAD_ENDS]),
+            "cuts": int(cursor[CUTS]),
+            "quiescent": int(enabled[-1]),
+            "enabled": enabled[:-1],
+            "taken": taken,
+            "changed": changed,
+            "bound_hits": self._sums("bound_totals"),
+            "premises": self._sums("premise_totals")[: kernel.properties],
+            "property_hits": self._sums("hit_totals"),
             **self.row_visits(),
-        }  # fmt: skip
+        }

@@ -1,4 +1,5 @@
 """A run of random walks, in this process or on Spark: its limits, its progress, and its verdict."""
+
 from __future__ import annotations
 
 import time
@@ -116,9 +117,14 @@ class SimulationRun:
             rest = (options.limit - done) * self.seconds / done
             left = rest if left is None else min(left, rest)
         return Progress(
-            engine, self.counts.steps, "steps", self.seconds, left=left, note=f"{done:,} walks{note}",
+            engine,
+            self.counts.steps,
+            "steps",
+            self.seconds,
+            left=left,
+            note=f"{done:,} walks{note}",
             count_steps=lambda: steps_by_action(self.model, self.counts.taken),
-        )  # fmt: skip
+        )
 
 
 @frozen
@@ -137,15 +143,24 @@ class SimulationVerdict:
         builder = VerdictBuilder(run.model, run.properties, "walk", run.options.command)
         of_instances, left_out = (counts.enabled, counts.taken, counts.changed), self._left_out()
         return builder.verdict(
-            self._answer(findings), Strength.SAMPLED, stopped=StopReason.INTERRUPT if run.interrupted else None,
-            steps=counts.steps, walks=counts.walks, seconds=run.seconds, seed=run.plan.seed,
+            self._answer(findings),
+            Strength.SAMPLED,
+            stopped=StopReason.INTERRUPT if run.interrupted else None,
+            steps=counts.steps,
+            walks=counts.walks,
+            seconds=run.seconds,
+            seed=run.plan.seed,
             bounds_hit=builder.bounds_hit(run.kernel.bounds, counts.bound_hits),
             action_counts=builder.action_counts(*of_instances, left_out),
             premises={prop.key: int(counts.premises[prop.index]) for prop in run.properties},
-            findings=tuple(finding for _, finding in findings), notes=(*error_notes(error), *self._notes(), *notes),
-            clusters=clusters, left_out=left_out, compared=run.compared, sliced_walks=run.sliced_walks,
+            findings=tuple(finding for _, finding in findings),
+            notes=(*error_notes(error), *self._notes(), *notes),
+            clusters=clusters,
+            left_out=left_out,
+            compared=run.compared,
+            sliced_walks=run.sliced_walks,
             estimated_states=round(distinct(counts.sketch)) if len(counts.sketch) else None,
-        )  # fmt: skip
+        )
 
     def _error(self) -> Exception | None:
         """Return the error of the model that ended a walk, if one did."""

@@ -9,6 +9,7 @@ first walk of a violation, the latest visit of a row.
 
 See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* and *columns*.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -55,8 +56,18 @@ from kwalk.search.simulation.walk_loops import (
 from kwalk.search.visited.keys import copy_words
 
 (
-    NEXT_WALK, LAST_WALK, READY, FINDINGS, RETRIES, BAD_WALK, STEPS, VISITS, DEAD_ENDS, CUTS, FIRST_WALK,
-) = range(11)  # fmt: skip
+    NEXT_WALK,
+    LAST_WALK,
+    READY,
+    FINDINGS,
+    RETRIES,
+    BAD_WALK,
+    STEPS,
+    VISITS,
+    DEAD_ENDS,
+    CUTS,
+    FIRST_WALK,
+) = range(11)
 """Fields of the cursor, int64[11]: the next walk to begin, the end of the walks, the walks that are ready, the
 findings, the walks that choose again, the first walk that ends the run, counts as in `walk_loops`, and the first
 walk."""
@@ -613,27 +624,48 @@ class SlicedBuffers(BlockBuffers):
         record = -(-(KNOWN + words) // LINE_WORDS) * LINE_WORDS
         self.enabled, self.premises = (np.zeros(n + 1, np.int64) for n in (kernel.instances, kernel.properties))
         sizes = {
-            "records": self.records * record, "states": self.records * kernel.words, "ready": self.records,
+            "records": self.records * record,
+            "states": self.records * kernel.words,
+            "ready": self.records,
             "masks": self.records * (1 + MAX_LEVEL) * rows if view.groupings else 0,
             "excluded": self.records * rows,
-            "queues": kernel.instances * sliced.lanes, "queued": kernel.instances,
-            "columns": kernel.words * sliced.lanes, "planes": kernel.words * sliced.lanes,
-            "saved": kernel.words * sliced.lanes, "enabled_planes": (64 * rows + 1) * plane,
-            "property_planes": 2 * 64 * words * plane, "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
-            "valid": plane, "fresh": plane, "rows": rows * sliced.lanes, "false": words * sliced.lanes,
+            "queues": kernel.instances * sliced.lanes,
+            "queued": kernel.instances,
+            "columns": kernel.words * sliced.lanes,
+            "planes": kernel.words * sliced.lanes,
+            "saved": kernel.words * sliced.lanes,
+            "enabled_planes": (64 * rows + 1) * plane,
+            "property_planes": 2 * 64 * words * plane,
+            "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
+            "valid": plane,
+            "fresh": plane,
+            "rows": rows * sliced.lanes,
+            "false": words * sliced.lanes,
             "row_places": sliced.lanes,
-        }  # fmt: skip
+        }
         self._arrays = aligned_arrays(sizes)
         self._tables = np.ascontiguousarray(sliced.loads), np.ascontiguousarray(sliced.stores)
         self.view = SlicedView(
             walk=self.walk,
-            lanes=sliced.lanes, plane=sliced.lanes // 8, collect=int(collect), record_words=record,
-            guards=sliced.guards, check=sliced.check, save=sliced.save, check_step=sliced.check_step,
-            apply=sliced.apply, transpose=sliced.transpose, count_bits=sliced.count,
-            loads=self._tables[0].ctypes.data, stores=self._tables[1].ctypes.data, bounds=len(kernel.bounds),
-            enabled=self.enabled.ctypes.data, premises=self.premises.ctypes.data,
-            row_counts=self.row_counts.ctypes.data, **addresses_of(self._arrays),
-        )  # fmt: skip
+            lanes=sliced.lanes,
+            plane=sliced.lanes // 8,
+            collect=int(collect),
+            record_words=record,
+            guards=sliced.guards,
+            check=sliced.check,
+            save=sliced.save,
+            check_step=sliced.check_step,
+            apply=sliced.apply,
+            transpose=sliced.transpose,
+            count_bits=sliced.count,
+            loads=self._tables[0].ctypes.data,
+            stores=self._tables[1].ctypes.data,
+            bounds=len(kernel.bounds),
+            enabled=self.enabled.ctypes.data,
+            premises=self.premises.ctypes.data,
+            row_counts=self.row_counts.ctypes.data,
+            **addresses_of(self._arrays),
+        )
 
     def begin(self) -> None:
         """Begin as many walks as there are records."""
@@ -647,10 +679,15 @@ class SlicedBuffers(BlockBuffers):
         """Return the fields of `WalkCounts` that are counted here and not in the buffers of the walks."""
         cursor = self.cursor
         return {
-            "steps": int(cursor[STEPS]), "visits": int(cursor[VISITS]), "dead_ends": int(cursor[DEAD_ENDS]),
-            "cuts": int(cursor[CUTS]), "quiescent": int(self.enabled[-1]),
-            "enabled": self.enabled[:-1], "premises": self.premises[:-1], **self.row_visits(),
-        }  # fmt: skip
+            "steps": int(cursor[STEPS]),
+            "visits": int(cursor[VISITS]),
+            "dead_ends": int(cursor[DEAD_ENDS]),
+            "cuts": int(cursor[CUTS]),
+            "quiescent": int(self.enabled[-1]),
+            "enabled": self.enabled[:-1],
+            "premises": self.premises[:-1],
+            **self.row_visits(),
+        }
 
 
 def aligned_arrays(sizes: Mapping[str, int]) -> dict[str, np.ndarray]:

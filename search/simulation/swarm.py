@@ -6,6 +6,7 @@ Words: see `walk_loops` for *groupings*, *groups*, *levels* and *restarts*. Walk
 numbers; the plan of a generation has the chance of each group to be in each level, and the restarts of its walks. It
 depends only on what the walks of earlier generations counted, so a swarm does the same with any number of workers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -108,9 +109,13 @@ class Swarm:
         thresholds = np.minimum(generation.chances[:, None] ** powers * _WORD_VALUES, _WORD_VALUES - 2048.0)
         restarts = np.array([restart.state for restart in generation.restarts], np.uint64).reshape(-1, words)
         return WalkBias(
-            self.grouping_ends, self.group_rows, thresholds.astype(np.uint64), restarts,
-            np.array([len(restart.track) for restart in generation.restarts], np.int64), int(RESTART_SHARE * 2**16),
-        )  # fmt: skip
+            self.grouping_ends,
+            self.group_rows,
+            thresholds.astype(np.uint64),
+            restarts,
+            np.array([len(restart.track) for restart in generation.restarts], np.int64),
+            int(RESTART_SHARE * 2**16),
+        )
 
     def next_generation(self, taken: np.ndarray, enabled: np.ndarray, restarts: Iterable[Restart]) -> Swarm:
         """Return the swarm with the plan of one more generation.
@@ -122,10 +127,12 @@ class Swarm:
         """
         now = self.generations[-1]
         plan = SwarmPlan(
-            self.last, self.last + int(GROWTH * (now.last - now.first)),
+            self.last,
+            self.last + int(GROWTH * (now.last - now.first)),
             self._chances(taken) if self.adaptive else now.chances,
-            tuple(restarts), self._favoured(taken, enabled) if self.adaptive else (),
-        )  # fmt: skip
+            tuple(restarts),
+            self._favoured(taken, enabled) if self.adaptive else (),
+        )
         return evolve(self, generations=(*self.generations, plan))
 
     def _chances(self, taken: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 Words: the visit after step s of walk w has the *number* w · (depth + 1) + s, whether or not the walk is that long; a
 shorter walk stands for its last state. A walk is repeated to find the state of a visit.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -4,6 +4,7 @@ Words: a *walk* starts in a random initial state and takes random enabled instan
 number and the seed decide everything in it, so a run finds the same with any number of workers. In a *swarm* (see
 `swarm`) walks prefer different steps, and later ones learn from what all earlier ones counted.
 """
+
 from __future__ import annotations
 
 import time

@@ -8,6 +8,7 @@ enabled instance of that level, or of a lower one if none is enabled. Level 0 ha
 most steps leave out a group that is in level 0 only, and prefer one in the highest level. A walk may begin at a
 *restart*, a state with a known path from an initial state; its steps are numbered from that initial state.
 """
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -45,9 +46,20 @@ MAX_LEVEL = 3
 """The highest level of preference."""
 
 (
-    CURSOR_WALK, CURSOR_LAST, CURSOR_STEP, CURSOR_STEPS, CURSOR_DEAD_ENDS, CURSOR_QUIESCENT, CURSOR_FINDINGS,
-    CURSOR_START, CURSOR_FAILURE, CURSOR_BUFFERED, CURSOR_VISITS, CURSOR_CUTS, CURSOR_LEVELS,
-) = range(13)  # fmt: skip
+    CURSOR_WALK,
+    CURSOR_LAST,
+    CURSOR_STEP,
+    CURSOR_STEPS,
+    CURSOR_DEAD_ENDS,
+    CURSOR_QUIESCENT,
+    CURSOR_FINDINGS,
+    CURSOR_START,
+    CURSOR_FAILURE,
+    CURSOR_BUFFERED,
+    CURSOR_VISITS,
+    CURSOR_CUTS,
+    CURSOR_LEVELS,
+) = range(13)
 """Fields of the cursor, int64[13]: the next (or failed) walk, the end of the walks, the step in the walk, the steps of
 all walks, dead ends, visits to quiescent states, findings, the number of the start of the walk, the result of `apply`
 when it failed, the visits in the ring, the visits counted, the walks that were cut, and the levels of the walk."""

@@ -4,6 +4,7 @@ Words: a *chunk* is a range of consecutive walks; two chunks that follow each ot
 sends one chunk, however many it has done. Of many partitions, executors merge those of a *group* again, so that the
 driver receives about as many chunks as the square root of the number of partitions.
 """
+
 from __future__ import annotations
 
 import io
@@ -34,12 +35,20 @@ SCHEMA = pa.schema(
     + [
         (name, pa.list_(NUMBERS))
         for name in (
-            "enabled", "taken", "changed", "bound_hits", "premises", "property_hits", "first_walk", "first_step",
-            "findings", "visited_rows",
+            "enabled",
+            "taken",
+            "changed",
+            "bound_hits",
+            "premises",
+            "property_hits",
+            "first_walk",
+            "first_step",
+            "findings",
+            "visited_rows",
         )
     ]
     + [("sketch", pa.list_(pa.int8()))]
-)  # fmt: skip
+)
 """A chunk as a row: the fields of `Chunk`, with those of its `WalkCounts`. `failed` is -1 for None; `visited_rows` has
 the rows of `row_visits` that are not zero, each after its number."""
 PACKED = pa.schema([("group", NUMBERS), ("chunk", pa.binary())])
@@ -83,11 +92,16 @@ class Chunk:
         if self.ends_run:
             return evolve(self, disagreement=self.disagreement or later.disagreement)
         return Chunk(
-            self.first, self.seconds + later.seconds, self.counts + later.counts, self.cpu + later.cpu,
-            tuple(sorted({*self.hosts, *later.hosts})), _both(merge, self.clusters, later.clusters),
-            _both(_merged_records, self.records, later.records), self.sliced + later.sliced,
+            self.first,
+            self.seconds + later.seconds,
+            self.counts + later.counts,
+            self.cpu + later.cpu,
+            tuple(sorted({*self.hosts, *later.hosts})),
+            _both(merge, self.clusters, later.clusters),
+            _both(_merged_records, self.records, later.records),
+            self.sliced + later.sliced,
             self.disagreement or later.disagreement,
-        )  # fmt: skip
+        )
 
 
 def _merged_records(one: VisitRecords, later: VisitRecords) -> VisitRecords:

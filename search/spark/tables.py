@@ -4,6 +4,7 @@ Words: `chunks` has a row per range of walks, `findings` a row per walk and viol
 action instance. The folder gets its name when all three are complete, and replaces an older one of that name. The
 schema metadata contain the number of the format.
 """
+
 from __future__ import annotations
 
 import os
@@ -33,9 +34,7 @@ def _schema(columns: list[tuple[str, pa.DataType]]) -> pa.Schema:
 
 
 CHUNKS = _schema([("first", pa.int64()), ("seconds", pa.float64())] + [(name, pa.int64()) for name in COUNTS])
-FINDINGS = _schema(
-    [("walk", pa.int64()), ("step", pa.int64()), ("property", pa.dictionary(pa.int32(), pa.string()))]
-)
+FINDINGS = _schema([("walk", pa.int64()), ("step", pa.int64()), ("property", pa.dictionary(pa.int32(), pa.string()))])
 ACTION_COUNTS = _schema(
     [("action_instance", pa.string())] + [(name, pa.int64()) for name in ("enabled", "taken", "changed")]
 )

@@ -4,6 +4,7 @@ Words: a *round* is a Spark job that does the next walks, cut into chunks; betwe
 signals and reports progress. Chunks are added up in the order of their walks, so a run finds the same on any number of
 partitions; only with a time budget does it depend on how fast the machines are.
 """
+
 from __future__ import annotations
 
 import time

@@ -6,6 +6,7 @@ do any chunk. A *block* is a fixed number of consecutive walks: which findings a
 on what was known when its generation began, so the result does not depend on how the work is shared either. A property
 is *known* once a finding of any of its instances has been minimized.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -274,10 +275,15 @@ def done_in_blocks(
             clustering.minimizer.clear_cache()  # the results of a block must not depend on who has done which others
             for walk, step, prop in choice.of(findings, number):
                 path = path_of(kernel, plan, walk, step)
-                clustering.add(FindingSample(
-                    prop if prop < kernel.properties else None, path.states[0].tobytes(), path.instances,
-                    Origin(f"walk {walk}", seed=plan.seed), walk,
-                ))  # fmt: skip
+                clustering.add(
+                    FindingSample(
+                        prop if prop < kernel.properties else None,
+                        path.states[0].tobytes(),
+                        path.instances,
+                        Origin(f"walk {walk}", seed=plan.seed),
+                        walk,
+                    )
+                )
         total += counts.with_findings(0)
         sliced += counts.walks if is_sliced(kernel, batch) else 0
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + total.walks)))

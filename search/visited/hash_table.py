@@ -6,6 +6,7 @@ region. An *entry* is an index plus 1 (0: empty) with a *tag* above it: the low 
 of the entry leaves, which avoids most reads of the store. Entries never change and are written after their keys, so
 other threads may look keys up at the same time.
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -3,6 +3,7 @@
 Words: the *store* reserves address space for as many keys as the budget allows, and fills page by page. The *table* is
 freed and filled again from the store when it grows, so that an old and a new one never exist together.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -52,9 +53,15 @@ class KeyStore:
     """
 
     def __init__(
-        self, words: int, budget: int, *, widest_step: int, stride: int | None = None, widest: int = 0,
+        self,
+        words: int,
+        budget: int,
+        *,
+        widest_step: int,
+        stride: int | None = None,
+        widest: int = 0,
         entry_bytes: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.words, self.stride = words, stride or 8 * words
         self.forced_bytes = entry_bytes
         self.widest_step = widest_step
@@ -91,10 +98,17 @@ class KeyStore:
         self.table = reserve(region * REGIONS, np.uint32 if entry_bytes == 4 else np.uint64)
         self.filled[:] = 0
         return KeySpace(
-            words=self.words, stride=self.stride, store=self.store.ctypes.data + BEFORE, capacity=self.most,
-            table=self.table.ctypes.data, entry_bytes=entry_bytes, region_size=region, region_limit=limit,
-            index_bits=bits, filled=self.filled.ctypes.data,
-        )  # fmt: skip
+            words=self.words,
+            stride=self.stride,
+            store=self.store.ctypes.data + BEFORE,
+            capacity=self.most,
+            table=self.table.ctypes.data,
+            entry_bytes=entry_bytes,
+            region_size=region,
+            region_limit=limit,
+            index_bits=bits,
+            filled=self.filled.ctypes.data,
+        )
 
     def add(self, keys: np.ndarray, size: int) -> int:
         """Add keys, uint64[n, words], to the `size` that are stored; return how many are stored then."""

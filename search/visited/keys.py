@@ -3,6 +3,7 @@
 Words: a *key* is a packed state, or what stands for one (see `tree_compression`). A key to look up is a row of words.
 In the store it has a *stride* of bytes: the bits of one or two words may fill fewer bytes, and only those are stored.
 """
+
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -9,6 +9,7 @@ slots.
 Other threads may write entries at the same time. What is found here is a suggestion, therefore: the entry at a stop is
 read again, atomically.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

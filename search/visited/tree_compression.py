@@ -14,6 +14,7 @@ numbers. So roots stay the same, values take less memory, and numbering one take
 
 Source: Laarman, van de Pol, Weber, "Parallel recursive state compression for free" (SPIN 2011).
 """
+
 from __future__ import annotations
 
 from functools import partial
@@ -586,7 +587,7 @@ class TreeTables:
 
     def __init__(
         self, words: int, budget: int, *, widest_step: int, most: int = MOST_VALUES, root_bits: int = ROOT_BITS
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.words, self.leaves = words, leaves_of(words)
         self._node_table = partial(NodeTable, budget=budget, widest_step=widest_step, most=most)
         self.rows = np.zeros((2 * self.leaves - 2, NODES_LENGTH), np.int64)
@@ -642,9 +643,7 @@ class TreeTables:
 
     def set_root_bits(self, bits: int) -> None:
         """Have roots whose numbers have so many bits."""
-        self.tree = Tree(
-            words=self.words, leaves=self.leaves, node_tables=self.rows.ctypes.data, root_bits=bits
-        )  # fmt: skip
+        self.tree = Tree(words=self.words, leaves=self.leaves, node_tables=self.rows.ctypes.data, root_bits=bits)
         for nodes in self.node_tables[-2:]:
             nodes.set_numbers((1 << bits) - 1 - WORKERS)
 

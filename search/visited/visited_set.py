@@ -3,6 +3,7 @@
 Words: states of one or two words are keys themselves, in as few bytes as their bits need. Longer ones are compressed
 (see `tree_compression`); their keys are roots of one word. The *budget* covers keys, tables, parts and marks.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

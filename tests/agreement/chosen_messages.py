@@ -1,4 +1,5 @@
 """A model with sets of records: of two classes, of a class with many values, and in an array."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -116,6 +117,10 @@ def all_read(office: Office, node: Node) -> bool:
 
 
 OFFICE = Scenario(
-    name="office", story="Messages in sets.", state=Office, actions=(ask, answer, write, forget),
-    properties=(answers_follow_questions, few_entries, all_read), bounds={"nodes": 2, "room": 3},
-)  # fmt: skip
+    name="office",
+    story="Messages in sets.",
+    state=Office,
+    actions=(ask, answer, write, forget),
+    properties=(answers_follow_questions, few_entries, all_read),
+    bounds={"nodes": 2, "room": 3},
+)

@@ -1,4 +1,5 @@
 """A model whose parameters are records, subsets and arrays, and whose initial states are chosen among arrays."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -94,6 +95,11 @@ def grouped(council: Council, first: Vote) -> bool:
 
 
 COUNCIL = Scenario(
-    name="council", story="Votes with quorums.", state=Council, actions=(accept, regroup, turn),
-    properties=(quorums_are_majorities, grouped), initial=begin, bounds={"nodes": 3, "ballots": 2, "weights": 0},
-)  # fmt: skip
+    name="council",
+    story="Votes with quorums.",
+    state=Council,
+    actions=(accept, regroup, turn),
+    properties=(quorums_are_majorities, grouped),
+    initial=begin,
+    bounds={"nodes": 3, "ballots": 2, "weights": 0},
+)

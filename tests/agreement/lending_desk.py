@@ -1,4 +1,5 @@
 """A small model in which everything holds: a bound, idle states, quiescence, symmetry and every kind of property."""
+
 from __future__ import annotations
 
 from typing import Annotated

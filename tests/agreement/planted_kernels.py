@@ -1,4 +1,5 @@
 """Mistakes in the code that writes kernels. Each is planted by name, for a model in which everything holds."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
 """Expressions for every operation and every kind of operand, and their values in plain Python and when lifted."""
+
 from __future__ import annotations
 
 import ast
@@ -35,7 +36,14 @@ SAMPLES: dict[K, tuple[str, ...]] = {
     K.RECORD: ("w.sure", "NOTE"),
     K.OPTIONAL_RECORD: ("w.note",),
     K.SET: (
-        "w.s", "FEW", "{NOTE, w.sure}", "WARM", "{w.light, None}", "PAIRS", "{(w.n, 1), (2, w.maybe)}", "{(w.note, 1)}",
+        "w.s",
+        "FEW",
+        "{NOTE, w.sure}",
+        "WARM",
+        "{w.light, None}",
+        "PAIRS",
+        "{(w.n, 1), (2, w.maybe)}",
+        "{(w.note, 1)}",
         "SOME_SETS",
     ),
     K.RECORD_SET: ("w.mail", "w.few", "w.pair"),
@@ -56,11 +64,16 @@ SAMPLES: dict[K, tuple[str, ...]] = {
     K.FUNCTION: ("identity",),
     K.MODULE: ("ast",),
     K.MIXED: ("(w.n if w.f else w.f)",),
-}  # fmt: skip
+}
 """Expressions of each kind; the first one of each is combined with all others."""
 TEMPLATES: dict[Operation, tuple[str, ...]] = {
     Operation.TRUTH: (
-        "not {0}", "bool({0})", "1 if {0} else 2", "any(({0},))", "all([{0}])", "identity({0} and w.g)",
+        "not {0}",
+        "bool({0})",
+        "1 if {0} else 2",
+        "any(({0},))",
+        "all([{0}])",
+        "identity({0} and w.g)",
         "[1 for _ in (0, 1) if {0}] == [1, 1] if bool({0}) in (True, False) else 0",
     ),
     Operation.EQUAL: ("{0} == {1}", "{0} != {1}", "({0}, 1) == ({1}, 1)"),
@@ -93,7 +106,7 @@ TEMPLATES: dict[Operation, tuple[str, ...]] = {
     Operation.EVOLVE: ("evolve({0}, n=1)",),
     Operation.ATTRIBUTE: ("{0}.n",),
     Operation.CALL: ("{0}(1)",),
-}  # fmt: skip
+}
 """How each operation is written with one or two operands."""
 STORED: dict[Operation, str] = {
     Operation.STORE_FLAG: "f",

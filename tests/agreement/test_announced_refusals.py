@@ -1,4 +1,5 @@
 """The reference announces every refusal of the lifter, and the fuzzer reports one that it does not announce."""
+
 from __future__ import annotations
 
 import ast
@@ -14,8 +15,11 @@ from kwalk.search.analyses.selftest.selftest import SelftestTask, run_task
 from kwalk.search.analyses.selftest.snippets import random_snippets
 
 LIFTER = Path(rules.__file__).parent
-COMPUTED = {"str(problem).rstrip('.')", "construct.phrase.format(*map(describe, operands), field=field)",
-            "operation.value.phrase.format('a number that the state decides', 'another number')"}  # fmt: skip
+COMPUTED = {
+    "str(problem).rstrip('.')",
+    "construct.phrase.format(*map(describe, operands), field=field)",
+    "operation.value.phrase.format('a number that the state decides', 'another number')",
+}
 """Texts that are no constants: of an unknown setting of a flag, and of operations."""
 
 

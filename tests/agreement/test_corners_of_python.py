@@ -1,4 +1,5 @@
 """What Python does in the corners of its language: all meanings agree on it, or lifting refuses it."""
+
 from __future__ import annotations
 
 import pytest
@@ -325,7 +326,8 @@ REFUSED = {
     "a range that is stored": ("w.r = range(w.n)", "a range in place of elements of a Fifo"),
     "a large range": ("w.out = len(range(w.n * 1000))", "a range of 3,000 numbers, from 0 to 3000"),
     "an index of a list of varying length that is a truth value": (
-        "w.out = sorted(w.s)[w.f]", "a list of varying length indexed with a truth value"
+        "w.out = sorted(w.s)[w.f]",
+        "a list of varying length indexed with a truth value",
     ),
     "a slice of a list with a step": ("w.out = len([w.n, 1][::2])", "a slice. Instead: a slice of a Fifo, list, tuple"),
     "a slice of a list of varying length with a step": ("w.out = len([x for x in w.r if x][::-1])", "a slice. Instead"),
@@ -336,10 +338,12 @@ REFUSED = {
         "holds values of different types",
     ),
     "a list that has a name or a new one": (
-        "x = [w.n]\ny = x if w.f else [1, 2]\nx[0] = 2\nw.out = len(y)", "holds values of different types"
+        "x = [w.n]\ny = x if w.f else [1, 2]\nx[0] = 2\nw.out = len(y)",
+        "holds values of different types",
     ),
     "lists of one length or another by statements": (
-        "x = [w.n]\nif w.f:\n    x = [1, 2]\nw.out = len(x)", "tuples in place of lists of unlike length"
+        "x = [w.n]\nif w.f:\n    x = [1, 2]\nw.out = len(x)",
+        "tuples in place of lists of unlike length",
     ),
     "a list or a tuple of varying length": (
         "x = [y for y in w.r if y] if w.f else tuple(y for y in w.r if y)\nw.out = len(x)",
@@ -350,7 +354,8 @@ REFUSED = {
     "the index of a tuple": ("w.out = (1, w.n).index(1)", "an attribute of a tuple. Instead: `next(n for n, y in"),
     "a list times a number": ("w.r = [w.n] * 2", "* of a list and a number. Instead: `[x for _ in range(n)]`"),
     "a product of iterators": (
-        "w.out = len([x for x in itertools.product(CELLS, CELLS)])", "a call of product. Instead: several `for`"
+        "w.out = len([x for x in itertools.product(CELLS, CELLS)])",
+        "a call of product. Instead: several `for`",
     ),
     "a slice of an Array": ("w.r = w.a[1:]", "a slice. Instead: a slice of a Fifo, list, tuple or range"),
     "an element of a list of varying length": ("x = list(w.r)\nx[0] = 1", "an element of a list of varying"),
@@ -366,20 +371,24 @@ REFUSED = {
     "a change in place of a set": ("x = {1}\ny = x\ny |= {0}\nw.s = x", "a change in place of the set 'y'"),
     "a change in place of a list": ("x = [1]\ny = x\ny += [0]\nw.out = len(x)", "a change in place of the list 'y'"),
     "a change in place of a list of varying length": (
-        "x = [n for n in w.r if n]\nx += [0]", "a change in place of the list 'x'"
+        "x = [n for n in w.r if n]\nx += [0]",
+        "a change in place of the list 'x'",
     ),
     "a list that grows by a queue in place": ("x = [1]\nx += w.r\nw.out = len(x)", "a change in place of the list 'x'"),
     "a change in place of a list in a list": ("x = [[1]]\nx[0] += [2]", "a change in place of the list 'x[0]'"),
     "a sum of a list and a tuple": ("w.out = len([1] + (2,))", "+ of a list and a tuple"),
     "a sum of a list of varying length and a tuple": (
-        "w.out = len([n for n in w.r if n] + (2,))", "+ of a list of varying length and a tuple"
+        "w.out = len([n for n in w.r if n] + (2,))",
+        "+ of a list of varying length and a tuple",
     ),
     "a sum of a range and a list": ("w.out = len(range(w.n) + [2])", "+ of a range of varying length and a list"),
     "a generator after a write": (
-        "g = (x for x in w.a if x > 0)\nw.a[0] = 1\nw.out = max(g, default=0)", "a generator expression that is used"
+        "g = (x for x in w.a if x > 0)\nw.a[0] = 1\nw.out = max(g, default=0)",
+        "a generator expression that is used",
     ),
     "a generator that is used twice": (
-        "g = (x > 0 for x in w.a)\nw.f = any(g)\nw.g = any(g)", "an iterator that is used twice"
+        "g = (x > 0 for x in w.a)\nw.f = any(g)\nw.g = any(g)",
+        "an iterator that is used twice",
     ),
     "a loop over a generator": ("for x in (y for y in w.a):\n    w.out = x", "a loop over a generator expression"),
     "a text's method": ('w.f = "a".isalpha()', "an attribute of a text"),
@@ -390,7 +399,7 @@ REFUSED = {
     "a symbolic divisor": ("w.out = 7 // (w.n + 2)", "// by a number that the state decides"),
     "a symbolic power": ("w.out = w.n ** 2", "** of a number that the state decides"),
     "a symbolic shift": ("w.out = 1 << w.c", "<< of a number that the state decides"),
-}  # fmt: skip
+}
 """Bodies of an action that are refused, and words of the refusal."""
 HELPERS = """
 import itertools

@@ -1,4 +1,5 @@
 """Plain Python, machine code and Z3 give equal results for every action and property."""
+
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -33,9 +34,15 @@ SCENARIOS = (ZOO, *unlike(announced().values(), 2))
 OTHER_ACTIONS = {scenario.name for scenario in unlike(SCENARIOS, 1)}
 """Scenarios whose actions no earlier one has together. The others are compared only thoroughly."""
 NOTHING_OF_THEIR_OWN = {
-    "healthy-deletion", "healthy-records", "leaders-in-succession",
-    "reassignment-as-clients-see-it", "repair-by-removing-files", "stray-log", "topic-deletion", "zombie-controller",
-}  # fmt: skip
+    "healthy-deletion",
+    "healthy-records",
+    "leaders-in-succession",
+    "reassignment-as-clients-see-it",
+    "repair-by-removing-files",
+    "stray-log",
+    "topic-deletion",
+    "zombie-controller",
+}
 """Scenarios whose every function, statement, field, error and property is lifted for others here as well (compared)."""
 KAFKA_IN_TURN = 4
 LONG = {"deletion-during-reassignment", "ensemble-growth", "expansion-during-halted-deletion"}

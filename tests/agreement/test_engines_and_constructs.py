@@ -3,6 +3,7 @@
 The expected result of a scenario is that of an exhaustive search by the interpreter. Engines that start processes of
 their own (Spark, nightly runs, real brokers) and those that need captures are not among these.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -288,9 +289,14 @@ REFINES = refines(TALLY, tallied)
 
 def desk(name: str, *actions: Any, properties: tuple[Any, ...], root: type = Desk, **others: Any) -> Scenario:
     return Scenario(
-        name=name, story="A desk.", state=root, actions=actions, properties=properties,
-        bounds={"nodes": 2, "most": 2}, **others,
-    )  # fmt: skip
+        name=name,
+        story="A desk.",
+        state=root,
+        actions=actions,
+        properties=properties,
+        bounds={"nodes": 2, "most": 2},
+        **others,
+    )
 
 
 SCENARIOS = {
@@ -302,21 +308,33 @@ SCENARIOS = {
     "broken refinement": desk("broken", count, reset, finish, reopen, properties=(REFINES, counts_to_one)),
     "constraints": desk("cut", count, reset, properties=(counts_to_one, counts_to_three), constraints=(small, upwards)),
     "weak fairness": desk(
-        "weak", count, reset, finish, properties=(ends, counts_at_all, returns, settles, leads_to(is_two, is_done)),
+        "weak",
+        count,
+        reset,
+        finish,
+        properties=(ends, counts_at_all, returns, settles, leads_to(is_two, is_done)),
         fairness=(weakly_fair(count, reset), weakly_fair(finish)),
     ),
     "strong fairness": desk(
-        "strong", count, reset, finish, properties=(ends, counts_at_all, returns, settles, counts_to_three),
+        "strong",
+        count,
+        reset,
+        finish,
+        properties=(ends, counts_at_all, returns, settles, counts_to_three),
         fairness=(weakly_fair(count), weakly_fair(reset, each="node"), strongly_fair(finish)),
     ),
-}  # fmt: skip
+}
 
 
 ORDERED = {
-    "records": "few is a bounded_set", "arrays": "not interchangeable: second_is_lit",
-    "refinement": "not interchangeable", "broken": "not interchangeable", "cut": "not interchangeable",
-    "weak": "is about behaviours", "strong": "is about behaviours",
-}  # fmt: skip
+    "records": "few is a bounded_set",
+    "arrays": "not interchangeable: second_is_lit",
+    "refinement": "not interchangeable",
+    "broken": "not interchangeable",
+    "cut": "not interchangeable",
+    "weak": "is about behaviours",
+    "strong": "is about behaviours",
+}
 """Why symmetry refuses a scenario, by its name."""
 
 

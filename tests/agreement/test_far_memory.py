@@ -1,4 +1,5 @@
 """Compiled code works wherever the system has room for its parts, also more than 2 GiB from each other."""
+
 import subprocess
 import sys
 

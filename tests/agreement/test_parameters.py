@@ -1,4 +1,5 @@
 """Parameters that are records, subsets and arrays: names, order, all executions, symmetry, traces."""
+
 from __future__ import annotations
 
 import json
@@ -41,8 +42,12 @@ from tests.agreement.chosen_sets import BALLOTS, COUNCIL, LEADER, NODES, Council
 def test_arguments_are_in_the_order_of_their_vectors_and_instances_are_named_after_them() -> None:
     model = Model(COUNCIL)
     keys = [instance.key for instance in model.instances]  # also where no scenario is active
-    assert keys[:4] == ["accept(Vote(0,None,0), {})", "accept(Vote(0,None,0), {2})", "accept(Vote(0,None,0), {1})",
-                        "accept(Vote(0,None,0), {1,2})"]  # fmt: skip
+    assert keys[:4] == [
+        "accept(Vote(0,None,0), {})",
+        "accept(Vote(0,None,0), {2})",
+        "accept(Vote(0,None,0), {1})",
+        "accept(Vote(0,None,0), {1,2})",
+    ]
     assert keys[8] == "accept(Vote(0,0,0), {})"
     assert len(keys) == len(set(keys)) == 2 * 4 * 8 + 64 * 2 + 3
     with model.active():
@@ -59,8 +64,10 @@ def test_arguments_are_in_the_order_of_their_vectors_and_instances_are_named_aft
 def test_an_initial_function_chooses_an_array() -> None:
     model = Model(COUNCIL)
     assert [list(model.state(vector).awake) for vector in model.initial] == [
-        [False, True, True], [True, False, True], [True, True, False],
-    ]  # fmt: skip
+        [False, True, True],
+        [True, False, True],
+        [True, True, False],
+    ]
 
 
 def test_all_executions_of_such_actions_agree() -> None:
@@ -93,8 +100,13 @@ def _schedule(plan: _Plan, order: Annotated[tuple[int, ...], fifo(NODES, NODES.b
 def test_a_sequence_is_a_tuple_of_any_length() -> None:
     model = Model(Scenario(name="plan", story="An order.", state=_Plan, actions=(_schedule,), bounds={"nodes": 3}))
     assert [instance.key for instance in model.instances][:6] == [
-        "_schedule([])", "_schedule([0])", "_schedule([1])", "_schedule([2])", "_schedule([0,0])", "_schedule([0,1])",
-    ]  # fmt: skip
+        "_schedule([])",
+        "_schedule([0])",
+        "_schedule([1])",
+        "_schedule([2])",
+        "_schedule([0,0])",
+        "_schedule([0,1])",
+    ]
     assert len(model.instances) == 1 + 3 + 9 + 27
     states = [*model.initial, *random_states(model, 40, 1)]
     assert not list(disagreements(model, states, kernel=kernel_for(model), with_z3=True))
@@ -136,17 +148,24 @@ def _known_notes_are_sent(office: _Office, some: Annotated[frozenset[_Note], sub
 
 
 OFFICE = Scenario(
-    name="office", story="Notes are sent and received.", state=_Office, actions=(_send, _receive),
-    properties=(_known_notes_are_sent,), bounds={"nodes": 2},
-)  # fmt: skip
+    name="office",
+    story="Notes are sent and received.",
+    state=_Office,
+    actions=(_send, _receive),
+    properties=(_known_notes_are_sent,),
+    bounds={"nodes": 2},
+)
 
 
 def test_a_set_of_records_is_a_parameter() -> None:
     model = Model(OFFICE)
     keys = [instance.key for instance in model.instances]
     assert keys[:4] == [
-        "_send({})", "_send({_Note(1,1)})", "_send({_Note(1,0)})", "_send({_Note(1,0),_Note(1,1)})",
-    ]  # fmt: skip
+        "_send({})",
+        "_send({_Note(1,1)})",
+        "_send({_Note(1,0)})",
+        "_send({_Note(1,0),_Note(1,1)})",
+    ]
     assert len(set(keys)) == 16 + 2 * 16
     with model.active():
         last = model.instance("_send({_Note(0,1),_Note(1,0)})")

@@ -1,4 +1,5 @@
 """The agreement suite detects a wrong lifting of every construct: each is planted, and must be found."""
+
 from __future__ import annotations
 
 import ast

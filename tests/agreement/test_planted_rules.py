@@ -1,4 +1,5 @@
 """The walk over the table of rules detects a wrong rule: each mistake is planted, and must be found."""
+
 from __future__ import annotations
 
 import ast
@@ -508,22 +509,23 @@ PLANTED = {
     "None is in a set of records": a_rule(Operation.CONTAINS, true, (K.RECORD_SET,), (K.NONE,)),
     "- of sets of records is swapped": a_rule(Operation.SUBTRACT, swapped, (K.RECORD_SET,), (K.RECORD_SET,)),
     "^ of records is -": a_rule(
-        Operation.XOR, lambda m, r, a, b: RIGHT[Operation.SUBTRACT][K.RECORD_SET, K.SET](m, a, b),
-        (K.RECORD_SET,), (K.SET,),
+        Operation.XOR,
+        lambda m, r, a, b: RIGHT[Operation.SUBTRACT][K.RECORD_SET, K.SET](m, a, b),
+        (K.RECORD_SET,),
+        (K.SET,),
     ),
     "equal records are counted twice": a_part(sets, "size_of", counts_twice, Operation.LENGTH),
     "a loop misses the last record": (None, a_rule(Operation.ITERATE, all_but_last, (K.RECORD_SET,))[1]),
     "a loop takes records backwards": (
-        None, a_rule(Operation.ITERATE, lambda m, r, v: r(m, v)[::-1], (K.RECORD_SET,))[1],
+        None,
+        a_rule(Operation.ITERATE, lambda m, r, v: r(m, v)[::-1], (K.RECORD_SET,))[1],
     ),
     "add changes nothing": a_part(sets, "after_add", stays, None),
     "discard changes nothing": a_part(sets, "after_discard", stays, None),
     "a bounded set is in the order of its changes": a_part(sets, "_less", lambda m, *_: m.terms.true, None),
     "a bounded set holds a record twice": a_part(sets, "_inserted", keeps_twice, None),
     "a bounded set has no bound": a_part(sets, "_refuse_over", lambda *_: None, None),
-    "a set in the state holds all that it can": a_rule(
-        Operation.STORE_RECORD_SET, holds_all, (K.SET, K.RECORD_SET)
-    ),
+    "a set in the state holds all that it can": a_rule(Operation.STORE_RECORD_SET, holds_all, (K.SET, K.RECORD_SET)),
     "remove of what is not there is no error": an_operation("remove", containers.discard),
     "clear changes nothing": an_operation("clear", lambda m, reference: None),
     "update replaces what is there": an_operation("update", replaces),

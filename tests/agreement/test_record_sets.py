@@ -1,4 +1,5 @@
 """Sets of records in all executions, engines and reports; what is refused."""
+
 from __future__ import annotations
 
 import pytest
@@ -234,9 +235,13 @@ def join(board: Board, node: Node) -> None:
 
 def test_a_record_in_a_subset_of_a_domain_is_an_error_in_all_executions() -> None:
     scenario = Scenario(
-        name="board", story="Marks on a board.", state=Board, actions=(mark, mix, join), properties=(),
+        name="board",
+        story="Marks on a board.",
+        state=Board,
+        actions=(mark, mix, join),
+        properties=(),
         bounds={"nodes": 2},
-    )  # fmt: skip
+    )
     model = Model(scenario)
     states = [*model.initial, after(model, "mark(0)"), *random_states(model, 40, 1)]
     assert not list(disagreements(model, states, kernel=kernel_for(model), with_z3=True))

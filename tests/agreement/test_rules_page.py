@@ -1,4 +1,5 @@
 """The reference lists the rules that lifting has."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 """Every operation on every kind of operands: equal to plain Python on small values, or refused as the page says."""
+
 from __future__ import annotations
 
 import warnings
@@ -14,17 +15,40 @@ from tests.agreement.snippets import HELPERS, SAMPLES, Bench, Snippet, positions
 from tests.agreement.written import model_of, written
 
 CONDITIONS = (
-    "of two numbers that the state decides", "by a number that the state decides", "of a number that the state decides",
-    "the exponent or shift", "may be a single None", "can be None is used as a set member", "is given a",
-    "a guard", "an index into something that is empty", "has no attribute", "isinstance of the class",
-    "is compared with a negative number", "of mixed types",
-    "holds values of different types", "member_descriptor", "depends on the state",
-    "call of", "called with", "is called without", "cannot lift this: Note", "attribute 'n' of", "in place",
-    "generator expression", "an iterator that is used",
-    "can be None in a set", "isinstance of", "with these arguments", "is never", "a set that holds",
-    "list of varying length and a tuple", "a tuple and a list of varying length", "a tuple of varying length",
+    "of two numbers that the state decides",
+    "by a number that the state decides",
+    "of a number that the state decides",
+    "the exponent or shift",
+    "may be a single None",
+    "can be None is used as a set member",
+    "is given a",
+    "a guard",
+    "an index into something that is empty",
+    "has no attribute",
+    "isinstance of the class",
+    "is compared with a negative number",
+    "of mixed types",
+    "holds values of different types",
+    "member_descriptor",
+    "depends on the state",
+    "call of",
+    "called with",
+    "is called without",
+    "cannot lift this: Note",
+    "attribute 'n' of",
+    "in place",
+    "generator expression",
+    "an iterator that is used",
+    "can be None in a set",
+    "isinstance of",
+    "with these arguments",
+    "is never",
+    "a set that holds",
+    "list of varying length and a tuple",
+    "a tuple and a list of varying length",
+    "a tuple of varying length",
     "a range of varying length",
-)  # fmt: skip
+)
 """Reasons for which a rule refuses some operands of its kinds: the page's third column, or errors of spelling."""
 
 

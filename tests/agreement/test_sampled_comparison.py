@@ -1,4 +1,5 @@
 """A wrong kernel, lifting or mapping to Z3 ends every engine with an error, where it would have said HOLDS."""
+
 from __future__ import annotations
 
 import json
@@ -84,8 +85,9 @@ def test_the_desk_holds_and_every_verdict_says_how_much_was_compared(engine, tmp
 
 
 SCENARIO_FOR = {
-    "an always property is always true": RETURNS_IN_STATES, "a step property is always true": RETURNS,
-}  # fmt: skip
+    "an always property is always true": RETURNS_IN_STATES,
+    "a step property is always true": RETURNS,
+}
 """A property that holds is true in every state that is visited: there, a kernel that says so is right."""
 
 
@@ -101,10 +103,18 @@ def test_a_planted_mistake_in_the_kernel_ends_every_engine(engine, wrong, tmp_pa
 
 
 LIFTED_WRONGLY = (
-    "writes are not masked", "an early return continues", "not is dropped", "< is <=", "any is all",
-    "guards are dropped", "bounds are dropped", "a comprehension has one item", "a symbolic index is the first",
-    "the guard is always true", "augmented assignment does nothing",
-)  # fmt: skip
+    "writes are not masked",
+    "an early return continues",
+    "not is dropped",
+    "< is <=",
+    "any is all",
+    "guards are dropped",
+    "bounds are dropped",
+    "a comprehension has one item",
+    "a symbolic index is the first",
+    "the guard is always true",
+    "augmented assignment does nothing",
+)
 """Of the mistakes in the lifter that `test_planted_errors` plants, those about what the desk uses."""
 
 
@@ -237,9 +247,13 @@ def counting(at_the_end: int, on_the_way: int) -> Scenario:
         return counters.last <= 5
 
     return Scenario(
-        name="counting", story="Counts.", state=Counters, actions=(count, stamp), properties=(last_is_small,),
+        name="counting",
+        story="Counts.",
+        state=Counters,
+        actions=(count, stamp),
+        properties=(last_is_small,),
         bounds={"cells": 3},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("workers", [1, 2])

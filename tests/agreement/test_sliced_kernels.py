@@ -1,4 +1,5 @@
 """Bit-sliced machine code means what terms, plain Python and the kernel mean, and walks on it are the same walks."""
+
 from __future__ import annotations
 
 import random
@@ -49,13 +50,20 @@ def random_terms(chance: random.Random, count: int):
         return chance.choice(ints)
 
     ways = (
-        lambda: t.negation(a_bool()), lambda: t.conjunction([a_bool() for _ in range(3)]),
-        lambda: t.disjunction([a_bool() for _ in range(3)]), lambda: t.choose(a_bool(), a_bool(), a_bool()),
-        lambda: t.equal(a_bool(), a_bool()), lambda: t.equal(an_int(), an_int()), lambda: t.less(an_int(), an_int()),
-        lambda: t.choose(a_bool(), an_int(), an_int()), lambda: t.add(an_int(), an_int()),
-        lambda: t.subtract(an_int(), an_int()), lambda: t.times(an_int(), chance.randint(-7, 7)),
-        lambda: t.quotient(an_int(), chance.randint(1, 11)), lambda: t.remainder(an_int(), chance.randint(1, 11)),
-    )  # fmt: skip
+        lambda: t.negation(a_bool()),
+        lambda: t.conjunction([a_bool() for _ in range(3)]),
+        lambda: t.disjunction([a_bool() for _ in range(3)]),
+        lambda: t.choose(a_bool(), a_bool(), a_bool()),
+        lambda: t.equal(a_bool(), a_bool()),
+        lambda: t.equal(an_int(), an_int()),
+        lambda: t.less(an_int(), an_int()),
+        lambda: t.choose(a_bool(), an_int(), an_int()),
+        lambda: t.add(an_int(), an_int()),
+        lambda: t.subtract(an_int(), an_int()),
+        lambda: t.times(an_int(), chance.randint(-7, 7)),
+        lambda: t.quotient(an_int(), chance.randint(1, 11)),
+        lambda: t.remainder(an_int(), chance.randint(1, 11)),
+    )
     for _ in range(count):
         term = chance.choice(ways)()
         if max(-term.low, term.high) < 2**20:
@@ -101,13 +109,19 @@ GATE_MISTAKES = {
     "< is >": ("less", lambda net, a, b: NET["less"](net, b, a)),
     "< is <=": ("less", lambda net, a, b: NET["less"](net, b, a) ^ 1),
     "= is !=": ("equal", lambda net, a, b: NET["equal"](net, a, b) ^ 1),
-    "carries are lost": ("sum", lambda net, a, b, width, carry=0: [
-        net.difference(x, y) for x, y in zip(planes_of(a, width), planes_of(b, width), strict=True)]),
+    "carries are lost": (
+        "sum",
+        lambda net, a, b, width, carry=0: [
+            net.difference(x, y) for x, y in zip(planes_of(a, width), planes_of(b, width), strict=True)
+        ],
+    ),
     "the arms of a choice are swapped": ("choice", lambda net, c, a, b: NET["choice"](net, c, b, a)),
     "and is or": ("conjunction", lambda net, a, b: NET["conjunction"](net, a ^ 1, b ^ 1) ^ 1),
-    "quotients are one too large where nothing is left": ("division", lambda net, a, d: (
-        NET["division"](net, a, d)[0][::-1], NET["division"](net, a, d)[1])),
-}  # fmt: skip
+    "quotients are one too large where nothing is left": (
+        "division",
+        lambda net, a, d: (NET["division"](net, a, d)[0][::-1], NET["division"](net, a, d)[1]),
+    ),
+}
 
 
 def planes_of(bits, width):
@@ -193,7 +207,7 @@ CODE_MISTAKES = {
     "step properties read the state after the step twice": lambda patch: patch.setattr(
         TermGates, "field", lambda self, variable, real=TermGates.field: real(self, variable % len(self.layout.offsets))
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -223,10 +237,23 @@ def test_a_mistake_in_sliced_code_is_found(name, monkeypatch, fresh_code):
 LANE_MISTAKES = {
     "random numbers are mixed differently": ("SHIFTS", (30, 27, 30)),
     "the numbers of candidates are transposed one step short": ("EIGHTH", lane_functions.EIGHTH[:2]),
-    **{f"{name} does nothing": (f"_{name}", name) for name in (
-        "draw", "candidates", "prefer", "choose", "step", "note", "hash_rows", "hash_states", "total", "blend", "keep"
-    )},
-}  # fmt: skip
+    **{
+        f"{name} does nothing": (f"_{name}", name)
+        for name in (
+            "draw",
+            "candidates",
+            "prefer",
+            "choose",
+            "step",
+            "note",
+            "hash_rows",
+            "hash_states",
+            "total",
+            "blend",
+            "keep",
+        )
+    },
+}
 
 
 @pytest.mark.parametrize("name", LANE_MISTAKES)

@@ -1,4 +1,5 @@
 """Models that a test writes: one state with fields of every kind, and actions or properties from snippets of source."""
+
 from __future__ import annotations
 
 import importlib.util

@@ -1,4 +1,5 @@
 """What makes an output harmless, whatever names are in it."""
+
 from __future__ import annotations
 
 import base64

@@ -1,4 +1,5 @@
 """What every refusal has in common, and running the command inside the test or as a process of its own."""
+
 from __future__ import annotations
 
 import os
@@ -52,9 +53,14 @@ def process(tmp_path) -> Callable[..., Ran]:
     def run(*words: object, without: tuple[str, ...] = (), **variables: object) -> Ran:
         kept = {name: value for name, value in os.environ.items() if name not in without}
         done = subprocess.run(
-            [COMMAND, *map(str, words)], cwd=tmp_path, env=kept | {k: str(v) for k, v in variables.items()},
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            [COMMAND, *map(str, words)],
+            cwd=tmp_path,
+            env=kept | {k: str(v) for k, v in variables.items()},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
@@ -65,9 +71,7 @@ def tiny_disk(tmp_path) -> Iterator[Path]:
     """A disk of 4 KiB: real where this user may mount one, else the test is skipped."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", disk], capture_output=True, check=False
-    )
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", disk], capture_output=True, check=False)
     if mounted.returncode:
         pytest.skip("this user may not mount a disk")
     yield disk

@@ -1,4 +1,5 @@
 """Machine code is loaded only from files that the user or root owns, and that no other user may write to."""
+
 from __future__ import annotations
 
 import os

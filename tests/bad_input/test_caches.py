@@ -1,4 +1,5 @@
 """Caches that are broken, full or nowhere cost time and nothing else."""
+
 from __future__ import annotations
 
 import importlib

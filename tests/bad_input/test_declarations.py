@@ -1,4 +1,5 @@
 """A declaration that is given a value of a wrong kind is refused there, with what is allowed and what it got."""
+
 from __future__ import annotations
 
 import sys
@@ -46,7 +47,7 @@ from kwalk import (
     value,
     weakly_fair,
     when_quiescent,
-)  # fmt: skip
+)
 from kwalk.model.language import KwalkError
 from kwalk.model.language.errors import LiftError, UsageError
 
@@ -95,17 +96,26 @@ TEXTS = {"symptom": "seen", "log": "line"}
 PROPERTIES = {
     each.__name__: (each, TEXTS, is_empty)
     for each in (
-        always, when_quiescent, reachable, eventually, inevitable, always_eventually, eventually_always,
+        always,
+        when_quiescent,
+        reachable,
+        eventually,
+        inevitable,
+        always_eventually,
+        eventually_always,
     )
-}  # fmt: skip
+}
 DECORATORS: dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[..., Any]]] = {
-    **PROPERTIES, "step": (step, TEXTS, two), "constraint": (constraint, {"optional": True}, is_empty),
+    **PROPERTIES,
+    "step": (step, TEXTS, two),
+    "constraint": (constraint, {"optional": True}, is_empty),
     "action_constraint": (action_constraint, {"optional": True}, two),
     "action": (
         action,
-        {"by": GUEST, "description": "enters", "source": "x", "tags": ("a",), "mark": Mark.CRASH}, enter,
+        {"by": GUEST, "description": "enters", "source": "x", "tags": ("a",), "mark": Mark.CRASH},
+        enter,
     ),
-}  # fmt: skip
+}
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Domain": (Domain, {"name": "d", "about": "x", "size": LIMIT, "label": str}),
     "Bound": (Bound, {"name": "b", "about": "x", "minimum": 0}),
@@ -140,13 +150,25 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Scenario": (
         Scenario,
         {
-            "name": "house", "story": "x", "state": House, "actions": (ENTER,), "properties": (EMPTY,),
-            "initial": enter, "bounds": {"limit": 1}, "flags": {}, "variants": {"v": {}}, "labels": {"rooms": ("a",)},
-            "constraints": (), "aliases": (is_empty,), "deadlock_is_error": True, "fairness": (SYSTEM_FAIRNESS,),
-            "read_snapshot": is_empty, "source": "x",
+            "name": "house",
+            "story": "x",
+            "state": House,
+            "actions": (ENTER,),
+            "properties": (EMPTY,),
+            "initial": enter,
+            "bounds": {"limit": 1},
+            "flags": {},
+            "variants": {"v": {}},
+            "labels": {"rooms": ("a",)},
+            "constraints": (),
+            "aliases": (is_empty,),
+            "deadlock_is_error": True,
+            "fairness": (SYSTEM_FAIRNESS,),
+            "read_snapshot": is_empty,
+            "source": "x",
         },
     ),
-}  # fmt: skip
+}
 WRONG: tuple[Any, ...] = (7.5, object(), {1: [2]}, (7.5,), b"bytes")
 """Values that no argument takes."""
 

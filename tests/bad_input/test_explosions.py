@@ -1,4 +1,5 @@
 """Constants that would take all memory to compute or to unroll are refused before they do, with what to do instead."""
+
 from __future__ import annotations
 
 import importlib

@@ -1,4 +1,5 @@
 """Somebody's model with a mistake in it: the message names their file and line, what is wrong, and the remedy."""
+
 from __future__ import annotations
 
 from itertools import count
@@ -242,7 +243,7 @@ DECLARATIONS = {
     "a set of a class": ("subset(list)", "subset(…) takes a Domain (got list); a set can also hold records of @value"),
     "a set of records and ints": ("subset(Message, 3)", "subset(…) takes a Domain (got 3); declare one: "),
     "a set of records and members": ("subset(Message, POTS)", "subset(…) takes one Domain, or only @value classes; "),
-    "a set of numbers": ("subset(number(0, 5))", 'subset(…) takes a Domain (got a field); for numbers, declare'),
+    "a set of numbers": ("subset(number(0, 5))", "subset(…) takes a Domain (got a field); for numbers, declare"),
     "a member of an int": ("member(3)", "member(…) takes a Domain (got 3); declare one: "),
     "an array over a number": ("array(number(0, 2), flag())", "array(…) takes a Domain (got a field); for numbers"),
     "ids of an Enum": ("fresh(Message)", "fresh(…) takes a Domain (got Message)"),

@@ -1,4 +1,5 @@
 """Words on the command line that name nothing, or make no sense."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """An output that takes nothing, or not all: a folder that cannot be written, a full disk, a stream that is closed."""
+
 from __future__ import annotations
 
 import errno

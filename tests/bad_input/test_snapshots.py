@@ -1,4 +1,5 @@
 """Snapshots that are none, lack something, are enormous, or name a topic so that it would do harm."""
+
 from __future__ import annotations
 
 import json

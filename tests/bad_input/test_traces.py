@@ -1,4 +1,5 @@
 """Trace files that are no traces, of another model, edited, enormous, or full of names that would do harm."""
+
 from __future__ import annotations
 
 import json

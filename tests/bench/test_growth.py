@@ -1,4 +1,5 @@
 """The page about growth: its pictures are well formed, its fit is right, and it is made of what processes measure."""
+
 from __future__ import annotations
 
 from xml.etree import ElementTree

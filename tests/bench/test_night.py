@@ -1,4 +1,5 @@
 """The benchmark of nights counts the CPU time of all processes, and that of the last steps only."""
+
 from __future__ import annotations
 
 import subprocess

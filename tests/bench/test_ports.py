@@ -1,4 +1,5 @@
 """The bench of ports: kwalk counts what a port says, other counts fail, and what is missing is named."""
+
 from __future__ import annotations
 
 import pytest

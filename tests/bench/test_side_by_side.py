@@ -1,4 +1,5 @@
 """The bench beside other tools: what they print is read, what is missing is named, other counts fail. No timings."""
+
 from __future__ import annotations
 
 import sys
@@ -16,16 +17,28 @@ from bench.table import document
 from bench.tools import IN_A_FRESH_CACHE, TOOLS, Entry, entries_of
 
 PRINTED = {
-    "C": (reading.search, "c1 bits=61 distinct=805904 generated=4390996 depth=20 i1bad=0 i2bad=0 t=0.1220 "
-          "states/s=6605770 gen/s=35991770 rssMB=47 lg=21"),
-    "Stateright": (reading.search, "stateright-bfs1 distinct=805904 generated=4390996 maxdepth=21 t=0.830 "
-                   "states/s=970969 gen/s=5290356 rssMB=81\n  I1: path of 19 steps"),
-    "SPIN": (reading.pan_search, "State-vector 36 byte, depth reached 74, errors: 0\n   805905 states, stored\n"
-             "  3585092 states, matched\n  4390997 transitions (= stored+matched)\n        0 atomic steps\n"
-             "pan: elapsed time 0.55 seconds\npan: rate 1465281.8 states/second"),
-    "TLC": (reading.tlc_search, "Progress(12): 4,000 states generated, 3,000 distinct states found, 1 states left\n"
-            "4390996 states generated, 805904 distinct states found, 0 states left on queue.\nFinished in 15s"),
-}  # fmt: skip
+    "C": (
+        reading.search,
+        "c1 bits=61 distinct=805904 generated=4390996 depth=20 i1bad=0 i2bad=0 t=0.1220 "
+        "states/s=6605770 gen/s=35991770 rssMB=47 lg=21",
+    ),
+    "Stateright": (
+        reading.search,
+        "stateright-bfs1 distinct=805904 generated=4390996 maxdepth=21 t=0.830 "
+        "states/s=970969 gen/s=5290356 rssMB=81\n  I1: path of 19 steps",
+    ),
+    "SPIN": (
+        reading.pan_search,
+        "State-vector 36 byte, depth reached 74, errors: 0\n   805905 states, stored\n"
+        "  3585092 states, matched\n  4390997 transitions (= stored+matched)\n        0 atomic steps\n"
+        "pan: elapsed time 0.55 seconds\npan: rate 1465281.8 states/second",
+    ),
+    "TLC": (
+        reading.tlc_search,
+        "Progress(12): 4,000 states generated, 3,000 distinct states found, 1 states left\n"
+        "4390996 states generated, 805904 distinct states found, 0 states left on queue.\nFinished in 15s",
+    ),
+}
 
 
 def printed(text: str, wall: float = 16.0) -> Run:
@@ -51,10 +64,13 @@ def test_walks_are_read_as_steps_a_second():
 TRACES = {
     "C": (reading.trace, "c1 find I2 steps=9 t=0.011212 distinct=84999 gen=243898"),
     "SPIN": (reading.pan_trace, "State-vector 44 byte, depth reached 9, errors: 1\n    37158 states, stored"),
-    "TLC": (reading.tlc_trace, "State 1: <Initial predicate>\n/\\ up = {1}\n" + "".join(
-        f"State {number}: <Deliver(1,0) line 58>\n" for number in range(2, 11))),
+    "TLC": (
+        reading.tlc_trace,
+        "State 1: <Initial predicate>\n/\\ up = {1}\n"
+        + "".join(f"State {number}: <Deliver(1,0) line 58>\n" for number in range(2, 11)),
+    ),
     "kwalk": (reading.kwalk_trace, '{"findings": [{"property": "leaders_when_settled()", "length": 9}]}'),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("tool", TRACES)
@@ -93,13 +109,19 @@ def test_a_machine_without_the_tools_names_each_and_still_measures_kwalk_and_pyt
     monkeypatch.setattr(building, "BUILT", tmp_path)
     entries, absent = entries_of(tuple(TOOLS), Plan(SIZES["3k"], cores=2))
     assert {tool.tool: tool.reason for tool in absent} == {
-        "C": "no cc on the path", "Stateright": "no cargo on the path", "SPIN": "no spin on the path",
+        "C": "no cc on the path",
+        "Stateright": "no cargo on the path",
+        "SPIN": "no spin on the path",
         "TLC": "no java on the path",
-    }  # fmt: skip
+    }
     assert {entry.tool for entry in entries} == {
-        "kwalk", "kwalk, one by one", "kwalk, a swarm", "kwalk, model not yet compiled", "plain Python",
+        "kwalk",
+        "kwalk, one by one",
+        "kwalk, a swarm",
+        "kwalk, model not yet compiled",
+        "plain Python",
         "Hypothesis, unchecked",
-    }  # fmt: skip
+    }
 
 
 def test_a_missing_archive_of_tlc_says_how_to_name_or_build_it(monkeypatch, tmp_path):

@@ -1,4 +1,5 @@
 """The page about swarms is made of walks that were walked, and its truths are those of exhaustive searches."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """A club whose register of members stays empty, and what its properties say of members."""
+
 from __future__ import annotations
 
 from enum import Enum
@@ -98,11 +99,7 @@ def none_below_is_banned(club: Club, person: Person) -> bool:
 @always()
 def all_know_each_other(club: Club) -> bool:
     """Nested: the outer one has elements, the inner one has none."""
-    return all(
-        all(
-            other >= 0 for other in club.members
-        ) for _ in club.queue
-    )  # fmt: skip
+    return all(all(other >= 0 for other in club.members) for _ in club.queue)
 
 
 @always()
@@ -127,8 +124,10 @@ def members_stay(before: Club, after: Club) -> bool:
 @always()
 def nobody_owes(club: Club) -> bool:
     """Quantifiers that always have elements are not counted."""
-    return all(club.paid[person] >= 0 for person in PEOPLE) and all(one != other for one, other in PAIRS) and all(
-        day is not None for day in Day
+    return (
+        all(club.paid[person] >= 0 for person in PEOPLE)
+        and all(one != other for one, other in PAIRS)
+        and all(day is not None for day in Day)
     )
 
 
@@ -146,10 +145,21 @@ def nobody_below(club: Club) -> bool:
 
 LEAST = 0
 PROPERTIES = (
-    members_are_not_banned, none_below_is_banned, all_know_each_other, open_clubs_have_good_members, queue_is_served,
-    members_stay, nobody_owes, some_positive_any,
-)  # fmt: skip
+    members_are_not_banned,
+    none_below_is_banned,
+    all_know_each_other,
+    open_clubs_have_good_members,
+    queue_is_served,
+    members_stay,
+    nobody_owes,
+    some_positive_any,
+)
 CLUB = Scenario(
-    name="club", story="A club.", state=Club, actions=(arrive, admit, unlock, pay), properties=PROPERTIES,
-    bounds={"people": 2, "seats": 2}, variants={"closed": {"admits": False}, "admitting": {"admits": True}},
-)  # fmt: skip
+    name="club",
+    story="A club.",
+    state=Club,
+    actions=(arrive, admit, unlock, pay),
+    properties=PROPERTIES,
+    bounds={"people": 2, "seats": 2},
+    variants={"closed": {"admits": False}, "admitting": {"admits": True}},
+)

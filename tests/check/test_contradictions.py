@@ -1,4 +1,5 @@
 """Engines that contradict each other are noticed, whichever of them is wrong, and leave behind what reproduces it."""
+
 from __future__ import annotations
 
 import ctypes
@@ -176,8 +177,10 @@ def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monke
     assert set(about["versions"]) >= {"kwalk", "python", "numba", "z3-solver"}
     verdicts = json.loads((folder / "verdicts.json").read_text())
     assert [(v["engine"], v["verdict"]) for v in verdicts] == [
-        ("exhaust", "violated"), ("walk", "violated"), ("prove", "holds")
-    ]  # fmt: skip
+        ("exhaust", "violated"),
+        ("walk", "violated"),
+        ("prove", "holds"),
+    ]
     commands = (folder / "commands.txt").read_text().splitlines()
     assert commands[0].startswith("kwalk check topic-id-core")
     assert kwalk("replay", folder / verdicts[0]["findings"][0]["trace_file"]).code == 12

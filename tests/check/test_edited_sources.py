@@ -1,4 +1,5 @@
 """A model whose source is edited while Python runs it: what is checked is what Python runs, or the model is refused."""
+
 from __future__ import annotations
 
 import importlib
@@ -78,7 +79,7 @@ def test_a_function_whose_source_was_edited_before_its_first_use_is_refused(modu
         exhaust(module.SCENARIO)
 
 
-AROUND = '''
+AROUND = """
 import stair_rules
 from kwalk.model.language import Actor, Scenario, action, always, choice, number, require, state
 from stair_rules import Side
@@ -101,8 +102,8 @@ def is_low(stair: Stair) -> bool:
     return stair.step < 4
 
 SCENARIO = Scenario(name="stair-with-rules", story="A stair.", state=Stair, actions=(climb,), properties=(is_low,))
-'''
-RULES = '''
+"""
+RULES = """
 from enum import Enum
 
 class Side(Enum):
@@ -114,7 +115,7 @@ class Side(Enum):
 
 def is_low(step: int) -> bool:
     return step < 3
-'''
+"""
 
 
 def test_code_that_depends_on_what_is_around_a_function_is_no_edit(tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
 """A property whose quantifiers never have an element was never put to the test, and each verdict says so."""
+
 from __future__ import annotations
 
 import inspect
@@ -93,9 +94,7 @@ def reached(of: Model) -> Iterator[Vector]:
 @pytest.mark.parametrize("variant", ["closed", "admitting"])
 def test_counts_are_those_of_the_states_with_an_element(variant: str) -> None:
     of = model(variant)
-    expected = dict.fromkeys(
-        ["members", "below", "outer", "inner", "open", "quiescent"], 0
-    )  # fmt: skip
+    expected = dict.fromkeys(["members", "below", "outer", "inner", "open", "quiescent"], 0)
     for vector in reached(of):
         now: Any = of.state(vector)
         expected["members"] += bool(now.members)
@@ -125,8 +124,10 @@ def test_quantifiers_that_always_have_elements_and_positive_ones_are_not_counted
         if isinstance(prop.declaration, QuantifierElements)
     }
     assert counted == {prop.name for prop in club.PROPERTIES} - {
-        "nobody_owes", "some_positive_any", "members_stay",
-    }  # fmt: skip
+        "nobody_owes",
+        "some_positive_any",
+        "members_stay",
+    }
     assert counted_quantifiers(club.nobody_owes) == counted_quantifiers(club.some_positive_any) == ()
 
 
@@ -196,5 +197,8 @@ def test_the_text_and_the_json_object_have_the_sentences(kwalk: Any) -> None:
     assert sum(note.startswith("never put to the test: ") for note in found["vacuity"]) == len(CLOSED)
     assert found["verdict"] == "cannot fail"
     assert [one["prop"] for one in found["cannot_fail"]] == [
-        "all_know_each_other", "queue_is_served", "nobody_owes", "some_positive_any"
+        "all_know_each_other",
+        "queue_is_served",
+        "nobody_owes",
+        "some_positive_any",
     ]

@@ -1,4 +1,5 @@
 """The digest of a model does not depend on how it is written, and differs if an action or a property differs."""
+
 from __future__ import annotations
 
 import importlib
@@ -82,7 +83,7 @@ OTHER = {
     "a bound": [('"hands": 2', '"hands": 1')],
     "a bound's name": [('Bound("hands"', 'Bound("arms"'), ('"hands": 2', '"arms": 2')],
     "whether a deadlock is an error": [('name="clock"', 'name="clock", deadlock_is_error=True')],
-}  # fmt: skip
+}
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 """What a verdict answers, and what it leaves open."""
+
 from __future__ import annotations
 
 import pytest
@@ -53,9 +54,12 @@ def gets_to_nine(counter: Counter) -> bool:
 
 
 COUNTER = Scenario(
-    name="counter", story="A user counts to three.", state=Counter, actions=(advance,),
+    name="counter",
+    story="A user counts to three.",
+    state=Counter,
+    actions=(advance,),
     properties=(stays_small, gets_to_two, gets_to_nine),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("engine", [exhaust, prove])
@@ -79,9 +83,10 @@ def test_every_answer_has_an_exit_code_of_its_own():
 def test_the_outcomes_of_a_proof_are_named():
     outcomes = {proof.prop: proof.outcome for proof in prove(Model(COUNTER)).proofs}
     assert outcomes == {
-        "stays_small()": ProofOutcome.PROVED, "gets_to_two()": ProofOutcome.WITNESSED,
+        "stays_small()": ProofOutcome.PROVED,
+        "gets_to_two()": ProofOutcome.WITNESSED,
         "gets_to_nine()": ProofOutcome.VIOLATED,
-    }  # fmt: skip
+    }
 
 
 @eventually()

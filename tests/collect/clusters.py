@@ -86,8 +86,14 @@ def zookeeper_of(document: dict[str, Any]) -> FakeZooKeeper:
     if document["controller"] is not None:
         zk.put("/controller", {"version": 1, "brokerid": document["controller"], "timestamp": "1"})
     for number in document["broker_ids"]:
-        zk.put(f"/brokers/ids/{number}", {"host": f"broker-{number}", "endpoints": [f"PLAINTEXT://broker-{number}:9092"],
-                                          "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"}})  # fmt: skip
+        zk.put(
+            f"/brokers/ids/{number}",
+            {
+                "host": f"broker-{number}",
+                "endpoints": [f"PLAINTEXT://broker-{number}:9092"],
+                "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
+            },
+        )
     for name, topic in document["topics"].items():
         put_topic(zk, name, topic)
     for path in ("/config/users/alice", "/config/brokers/1", "/config/topics/t", "/delegation_token/tokens/x"):
@@ -114,8 +120,10 @@ def log_folders(document: dict[str, Any], folder: Path) -> dict[int, Path]:
         for name, directory in broker["dirs"].items():
             (root / name).mkdir()
             (root / name / "00000000000000000000.log").write_text(SECRET)
-            for file, key in (("partition.metadata", "partition_metadata"),
-                              ("leader-epoch-checkpoint", "leader_epoch_checkpoint")):  # fmt: skip
+            for file, key in (
+                ("partition.metadata", "partition_metadata"),
+                ("leader-epoch-checkpoint", "leader_epoch_checkpoint"),
+            ):
                 if directory[key] is not None:
                     (root / name / file).write_text(directory[key])
     return found

@@ -66,8 +66,9 @@ def test_a_metadata_cache_is_written_as_its_differences_from_that_of_the_first_b
     assert (written["2"]["like"], list(written["2"]["topics"])) == (1, ["u"])
     assert written["3"]["topics"] == {"u": None}
     caches = {number: broker.cache for number, broker in collected(found).brokers.items()}
-    leaders = {n: {name: {p: m.leader for p, m in by.items()} for name, by in c.partitions.items()}
-               for n, c in caches.items()}  # fmt: skip
+    leaders = {
+        n: {name: {p: m.leader for p, m in by.items()} for name, by in c.partitions.items()} for n, c in caches.items()
+    }
     assert leaders == {1: {"t": {0: 1}, "u": {0: 2}}, 2: {"t": {0: 1}, "u": {0: 3}}, 3: {"t": {0: 1}, "u": {}}}
 
 
@@ -216,14 +217,23 @@ def test_a_log_directory_that_was_forgotten_is_asked_for(shown, tmp_path):
     ("path", "content", "problem"),
     [
         ("/brokers/topics/t", b"{", f"No JSON object is in /brokers/topics/t. {LEFT_OUT}"),
-        ("/brokers/topics/t", b'{"partitions": [1]}',
-         "No assignment of replicas is in /brokers/topics/t: the topic is left out."),
-        ("/brokers/topics/t/partitions/1/state", b'{"leader": 1}',
-         "The states of the partitions 1 of t lack a field: it is left out."),
-        ("/brokers/topics/t/partitions/1/state", b"[]",
-         f"No JSON object is in /brokers/topics/t/partitions/1/state. {LEFT_OUT}"),
+        (
+            "/brokers/topics/t",
+            b'{"partitions": [1]}',
+            "No assignment of replicas is in /brokers/topics/t: the topic is left out.",
+        ),
+        (
+            "/brokers/topics/t/partitions/1/state",
+            b'{"leader": 1}',
+            "The states of the partitions 1 of t lack a field: it is left out.",
+        ),
+        (
+            "/brokers/topics/t/partitions/1/state",
+            b"[]",
+            f"No JSON object is in /brokers/topics/t/partitions/1/state. {LEFT_OUT}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_garbled_znode_is_named_and_left_out(shown, path, content, problem):
     zk = zookeeper_of(shown)
     zk.put(path, content)
@@ -272,14 +282,19 @@ def test_a_migrating_cluster_is_refused(shown):
 @pytest.mark.parametrize(
     ("registration", "endpoint"),
     [
-        ({"endpoints": ["SSL://a:1", "INSIDE://b:2"],
-          "listener_security_protocol_map": {"SSL": "SSL", "INSIDE": "PLAINTEXT"}}, ("b", 2)),
+        (
+            {
+                "endpoints": ["SSL://a:1", "INSIDE://b:2"],
+                "listener_security_protocol_map": {"SSL": "SSL", "INSIDE": "PLAINTEXT"},
+            },
+            ("b", 2),
+        ),
         ({"endpoints": ["PLAINTEXT://[::1]:9092"]}, ("::1", 9092)),
         ({"endpoints": ["SASL_SSL://a:1"]}, None),
         ({"endpoints": ["PLAINTEXT://a:nine"]}, None),
         ({}, None),
     ],
-)  # fmt: skip
+)
 def test_a_broker_is_asked_at_a_listener_without_encryption(registration, endpoint):
     assert plaintext_endpoint(registration) == endpoint
 

@@ -26,9 +26,12 @@ def test_the_present_format_and_files_without_a_number_are_read():
 
 @pytest.mark.parametrize(
     ("number", "message"),
-    [(FORMAT + 1, rf"The capture has the format {FORMAT + 1}, which is newer than this kwalk reads\. Allowed: 1 to"),
-     (0, "format must be a whole number"), ("2", "format must be a whole number")],
-)  # fmt: skip
+    [
+        (FORMAT + 1, rf"The capture has the format {FORMAT + 1}, which is newer than this kwalk reads\. Allowed: 1 to"),
+        (0, "format must be a whole number"),
+        ("2", "format must be a whole number"),
+    ],
+)
 def test_a_format_that_is_not_known_is_refused(number, message):
     with pytest.raises(UsageError, match=message):
         read_capture(changed(lambda shown: shown.update(format=number)))
@@ -48,7 +51,10 @@ def test_without_the_directories_of_a_broker_the_others_show_what_they_show(name
     for broker in ("1", "2", "3"):
         part = inspect_snapshot(changed(without_directories(broker), name))
         assert {one.kind.name for one in part.observations} <= {one.kind.name for one in whole.observations} | {
-            "topic-ids-mixed", "leader-refuses-mixed-topic-ids", "fetch-by-id-refused-mixed-topic-ids"}  # fmt: skip
+            "topic-ids-mixed",
+            "leader-refuses-mixed-topic-ids",
+            "fetch-by-id-refused-mixed-topic-ids",
+        }
         assert any(note.startswith(f"No log directories of broker {broker} ") for note in part.notes)
 
 
@@ -70,8 +76,9 @@ def test_a_cache_that_is_like_one_that_is_not_whole_is_refused(like):
 
 def test_what_is_found_in_a_topic_that_changed_meanwhile_is_not_certain():
     name = "scenario-06-08c-broker1-restarted-14s"
-    settled, moving = (inspect_snapshot(changed(lambda shown, t=topics: shown.update(unsettled=t), name))
-                       for topics in ([], ["t"]))  # fmt: skip
+    settled, moving = (
+        inspect_snapshot(changed(lambda shown, t=topics: shown.update(unsettled=t), name)) for topics in ([], ["t"])
+    )
     assert [one.kind for one in moving.observations] == [one.kind for one in settled.observations]
     assert {one.certain for one in settled.observations} == {True}
     assert {one.certain for one in moving.observations} == {False}
@@ -86,5 +93,8 @@ def test_problems_are_printable_in_the_notes_of_an_inspection():
 def test_the_reference_names_every_field_that_is_read():
     page = (ROOT / "docs" / "reference" / "snapshots.md").read_text("utf-8")
     fields = {*document(), "format", "problems", "unsettled", "like"} - {"controller_raw"}
-    assert {name for name in fields if f"`{name}`" not in page and f".{name}`" not in page and name != "topics"
-            and name != "brokers"} == set()  # fmt: skip
+    assert {
+        name
+        for name in fields
+        if f"`{name}`" not in page and f".{name}`" not in page and name != "topics" and name != "brokers"
+    } == set()

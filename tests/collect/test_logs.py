@@ -20,8 +20,19 @@ from tests.collect.clusters import CLUSTER, SECRET, log_folders, zookeeper_of
 from tests.snapshots.captured import AGED, document
 
 SHELLS = [shell for shell in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(shell[0])]
-HOSTILE = ("t-0", "-n-1", "a b-2", "x=y-3", "$(touch pwned)-4", "'; touch pwned;'-5", "100%41-6", "back\\slash-7",
-           "line\nfeed-8", "|root -9", "ümlaut-10")  # fmt: skip
+HOSTILE = (
+    "t-0",
+    "-n-1",
+    "a b-2",
+    "x=y-3",
+    "$(touch pwned)-4",
+    "'; touch pwned;'-5",
+    "100%41-6",
+    "back\\slash-7",
+    "line\nfeed-8",
+    "|root -9",
+    "ümlaut-10",
+)
 
 
 @pytest.fixture

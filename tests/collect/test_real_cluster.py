@@ -98,10 +98,13 @@ def test_a_request_that_is_no_read_is_never_sent(lab):
     with ZooKeeperReader(ZooKeeperOptions(f"127.0.0.1:{lab.zookeeper_port}")) as reader:
         client = reader._client
         for send in (
-            lambda: client.create("/x"), lambda: client.set("/controller", b"{}"), lambda: client.delete("/controller"),
-            lambda: client.set_acls("/controller", []), lambda: client.transaction().commit(),
+            lambda: client.create("/x"),
+            lambda: client.set("/controller", b"{}"),
+            lambda: client.delete("/controller"),
+            lambda: client.set_acls("/controller", []),
+            lambda: client.transaction().commit(),
             lambda: client.get("/controller", watch=print),
-        ):  # fmt: skip
+        ):
             with pytest.raises(InternalError, match="a request to ZooKeeper that is no read"):
                 send()
     assert last_transaction(lab) - before == 2

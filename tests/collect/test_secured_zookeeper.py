@@ -15,9 +15,11 @@ from tests.lab.test_live import WHY_NOT
 
 pytest.importorskip("kazoo", reason="kazoo is not installed; run make setup")
 pytestmark = [
-    pytest.mark.lab, pytest.mark.slow, pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT)),
+    pytest.mark.lab,
+    pytest.mark.slow,
+    pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT)),
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed"),
-]  # fmt: skip
+]
 JAAS = """Server {
   org.apache.zookeeper.server.auth.DigestLoginModule required user_reader="PASSWORD";
 };
@@ -31,9 +33,24 @@ def free_port():
 
 def certificate(folder, name):
     """A certificate of localhost that is its own authority, and its key, as PEM files."""
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-               "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-               "-keyout", f"{folder}/{name}.key", "-out", f"{folder}/{name}.pem"]  # fmt: skip
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        f"/CN={name}",
+        "-addext",
+        "subjectAltName=DNS:localhost,IP:127.0.0.1",
+        "-keyout",
+        f"{folder}/{name}.key",
+        "-out",
+        f"{folder}/{name}.pem",
+    ]
     subprocess.run(command, check=True, capture_output=True)
     both = (folder / f"{name}.key").read_text() + (folder / f"{name}.pem").read_text()
     (folder / f"{name}.both.pem").write_text(both)
@@ -48,12 +65,17 @@ def secured(tmp_path_factory):
     (folder / "jaas.conf").write_text(JAAS.replace("PASSWORD", SECRET))
     port, tls = free_port(), free_port()
     settings = {
-        "secureClientPort": tls, "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-        "ssl.keyStore.location": folder / "server.both.pem", "ssl.keyStore.type": "PEM",
-        "ssl.trustStore.location": folder / "client.pem", "ssl.trustStore.type": "PEM",
-    }  # fmt: skip
-    java = ("-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
-            f"-Djava.security.auth.login.config={folder / 'jaas.conf'}")  # fmt: skip
+        "secureClientPort": tls,
+        "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+        "ssl.keyStore.location": folder / "server.both.pem",
+        "ssl.keyStore.type": "PEM",
+        "ssl.trustStore.location": folder / "client.pem",
+        "ssl.trustStore.type": "PEM",
+    }
+    java = (
+        "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+        f"-Djava.security.auth.login.config={folder / 'jaas.conf'}",
+    )
     lab = Lab(folder / "lab", LabOptions(brokers=1))
     try:
         lab.start_zookeeper(port, settings, java)
@@ -90,9 +112,12 @@ def test_with_the_certificates_that_zookeeper_trusts_it_is_read(collect):
 
 @pytest.mark.parametrize(
     "words",
-    [("--tls",), ("--tls-ca", "{folder}/stranger.pem", *WITH_TLS[2:]),
-     (*WITH_TLS[:2], "--tls-cert", "{folder}/stranger.pem", "--tls-key", "{folder}/stranger.key")],
-)  # fmt: skip
+    [
+        ("--tls",),
+        ("--tls-ca", "{folder}/stranger.pem", *WITH_TLS[2:]),
+        (*WITH_TLS[:2], "--tls-cert", "{folder}/stranger.pem", "--tls-key", "{folder}/stranger.key"),
+    ],
+)
 def test_with_other_certificates_it_is_refused_in_one_line(collect, words):
     ran = collect(*words, encrypted=True, seconds=2)
     assert (ran.code, ran.err.count("\n")) == (2, 1)

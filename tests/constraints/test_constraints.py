@@ -12,6 +12,7 @@ The counts of TLC are those that it prints for these specifications, with the co
     Next == \\E i \\in 0..2 : c' = [c EXCEPT ![i] = @ + 1]
     CONSTRAINT c[0] + c[1] + c[2] < 5        ACTION_CONSTRAINT \\A i, j \\in 0..2 : c'[i] <= c'[j] + 2
 """
+
 from __future__ import annotations
 
 from typing import Annotated, Any
@@ -114,9 +115,14 @@ def x_grows_slowly(before: Plane, after: Plane) -> bool:
 
 
 PLANE = Scenario(
-    name="plane", story="A point moves.", state=Plane, actions=(right, up, back),
-    properties=(sum_is_not_four, x_is_not_three, x_grows_slowly), constraints=(small, close), bounds={"big": 9},
-)  # fmt: skip
+    name="plane",
+    story="A point moves.",
+    state=Plane,
+    actions=(right, up, back),
+    properties=(sum_is_not_four, x_is_not_three, x_grows_slowly),
+    constraints=(small, close),
+    bounds={"big": 9},
+)
 
 
 @state
@@ -145,9 +151,13 @@ def balanced(before: Cells, after: Cells) -> bool:
 
 
 RING = Scenario(
-    name="ring", story="Three counters.", state=Cells, actions=(add,), constraints=(sum_below_five, balanced),
+    name="ring",
+    story="Three counters.",
+    state=Cells,
+    actions=(add,),
+    constraints=(sum_below_five, balanced),
     bounds={"big": 9, "cells": 3},
-)  # fmt: skip
+)
 
 
 def interpreted(model: Model, **options: Any) -> Verdict:
@@ -160,8 +170,11 @@ ENGINES = {
     "two threads": lambda model, **options: search(model, workers=2, **options),
 }
 BY_TLC = {
-    (PLANE, False): (10, 24), (PLANE, True): (9, 22), (RING, False): (35, 106), (RING, True): (23, 70),
-}  # fmt: skip
+    (PLANE, False): (10, 24),
+    (PLANE, True): (9, 22),
+    (RING, False): (35, 106),
+    (RING, True): (23, 70),
+}
 """Distinct and generated states that TLC prints (tla2tools.jar, one worker)."""
 
 
@@ -227,10 +240,17 @@ def test_symmetry_is_proved_of_constraints_too() -> None:
         return cells.count[0] < 2
 
     with pytest.raises(UsageError, match="not interchangeable"):
-        exhaust(Scenario(
-            name="lopsided", story="x", state=Cells, actions=(add,), constraints=(first_is_small,),
-            bounds={"big": 3, "cells": 3},
-        ), symmetry="cells")  # fmt: skip
+        exhaust(
+            Scenario(
+                name="lopsided",
+                story="x",
+                state=Cells,
+                actions=(add,),
+                constraints=(first_is_small,),
+                bounds={"big": 3, "cells": 3},
+            ),
+            symmetry="cells",
+        )
 
 
 @action(by=SYSTEM)
@@ -248,9 +268,15 @@ def arrives(plane: Plane) -> bool:
 
 def test_a_behaviour_that_stops_at_a_constraint_violates_no_eventually_property_and_is_no_deadlock() -> None:
     scenario = Scenario(
-        name="way", story="x", state=Plane, actions=(forward,), properties=(arrives,), constraints=(small,),
-        bounds={"big": 9}, deadlock_is_error=True,
-    )  # fmt: skip
+        name="way",
+        story="x",
+        state=Plane,
+        actions=(forward,),
+        properties=(arrives,),
+        constraints=(small,),
+        bounds={"big": 9},
+        deadlock_is_error=True,
+    )
     verdict = exhaust(scenario)
     assert verdict.answer is Answer.HOLDS
     assert verdict.quiescent_states == 0
@@ -270,9 +296,15 @@ def test_a_verdict_says_why_an_action_never_fired_and_a_property_was_never_teste
         return plane.y == 0
 
     scenario = Scenario(
-        name="way", story="x", state=Plane, actions=(forward, up), properties=(rests, far_away, x_grows_slowly),
-        constraints=(small,), bounds={"big": 5}, initial=at_the_end,
-    )  # fmt: skip
+        name="way",
+        story="x",
+        state=Plane,
+        actions=(forward, up),
+        properties=(rests, far_away, x_grows_slowly),
+        constraints=(small,),
+        bounds={"big": 5},
+        initial=at_the_end,
+    )
     notes = list(vacuity_notes(exhaust(scenario), Model(scenario)))
     assert notes[:5] == [
         "action instances that never fired: forward, up",
@@ -328,9 +360,14 @@ def test_names_of_constraints_are_checked() -> None:
         Model(PLANE, flags={"closer": True})
     with pytest.raises(UsageError, match="has the name of a flag"):
         Scenario(
-            name="w", story="w", state=Plane, actions=(right,), constraints=(close,), flags={"close": True},
+            name="w",
+            story="w",
+            state=Plane,
+            actions=(right,),
+            constraints=(close,),
+            flags={"close": True},
             bounds={"big": 2},
-        )  # fmt: skip
+        )
 
 
 @state

@@ -1,4 +1,5 @@
 """What a distributed search and one in memory must agree on."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -6,9 +7,20 @@ from typing import Any
 from kwalk.search.results.verdict import Verdict
 
 COUNTS = (
-    "scenario", "variant", "bounds", "flags", "properties", "qualifier", "distinct_states", "generated_states", "depth",
-    "quiescent_states", "bounds_hit", "action_counts", "premises",
-)  # fmt: skip
+    "scenario",
+    "variant",
+    "bounds",
+    "flags",
+    "properties",
+    "qualifier",
+    "distinct_states",
+    "generated_states",
+    "depth",
+    "quiescent_states",
+    "bounds_hit",
+    "action_counts",
+    "premises",
+)
 
 
 def counts(verdict: Verdict) -> dict[str, Any]:

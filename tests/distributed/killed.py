@@ -2,6 +2,7 @@
 
 It prints the depth of each level that counts, and runs until it is killed.
 """
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """`kwalk exhaust --spark`: what it says, where its states go, and what is refused."""
+
 from __future__ import annotations
 
 import shlex
@@ -26,7 +27,7 @@ def test_a_search_that_was_cut_short_names_the_command_that_resumes_it_and_that_
         (("--partitions", "4"), "--partitions is for searches on Spark. Add --spark."),
         (("--master", "spark://host:7077"), "--master is for searches on Spark. Add --spark."),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_go_together_is_refused(kwalk, words, why):
     ran = kwalk("exhaust", "die-hard", *words)
     assert ran.code == 2 and why in ran.err

@@ -1,4 +1,5 @@
 """Distributed search counts and finds what the search in memory does, with any number of partitions, after any end."""
+
 from __future__ import annotations
 
 import os
@@ -184,9 +185,11 @@ def test_a_folder_of_another_search_is_refused(tmp_path):
 
 def test_a_driver_that_is_killed_in_mid_search_can_be_resumed(spark, tmp_path):
     running = subprocess.Popen(
-        [sys.executable, "-m", "tests.distributed.killed", tmp_path / "states"], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "tests.distributed.killed", tmp_path / "states"],
+        stdout=subprocess.PIPE,
+        text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )  # fmt: skip
+    )
     while running.stdout.readline() != "3\n":
         assert running.poll() is None
     running.kill()

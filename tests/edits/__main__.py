@@ -6,6 +6,7 @@ All projects share one cache. A child process is forked for each command, which 
 the commands run as new processes, and a part of the edits happen within a process, by loading modules again, by
 assigning to what a module has, or by calling a factory again.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -306,17 +307,31 @@ def without_meaning(before: Project, after: Project, name: str, folder: Path) ->
 
 
 COMMANDS: dict[str, tuple[int, Callable[[Project, Project, str, Path], None]]] = {
-    "exhaust": (25, exhaust), "reload": (15, reload), "poke": (15, poke), "hot": (5, hot), "resume": (10, resumed),
-    "reduce": (5, reduced), "walk": (5, walked), "prove": (3, proved), "keys": (7, identified),
-    "comments": (5, without_meaning), "mutate": (3, mutated), "command line": (2, command_line),
-}  # fmt: skip
+    "exhaust": (25, exhaust),
+    "reload": (15, reload),
+    "poke": (15, poke),
+    "hot": (5, hot),
+    "resume": (10, resumed),
+    "reduce": (5, reduced),
+    "walk": (5, walked),
+    "prove": (3, proved),
+    "keys": (7, identified),
+    "comments": (5, without_meaning),
+    "mutate": (3, mutated),
+    "command line": (2, command_line),
+}
 """The commands by name, each with its weight."""
 
 
 def fuzz(
-    edits: int, seed: int, report: Callable[[str], None], *, seconds: float = inf, commands: tuple[str, ...] = (),
+    edits: int,
+    seed: int,
+    report: Callable[[str], None],
+    *,
+    seconds: float = inf,
+    commands: tuple[str, ...] = (),
     stop: bool = False,
-) -> tuple[Counter[str], list[str]]:  # fmt: skip
+) -> tuple[Counter[str], list[str]]:
     """Make random edits.
 
     Args:

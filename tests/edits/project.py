@@ -5,6 +5,7 @@ where a function of the model reads it: a constant of another module, an argumen
 file, a decorator. An *edit* gives one knob another value. The *expected* answer is found by a search over two numbers
 that shares nothing with kwalk.
 """
+
 from __future__ import annotations
 
 import random
@@ -213,9 +214,14 @@ def _closure(files: Files, name: str, value: int) -> str:
 @route("decorator")
 def _decorator(files: Files, name: str, value: int) -> str:
     files.add(
-        "dep.py", f"def plus_{name}(add):", "    def around(function):", "        def both():",
-        "            return function() + add", "        return both", "    return around",
-    )  # fmt: skip
+        "dep.py",
+        f"def plus_{name}(add):",
+        "    def around(function):",
+        "        def both():",
+        "            return function() + add",
+        "        return both",
+        "    return around",
+    )
     part = value // 2
     files.add("main.py", "import dep", f"@dep.plus_{name}({part})", f"def p_{name}():", f"    return {value - part}")
     return f"p_{name}()"
@@ -249,9 +255,15 @@ def _environment(files: Files, name: str, value: int) -> str:
 def _conditional(files: Files, name: str, value: int) -> str:
     files.environment[f"WHICH_{name}"] = "yes" if value % 2 else "no"
     files.add(
-        "dep.py", "import os", f"if os.environ['WHICH_{name}'] == 'yes':", f"    def q_{name}():", "        return 1",
-        "else:", f"    def q_{name}():", "        return 0",
-    )  # fmt: skip
+        "dep.py",
+        "import os",
+        f"if os.environ['WHICH_{name}'] == 'yes':",
+        f"    def q_{name}():",
+        "        return 1",
+        "else:",
+        f"    def q_{name}():",
+        "        return 0",
+    )
     files.add("main.py", f"from dep import q_{name}")
     return f"({value - value % 2} + q_{name}())"
 
@@ -436,15 +448,26 @@ class Project:
         lines = []
         for number, (guard, target) in enumerate(self.edges):
             lines += [
-                "@action(by=SYSTEM)", f"def go{number}(s: S) -> None:", '    """Go."""',
-                f"    require(s.n == {read[guard]})", f"    s.n = {read[target]}",
-            ]  # fmt: skip
+                "@action(by=SYSTEM)",
+                f"def go{number}(s: S) -> None:",
+                '    """Go."""',
+                f"    require(s.n == {read[guard]})",
+                f"    s.n = {read[target]}",
+            ]
         lines += [
-            "@action(by=SYSTEM)", "def count(s: S) -> None:", f"    require(s.b < {self.ballast})", "    s.b += 1",
-            "def begin(s: S) -> None:", f"    s.n = {read['first']}",
-            "@always()", "def never_bad(s: S) -> bool:", f"    return s.n != {read['bad']}",
-            "@constraint()", "def near(s: S) -> bool:", f"    return s.n <= {read['cut']}",
-        ]  # fmt: skip
+            "@action(by=SYSTEM)",
+            "def count(s: S) -> None:",
+            f"    require(s.b < {self.ballast})",
+            "    s.b += 1",
+            "def begin(s: S) -> None:",
+            f"    s.n = {read['first']}",
+            "@always()",
+            "def never_bad(s: S) -> bool:",
+            f"    return s.n != {read['bad']}",
+            "@constraint()",
+            "def near(s: S) -> bool:",
+            f"    return s.n <= {read['cut']}",
+        ]
         return lines
 
     def _scenario(self, files: Files) -> list[str]:
@@ -457,9 +480,9 @@ class Project:
             return [f"SC = Scenario({given})"]
         empty = "".join(f"@action(by=SYSTEM)\ndef go{n}(s):\n    require(s.n < 0)\n" for n in range(len(self.edges)))
         files.add("others.py", "from kwalk import *", "SYSTEM = Actor('system')", *empty.splitlines())
-        first = given.replace(f"actions=({names},)", "actions=(" + "".join(
-            f"others.go{n}, " for n in range(len(self.edges))
-        ) + ")")  # fmt: skip
+        first = given.replace(
+            f"actions=({names},)", "actions=(" + "".join(f"others.go{n}, " for n in range(len(self.edges))) + ")"
+        )
         return ["import others", f"SC = evolve(Scenario({first}), actions=({names},))"]
 
     def _with_noise(self, lines: list[str]) -> list[str]:
@@ -492,8 +515,10 @@ def random_edit(project: Project, chance: random.Random, route: str) -> tuple[st
     """Return a knob, the project with that route for it, and with another value of it; most edits change the answer."""
     edits = [
         (name, project.with_knob(name, value))
-        for name in project.knobs for value in range(TOP + 1) if value != project.knobs[name]
-    ]  # fmt: skip
+        for name in project.knobs
+        for value in range(TOP + 1)
+        if value != project.knobs[name]
+    ]
     chance.shuffle(edits)
     changing = [edit for edit in edits if edit[1].expected != project.expected]
     name, edited = changing[0] if changing and chance.random() < 0.8 else edits[0]

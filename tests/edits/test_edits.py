@@ -1,4 +1,5 @@
 """After any edit kwalk answers for the model as it is; the fuzzer of edits notices a key that leaves something out."""
+
 from __future__ import annotations
 
 import subprocess

@@ -4,6 +4,7 @@ Words: *generated* counts the initial states and every step taken from a distinc
 known one, as TLC's "states generated" does. *Depth* is the longest shortest path from an initial state, which itself
 has depth 0; TLC and Stateright call an initial state's depth 1, so their figure is ours plus one.
 """
+
 from __future__ import annotations
 
 from collections import Counter

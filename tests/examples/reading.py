@@ -3,6 +3,7 @@
 Words: a *part* is a fenced block. One that begins with the comment `# name.py` is a piece of that file; other Python is
 run in order; `sh` is a command of kwalk; `text` is what the part before it prints.
 """
+
 from __future__ import annotations
 
 import importlib

@@ -1,4 +1,5 @@
 """The page for users of TLA+ is true: its excerpts are in the examples, and its counts are what a search counts."""
+
 from __future__ import annotations
 
 import re

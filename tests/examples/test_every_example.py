@@ -1,4 +1,5 @@
 """All examples are announced, documented and sound where their source says so; together they use the whole language."""
+
 from __future__ import annotations
 
 import ast
@@ -131,9 +132,19 @@ def _shapes(shape: Shape) -> Iterator[Shape]:
 def test_together_the_examples_use_every_kind_of_field() -> None:
     used = {type(shape) for scenario in SCENARIOS for shape in _shapes(Model(scenario).shape)}
     assert used == {
-        ArrayShape, ChoiceShape, FifoShape, FlaggedSetShape, FlagShape, FreshShape, MemberShape, NumberShape,
-        OptionalShape, RecordShape, SubsetShape, ValueShape,
-    }  # fmt: skip
+        ArrayShape,
+        ChoiceShape,
+        FifoShape,
+        FlaggedSetShape,
+        FlagShape,
+        FreshShape,
+        MemberShape,
+        NumberShape,
+        OptionalShape,
+        RecordShape,
+        SubsetShape,
+        ValueShape,
+    }
 
 
 def test_together_the_examples_use_every_kind_of_invariant_but_those_of_ports() -> None:

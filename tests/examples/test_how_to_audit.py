@@ -1,4 +1,5 @@
 """The page on auditing fixes is true: its file is written, its commands print what it shows, its Python runs."""
+
 from __future__ import annotations
 
 import pytest

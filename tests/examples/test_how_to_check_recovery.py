@@ -1,4 +1,5 @@
 """The page on recovery is true: its model is written, and its commands print what it shows."""
+
 from __future__ import annotations
 
 from tests.examples.reading import Reader, parts_of, squeezed

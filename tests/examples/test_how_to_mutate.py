@@ -1,4 +1,5 @@
 """The page on mutating a model is true: its files are written, its commands print what it shows, its Python runs."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """The page on refinement is true: its models are written, and its commands print what it shows."""
+
 from __future__ import annotations
 
 from tests.examples.reading import Reader, parts_of, squeezed

@@ -1,4 +1,5 @@
 """The reference of the language is true: its code runs, lifts and agrees; what it calls refused is refused."""
+
 from __future__ import annotations
 
 import importlib
@@ -118,4 +119,3 @@ def test_what_the_reference_calls_refused_is_refused_with_file_line_and_advice(r
     line = len((reader.folder / "depot.py").read_text(encoding="utf-8").rstrip().splitlines())
     with pytest.raises(LiftError, match=rf"depot\.py:{line}: .*Instead: "):
         lift(model)
-

@@ -1,4 +1,5 @@
 """Published counts too large for plain Python, and what both can count, as the compiled exhaustive search has them."""
+
 from __future__ import annotations
 
 from functools import cache

@@ -1,4 +1,5 @@
 """What the clients' history says of every course of their operations is what trying all orders says."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

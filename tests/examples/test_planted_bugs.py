@@ -1,4 +1,5 @@
 """The examples with something to find: it is found, and the shortest way to it is as long as the source says."""
+
 from __future__ import annotations
 
 import csv

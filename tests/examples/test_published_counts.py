@@ -2,6 +2,7 @@
 
 Here plain Python counts; `test_large_published_counts` has the compiled engine count what is too large for it.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
 """A system action that is always enabled keeps a model from being quiescent; a verdict says so and names the action."""
+
 from __future__ import annotations
 
 import pytest

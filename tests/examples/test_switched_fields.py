@@ -1,4 +1,5 @@
 """Fields that exist only under a flag: they cost nothing without it, and writing them is then an error."""
+
 from __future__ import annotations
 
 from typing import Annotated

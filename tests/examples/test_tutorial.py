@@ -1,4 +1,5 @@
 """The tutorial is true: its files are written, its Python runs, its commands print what it shows, its tests behave."""
+
 from __future__ import annotations
 
 import importlib

@@ -1,4 +1,5 @@
 """Type checkers accept the examples and the tutorial's model in their strict mode, without an ignore."""
+
 from __future__ import annotations
 
 import os
@@ -73,9 +74,13 @@ def mypy(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     options = ["--follow-imports", "silent", "--cache-dir", str(project / "cache"), "--config-file", os.devnull]
     command = [sys.executable, "-m", "mypy", "--strict", *options, *arguments]
     return subprocess.run(
-        command, cwd=project, capture_output=True, text=True, check=False,
+        command,
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
         env=os.environ | {"MYPYPATH": os.pathsep.join((str(project), str(project / "types")))},
-    )  # fmt: skip
+    )
 
 
 def test_mypy_strict_accepts_the_examples_and_the_tutorials_model_and_finds_a_wrong_annotation(project: Path) -> None:

@@ -1,4 +1,5 @@
 """A hunt is exhaustive where that finishes, else it walks and shrinks what it met; nothing is counted twice."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """A program beside its model: what is drawn, what counts as a difference, and what Hypothesis makes of it."""
+
 from __future__ import annotations
 
 import subprocess
@@ -31,9 +32,14 @@ from kwalk import (
 )
 
 QUICK = hypothesis.settings(
-    deadline=None, suppress_health_check=list(HealthCheck), max_examples=60, stateful_step_count=30, database=None,
-    derandomize=True, phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
-)  # fmt: skip
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    max_examples=60,
+    stateful_step_count=30,
+    database=None,
+    derandomize=True,
+    phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+)
 SIZES = Domain("sizes", "sizes of a purse")
 LIMIT = Bound("limit", "coins that the model counts")
 OWNER = Actor("owner")
@@ -67,9 +73,14 @@ def any_size(purse: Purse, size: Annotated[int, SIZES]) -> None:
 
 
 PURSE = Scenario(
-    name="purse", story="Coins go in and out.", state=Purse, initial=any_size, actions=(put, take), properties=(),
+    name="purse",
+    story="Coins go in and out.",
+    state=Purse,
+    initial=any_size,
+    actions=(put, take),
+    properties=(),
     bounds={"sizes": 5, "limit": 3},
-)  # fmt: skip
+)
 
 
 class Right(Implementation):

@@ -1,4 +1,5 @@
 """The page on implementations is true: its test finds the planted bug, and prints what it shows."""
+
 from __future__ import annotations
 
 import re

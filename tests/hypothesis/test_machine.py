@@ -1,4 +1,5 @@
 """The state machine: what it draws, what it prints, and what pytest and Hypothesis make of it."""
+
 from __future__ import annotations
 
 import subprocess
@@ -126,14 +127,16 @@ def test_another_variant_or_bound_has_a_database_entry_of_its_own():
 
 
 def test_a_machine_is_a_test_case_that_pytest_collects(tmp_path):
-    (tmp_path / "test_mine.py").write_text(textwrap.dedent("""
+    (tmp_path / "test_mine.py").write_text(
+        textwrap.dedent("""
         from kwalk.model.examples.lost_update import LOST_UPDATE
         from kwalk.model.language import Model
         from kwalk.search.analyses.hypothesis.machine import machine_for
 
         TestUnlocked = machine_for(Model(LOST_UPDATE, "no-lock")).TestCase
         TestLocked = machine_for(Model(LOST_UPDATE, "lock")).TestCase
-    """))
+    """)
+    )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:kwalk", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert "1 failed, 1 passed" in done.stdout

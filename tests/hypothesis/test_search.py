@@ -1,4 +1,5 @@
 """A search by Hypothesis ends in one verdict, like any engine's, and within its time."""
+
 from __future__ import annotations
 
 import time

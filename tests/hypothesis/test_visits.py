@@ -1,4 +1,5 @@
 """Asking a visit is asking the model: the same outcomes, in every state of walks through the examples."""
+
 from __future__ import annotations
 
 import random

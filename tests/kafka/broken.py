@@ -1,4 +1,5 @@
 """Behaviours that violate a property, described for tests."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

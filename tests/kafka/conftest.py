@@ -1,4 +1,5 @@
 """Fixtures of the tests of the Kafka model."""
+
 from __future__ import annotations
 
 import pytest

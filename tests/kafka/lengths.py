@@ -1,4 +1,5 @@
 """How short the ways to what a search has found are."""
+
 from __future__ import annotations
 
 from kwalk.search.results.verdict import Verdict

@@ -1,4 +1,5 @@
 """Mistakes that are planted in the model, for invariants that no story breaks by itself: each replaces functions."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -28,9 +29,13 @@ def takes_any_controller(state: BrokerState, request: ControlRequest) -> bool:
 
 
 def takes_any_leader_epoch(
-    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int, *,
+    replica: Replica,
+    topic_id: int | None,
+    wanted: LeaderAndIsrPartitionState,
+    broker: int,
+    *,
     is_stopping: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """The broker accepts every request, whatever the leader epoch."""
     open_log(replica, topic_id, broker)
     if wanted.leader is not None:

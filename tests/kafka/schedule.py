@@ -3,6 +3,7 @@
 Words: to *settle* is to let system actions run, in a fixed order, until none is enabled. A *winner* is the broker that
 gets to /controller first after it was deleted.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable

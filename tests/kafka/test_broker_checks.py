@@ -1,4 +1,5 @@
 """What brokers refuse before they write ZooKeeper, and which defects remain for clients that ask brokers only."""
+
 from __future__ import annotations
 
 import pytest

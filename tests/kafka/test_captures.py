@@ -3,6 +3,7 @@
 Compared are, for every partition, leader, ISR, leader epoch and each broker's partition.metadata; the znode's topic id;
 the controller and its epoch. Of a series' numbers only the order of a new controller's election is taken.
 """
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """A controlled shutdown in steps: the broker still handles requests after its controller has moved its leaders."""
+
 from __future__ import annotations
 
 import pytest

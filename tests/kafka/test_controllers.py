@@ -1,4 +1,5 @@
 """Watches, the event queue, elections, and what a deposed controller can still do."""
+
 from __future__ import annotations
 
 import pytest

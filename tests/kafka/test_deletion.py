@@ -1,4 +1,5 @@
 """Deleted topics: by a client, by hand, created again; and what dead entries of a controller's state machines do."""
+
 from __future__ import annotations
 
 import pytest
@@ -147,17 +148,31 @@ def test_a_marker_that_outlives_a_removal_by_hand_deletes_the_next_topic_of_that
 def test_a_clients_deletion_holds_all_that_is_asked_of_it_in_every_state():
     verdict = exhaust(Model(TOPIC_DELETION, "2.8.2"), keep_going=True)
     assert (verdict.strength, verdict.distinct_states, verdict.quiescent_states, verdict.bounds_hit) == (
-        Strength.EXHAUSTIVE, 5_623, 24, {},
-    )  # fmt: skip
+        Strength.EXHAUSTIVE,
+        5_623,
+        24,
+        {},
+    )
     assert not verdict.findings
 
 
 STALE_RESPONSES = (
-    "topic_deletion(0)", "handle_stop_replica(0)", "handle_stop_replica(0)", "handle_stop_replica(1)",
-    "handle_stop_replica(1)", "reelect(0)", "delete_controller()", "failover_reads_topics(0)",
-    "failover_sets_topic_ids(0)", "failover_reads_states(0)", "failover_sends_requests(0)",
-    "stop_replica_response(0)", "stop_replica_response(0)", "complete_deletion_deletes_topic(0)",
-    "complete_deletion_deletes_config(0)", "complete_deletion_deletes_request(0)",
+    "topic_deletion(0)",
+    "handle_stop_replica(0)",
+    "handle_stop_replica(0)",
+    "handle_stop_replica(1)",
+    "handle_stop_replica(1)",
+    "reelect(0)",
+    "delete_controller()",
+    "failover_reads_topics(0)",
+    "failover_sets_topic_ids(0)",
+    "failover_reads_states(0)",
+    "failover_sends_requests(0)",
+    "stop_replica_response(0)",
+    "stop_replica_response(0)",
+    "complete_deletion_deletes_topic(0)",
+    "complete_deletion_deletes_config(0)",
+    "complete_deletion_deletes_request(0)",
 )
 """A controller deletes a topic, is elected again, and continues with the answers to its first term's requests."""
 
@@ -173,7 +188,6 @@ def test_answers_to_an_earlier_term_of_the_controller_complete_a_deletion_whose_
     schedule._elect(1)
     schedule.settle()
     assert schedule.violated("no_stray"), "the second term's LeaderAndIsr came, its StopReplica was dropped"
-
 
 
 @pytest.mark.parametrize("fenced", [True, False])

@@ -1,4 +1,5 @@
 """A topic that is deleted while it is reassigned: logs that stay, a deletion that hangs, and what closes both."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """What holds of the old client's story in every state within its bounds, and how short its shortest harm is."""
+
 from __future__ import annotations
 
 from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
@@ -27,8 +28,11 @@ def test_in_2_8_2_one_failover_alone_makes_no_replica_differ():
     verdict = searched("2.8.2", keep_going=True, restarts=0)
     assert (verdict.distinct_states, verdict.quiescent_states, verdict.bounds_hit) == (39_821, 56, {})
     assert shortest(verdict) == {
-        "no_partition_lost": 4, "zk_id_not_erased": 4, "topic_id_stable": 8, "context_agrees": 11,
-    }  # fmt: skip
+        "no_partition_lost": 4,
+        "zk_id_not_erased": 4,
+        "topic_id_stable": 8,
+        "context_agrees": 11,
+    }
 
 
 def test_in_3_9_0_one_failover_alone_makes_every_replica_differ():

@@ -1,4 +1,5 @@
 """The page of fixes says what an audit finds: all of them are on it, and those that are quickly audited are again."""
+
 from __future__ import annotations
 
 import pytest

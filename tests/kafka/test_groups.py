@@ -1,4 +1,5 @@
 """Consumer groups: which releases break what, by the shortest way; what closes it; and what holds in every state."""
+
 from __future__ import annotations
 
 import pytest
@@ -25,85 +26,228 @@ THERE = "start(0) elect(1,1) handle_leader_and_isr(0,0) handle_leader_and_isr(1,
 AND_BACK = "elect(0,1) handle_leader_and_isr(0,1) handle_leader_and_isr(1,0) run_task(0,0) run_task(0,0) run_task(1,0)"
 AWAY = "handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0) find_coordinator(0) run_task(1,0)"
 BROKEN = (
-    (Broken("group_with_an_offset_is_listed(0)", "consumer-group-removal", "0.10.0",
-            f"{JOINED} commit(0,0) leave_group(0,0) complete_join(0) replicate(0)"), "0.10.1"),
-    (Broken("partition_is_consumed()", "consumer-group-reassigned-partition", "0.10.1", f"""
+    (
+        Broken(
+            "group_with_an_offset_is_listed(0)",
+            "consumer-group-removal",
+            "0.10.0",
+            f"{JOINED} commit(0,0) leave_group(0,0) complete_join(0) replicate(0)",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "partition_is_consumed()",
+            "consumer-group-reassigned-partition",
+            "0.10.1",
+            f"""
             {JOINED} reassign(1) handle_leader_and_isr(1,0) run_task(1,0) handle_stop_replica(0) replicate(1)
             replicate(1)
-            """), "0.10.2"),
-    (Broken("recreated_topic_has_no_offset(0)", "consumer-group-recreated-topic", "0.10.1",
-            f"{COMMITTED} recreate_topic() handle_deleted_partitions(0) handle_deleted_partitions(1)"), "0.10.2"),
+            """,
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "recreated_topic_has_no_offset(0)",
+            "consumer-group-recreated-topic",
+            "0.10.1",
+            f"{COMMITTED} recreate_topic() handle_deleted_partitions(0) handle_deleted_partitions(1)",
+        ),
+        "0.10.2",
+    ),
     (Broken("committed_offset_is_kept(1)", "consumer-group", "0.10.2", MOVED), "1.0"),
     (Broken("committed_offset_is_kept(1)", "consumer-group", "0.11.0.0", MOVED), "1.0"),
-    (Broken("committed_offset_is_kept(0)", "consumer-group-retention", "2.0",
-            f"{COMMITTED} retention_passes() clean_up(0)"), "2.3"),
-    (Broken("young_offset_is_kept(1)", "consumer-group-retention-after-a-move", "2.1.0", f"""
+    (
+        Broken(
+            "committed_offset_is_kept(0)",
+            "consumer-group-retention",
+            "2.0",
+            f"{COMMITTED} retention_passes() clean_up(0)",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "young_offset_is_kept(1)",
+            "consumer-group-retention-after-a-move",
+            "2.1.0",
+            f"""
             {JOINED} commit(0,0) leave_group(0,0) complete_join(0) elect(1,1) handle_leader_and_isr(1,0) run_task(1,0)
             clean_up(1)
-            """, flags={"old_records": True}), "2.3"),
-    (Broken("offset_is_kept_from_empty_on(1)", "consumer-group-retention-after-a-move", "2.3", f"""
+            """,
+            flags={"old_records": True},
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "offset_is_kept_from_empty_on(1)",
+            "consumer-group-retention-after-a-move",
+            "2.3",
+            f"""
             {JOINED} commit(0,0) leave_group(0,0) retention_passes() complete_join(0) elect(1,1)
             handle_leader_and_isr(1,0) run_task(1,0) clean_up(1)
-            """), "2.8.0"),
-    (Broken("partition_is_consumed()", "consumer-group-compaction", "2.3", """
+            """,
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "partition_is_consumed()",
+            "consumer-group-compaction",
+            "2.3",
+            """
             start(0) join_group(0,0) crash(0) complete_join(0) expire_heartbeat(0,0) complete_join(0) clean_up(0)
             replicate(0) clean(1) elect(1,1) start(0) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0)
             run_task(0,0)
-            """), "2.8.0"),
-    (Broken("rebalance_ends()", "consumer-group-stalled-member", "2.4.1", """
+            """,
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "rebalance_ends()",
+            "consumer-group-stalled-member",
+            "2.4.1",
+            """
             start(0) start(1) join_group(0,0) crash(0) join_group(1,0) complete_join(0) sync_group(1,0,1)
-            """, bounds={"pauses": 0, "consumer_stops": 1}), "2.8.2"),
-    (Broken("dead_member_is_removed(0)", "consumer-group-removal", "2.4.1",
-            "start(0) join_group(0,0) crash(0) complete_join(0)"), "2.8.0"),
-    (Broken("committed_offset_is_kept(0)", "consumer-group-retention", "2.8.0", """
+            """,
+            bounds={"pauses": 0, "consumer_stops": 1},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "dead_member_is_removed(0)",
+            "consumer-group-removal",
+            "2.4.1",
+            "start(0) join_group(0,0) crash(0) complete_join(0)",
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "committed_offset_is_kept(0)",
+            "consumer-group-retention",
+            "2.8.0",
+            """
             start(0) start(1) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate(0) commit(0,0)
             leave_group(0,0) complete_join(0) join_group(1,0) replicate(0) retention_passes() clean_up(0)
-            """), "2.8.2"),
-    (Broken("partition_is_consumed()", "consumer-group-static-member", "2.3", """
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "partition_is_consumed()",
+            "consumer-group-static-member",
+            "2.3",
+            """
             start(0) join_group(0,0) crash(0) start(0) complete_join(0) join_group(0,0) sync_group(0,0,1) replicate(0)
             replicate(0)
-            """), "2.8.0"),
-    (Broken("settled_static_member_is_not_fenced(0)", "consumer-group-static-member", "2.3", f"""
+            """,
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "settled_static_member_is_not_fenced(0)",
+            "consumer-group-static-member",
+            "2.3",
+            f"""
             start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) start(0) join_group(0,0) replicate(0)
             sync_group(0,0,1) elect(1,1) {AWAY} heartbeat(0,1)
-            """), "2.8.0"),
-    (Broken("static_member_can_join(0)", "consumer-group-static-member", "2.3", """
+            """,
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "static_member_can_join(0)",
+            "consumer-group-static-member",
+            "2.3",
+            """
             start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) elect(1,1) start(0)
             handle_leader_and_isr(1,0) run_task(1,0) join_group(0,1)
-            """), "2.4.1"),
-    (Broken("rebalance_ends()", "consumer-group-stalled-member", "2.8.0", """
+            """,
+        ),
+        "2.4.1",
+    ),
+    (
+        Broken(
+            "rebalance_ends()",
+            "consumer-group-stalled-member",
+            "2.8.0",
+            """
             start(0) start(1) join_group(0,0) join_group(1,0) complete_join(0) sync_group(1,0,1) stall(0,1)
-            """), "2.8.2"),
+            """,
+        ),
+        "2.8.2",
+    ),
     (Broken("partition_is_consumed()", "consumer-group-there-and-back", "2.8.0", f"{THERE} {AND_BACK}"), "2.8.2"),
-)  # fmt: skip
+)
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
-    Broken("deleted_group_stays_deleted(1)", "consumer-group-removal", "3.9.0",
-           f"{CRASHED} delete_group(0) elect(1,0) handle_leader_and_isr(1,0) run_task(1,0)"),
-    Broken("removed_group_stays_removed(1)", "consumer-group-removal", "3.9.0",
-           f"{CRASHED} clean_up(0) elect(1,0) handle_leader_and_isr(1,0) run_task(1,0)"),
-    Broken("group_is_never_listed_twice()", "consumer-group-removal", "3.9.0", """
+    Broken(
+        "deleted_group_stays_deleted(1)",
+        "consumer-group-removal",
+        "3.9.0",
+        f"{CRASHED} delete_group(0) elect(1,0) handle_leader_and_isr(1,0) run_task(1,0)",
+    ),
+    Broken(
+        "removed_group_stays_removed(1)",
+        "consumer-group-removal",
+        "3.9.0",
+        f"{CRASHED} clean_up(0) elect(1,0) handle_leader_and_isr(1,0) run_task(1,0)",
+    ),
+    Broken(
+        "group_is_never_listed_twice()",
+        "consumer-group-removal",
+        "3.9.0",
+        """
            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) elect(1,1) handle_leader_and_isr(1,0)
            run_task(1,0)
-           """),
-    Broken("recreated_topic_has_no_offset(1)", "consumer-group-recreated-topic", "3.9.0", f"""
+           """,
+    ),
+    Broken(
+        "recreated_topic_has_no_offset(1)",
+        "consumer-group-recreated-topic",
+        "3.9.0",
+        f"""
            {COMMITTED} elect(1,1) handle_leader_and_isr(1,0) recreate_topic() handle_deleted_partitions(0)
            handle_deleted_partitions(1) run_task(1,0)
-           """),
-    Broken("static_member_is_not_fenced(0)", "consumer-group-static-member", "3.9.0", f"""
+           """,
+    ),
+    Broken(
+        "static_member_is_not_fenced(0)",
+        "consumer-group-static-member",
+        "3.9.0",
+        f"""
            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) start(0) join_group(0,0)
            complete_join(0) elect(1,1) {AWAY} sync_group(0,1,1)
-           """),
-    Broken("only_the_last_generation_commits()", "consumer-group-slow-unload", "3.9.0", """
+           """,
+    ),
+    Broken(
+        "only_the_last_generation_commits()",
+        "consumer-group-slow-unload",
+        "3.9.0",
+        """
            elect(1,1) start(1) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(1,0) join_group(1,1)
            complete_join(1) sync_group(1,1,1) replicate(1) elect(0,1) handle_leader_and_isr(0,0) commit(0,0)
-           """),
-    Broken("committed_offset_is_kept(0)", "consumer-group-there-and-back", "3.9.0", """
+           """,
+    ),
+    Broken(
+        "committed_offset_is_kept(0)",
+        "consumer-group-there-and-back",
+        "3.9.0",
+        """
            elect(1,1) start(0) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(1,0) join_group(0,1)
            complete_join(1) sync_group(0,1,0) replicate(1) commit(0,1) replicate(1) elect(0,1)
            handle_leader_and_isr(0,1) run_task(0,0) run_task(0,0)
-           """),
-)  # fmt: skip
+           """,
+    ),
+)
 """The shortest way to what no release closes."""
 COUNTS = {
     ("consumer-group", "2.8.2"): (417_997, 2_672, {}),

@@ -1,4 +1,5 @@
 """Healthy clusters in 3.9.0: what holds in every state within the bounds, and the defects of Kafka that are left."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """The page of Kafka's names is current, and has every step of the controller and of brokers."""
+
 from __future__ import annotations
 
 from kwalk.invariants.scenarios import SCENARIOS

@@ -1,4 +1,5 @@
 """The page of known bugs says what searches find: each row's trace is one that is replayed, and the shortest."""
+
 from __future__ import annotations
 
 import re

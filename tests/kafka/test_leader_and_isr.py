@@ -1,4 +1,5 @@
 """How a broker judges a LeaderAndIsr request, check by check, in each version."""
+
 from __future__ import annotations
 
 import pytest

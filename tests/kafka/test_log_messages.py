@@ -2,6 +2,7 @@
 
 `log_messages.toml` has the messages as they are in the source of Kafka; no test reads that source.
 """
+
 from __future__ import annotations
 
 import re

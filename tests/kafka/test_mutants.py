@@ -1,4 +1,5 @@
 """The pages of mutants: the score, every mutant that is alive with its reason, and a few that are looked at again."""
+
 from __future__ import annotations
 
 import importlib
@@ -76,9 +77,12 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.trials
 FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
 BROKEN_WITHOUT_A_MISTAKE = {
-    "partition_has_a_live_isr_member", "replicas_are_live", "cluster_has_a_controller", "deleted_replica_has_no_log",
+    "partition_has_a_live_isr_member",
+    "replicas_are_live",
+    "cluster_has_a_controller",
+    "deleted_replica_has_no_log",
     "isr_members_fetch",
-}  # fmt: skip
+}
 """Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py and
 test_deletion_during_reassignment.py."""
 SMALL = "records-through-failover"
@@ -183,5 +187,3 @@ def test_a_mutant_ends_as_it_did(baseline, mutants, name):
     status, prop, steps = AGAIN[name]
     assert outcome.status is status and outcome.prop.startswith(prop)
     assert (None if outcome.actions is None else len(outcome.actions)) == steps
-
-

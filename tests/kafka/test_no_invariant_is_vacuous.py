@@ -1,4 +1,5 @@
 """No invariant is vacuous: each can be violated, its premise occurs, and its symptom is what operators look for."""
+
 from __future__ import annotations
 
 import re
@@ -118,8 +119,9 @@ QUICK = ("old-client-expansion", "recreated-topic-records", "zombie-controller",
 QUICKEST = {(name, STORIES[name].default_variant) for name in QUICK}
 VARIANTS = [
     pytest.param(name, variant, marks=() if (name, variant) in QUICKEST else pytest.mark.thorough)
-    for name, story in STORIES.items() for variant in story.variants
-]  # fmt: skip
+    for name, story in STORIES.items()
+    for variant in story.variants
+]
 
 
 @pytest.mark.parametrize(("name", "variant"), VARIANTS)

@@ -1,4 +1,5 @@
 """Disks that fail: who leads then, what becomes of deletions, and what brokers of 3.0 take for a failed disk."""
+
 from __future__ import annotations
 
 import pytest
@@ -9,9 +10,15 @@ from kwalk.model.language import Model
 from tests.kafka.schedule import Schedule
 
 ROOM = {
-    "restarts": 4, "failovers": 3, "deletions": 2, "hand_removals": 4, "topic_ids": 3, "incarnations": 2,
-    "controller_epochs": 9, "leader_epochs": 14,
-}  # fmt: skip
+    "restarts": 4,
+    "failovers": 3,
+    "deletions": 2,
+    "hand_removals": 4,
+    "topic_ids": 3,
+    "incarnations": 2,
+    "controller_epochs": 9,
+    "leader_epochs": 14,
+}
 
 
 def with_topic(variant: str = "2.8.2") -> Schedule:

@@ -2,6 +2,7 @@
 
 The topic is created with two partitions and expanded to four. Leaders are 0, 1, 2, 0; broker 0 is controller first.
 """
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """A topic's znodes that go one after the other, those of its partitions first; and brokers that delete no topics."""
+
 from __future__ import annotations
 
 import pytest
@@ -11,9 +12,15 @@ from kwalk.search.results.verdict import Strength
 from tests.kafka.schedule import Schedule
 
 ROOM = {
-    "restarts": 4, "failovers": 3, "deletions": 2, "hand_removals": 4, "topic_ids": 3, "incarnations": 2,
-    "controller_epochs": 9, "leader_epochs": 14,
-}  # fmt: skip
+    "restarts": 4,
+    "failovers": 3,
+    "deletions": 2,
+    "hand_removals": 4,
+    "topic_ids": 3,
+    "incarnations": 2,
+    "controller_epochs": 9,
+    "leader_epochs": 14,
+}
 
 
 def with_topic(variant: str = "2.8.2", **flags: bool) -> Schedule:

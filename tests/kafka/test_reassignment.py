@@ -1,4 +1,5 @@
 """Replicas that move: what a reassignment leaves behind, what a cancelled one does, and what it overwrites."""
+
 from __future__ import annotations
 
 import pytest
@@ -109,9 +110,7 @@ def test_an_old_client_drops_a_reassignment_and_adds_partitions_with_as_many_rep
     """Kafka: existingAssignmentPartition0 has the replicas that are added, and those that are removed."""
     admins = (admin_adds_partitions, admin_reads_topic, admin_writes_topic)
     bounds = {"partitions": 2, "created_partitions": 1, "expansions": 1, "admins": 1, "old_admins": 1}
-    scenario = evolve(
-        REASSIGNMENT, actions=(*REASSIGNMENT.actions, *admins), bounds={**REASSIGNMENT.bounds, **bounds}
-    )
+    scenario = evolve(REASSIGNMENT, actions=(*REASSIGNMENT.actions, *admins), bounds={**REASSIGNMENT.bounds, **bounds})
     schedule = begun("3.9.0", scenario, **flags)
     schedule.take("alter_partition_reassignments(0, 0, 0, 0)")
     znode = schedule.cluster.zookeeper.topics[0]
@@ -183,9 +182,13 @@ def test_the_steps_of_a_reassignment_end_as_one_step_does(stepwise):
     assert len(steps) == (4 if stepwise else 0)
     znode = schedule.cluster.zookeeper.topics[0]
     assert (znode.assignments[0].replicas, znode.states[0].isr, znode.states[0].leader_epoch) == ({1, 2}, {1, 2}, 3)
-    assert schedule.cluster.controller_of(0).reassignment == Model(
-        HEALTHY["healthy-reassignment"], "3.9.0", bounds
-    ).state(schedule.model.initial[0]).controller_of(0).reassignment
+    assert (
+        schedule.cluster.controller_of(0).reassignment
+        == Model(HEALTHY["healthy-reassignment"], "3.9.0", bounds)
+        .state(schedule.model.initial[0])
+        .controller_of(0)
+        .reassignment
+    )
 
 
 def preferred_replica_leads(variant: str) -> Schedule:

@@ -1,4 +1,5 @@
 """What becomes of records while leaders change: none is lost, none differs; and what it takes for that to be wrong."""
+
 from __future__ import annotations
 
 import pytest
@@ -35,10 +36,19 @@ def log(*leader_epochs: int) -> Log:
 @pytest.mark.parametrize(
     ("follower", "leader", "offset"),
     [
-        ((0, 0), (0, 0), 2), ((0,), (0, 0), 1), ((0, 0), (0,), 1), ((0, 0), (0, 1), 1), ((0, 1), (0, 2), 1),
-        ((1,), (0,), 0), ((1, 1), (0, 2), 0), ((), (0,), 0), ((0,), (), 0), ((0, 1), (0, 0), 1), ((0,), (1,), 0),
+        ((0, 0), (0, 0), 2),
+        ((0,), (0, 0), 1),
+        ((0, 0), (0,), 1),
+        ((0, 0), (0, 1), 1),
+        ((0, 1), (0, 2), 1),
+        ((1,), (0,), 0),
+        ((1, 1), (0, 2), 0),
+        ((), (0,), 0),
+        ((0,), (), 0),
+        ((0, 1), (0, 0), 1),
+        ((0,), (1,), 0),
     ],
-)  # fmt: skip
+)
 def test_a_follower_truncates_to_where_its_leader_epochs_leave_the_leaders(follower, leader, offset):
     with Model(RECORDS_THROUGH_FAILOVER, "3.9.0", {"records": 2}).active():
         assert diverging_offset(log(*follower), log(*leader)) == offset
@@ -89,8 +99,11 @@ def test_without_truncation_replicas_would_differ(monkeypatch):
             "2.8.2",
             67_064,
             {
-                "records_have_a_topic_id": 5, "no_resurrection": 8, "elected_log_is_of_its_topic": 16,
-                "partition_servable": 18, "replicas_converge": 18,
+                "records_have_a_topic_id": 5,
+                "no_resurrection": 8,
+                "elected_log_is_of_its_topic": 16,
+                "partition_servable": 18,
+                "replicas_converge": 18,
             },
         ),
         ("3.9.0", 57_432, {"partition_servable": 17, "replicas_converge": 17}),

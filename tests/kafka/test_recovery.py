@@ -1,4 +1,5 @@
 """What comes eventually in Kafka once faults are over: it does in 2.8.2; in 3.0 a deletion hangs; and it can fail."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """What the page on repairs of topic ids advises: which id replicas have after an expansion, and when each way heals."""
+
 from __future__ import annotations
 
 from itertools import permutations

@@ -1,4 +1,5 @@
 """What a controller leaves behind when it resigns: requests that are lost, a batch that is not empty, no successor."""
+
 from __future__ import annotations
 
 import pytest

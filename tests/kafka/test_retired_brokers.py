@@ -1,4 +1,5 @@
 """A broker is stopped for good: what breaks if it still has replicas, and that nothing does if it has none."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """Operators who get rid of a topic by hand: what each runbook leaves behind, and which one leaves nothing."""
+
 from __future__ import annotations
 
 import pytest
@@ -53,9 +54,15 @@ def settled(name: str, **flags: object) -> Schedule:
 
 
 OPERATOR = (
-    "runbook_deletes_topic", "runbook_removes_topic", "runbook_removes_deletion_request", "runbook_removes_controller",
-    "runbook_removes_logs", "runbook_stops", "runbook_starts", "runbook_rolls",
-)  # fmt: skip
+    "runbook_deletes_topic",
+    "runbook_removes_topic",
+    "runbook_removes_deletion_request",
+    "runbook_removes_controller",
+    "runbook_removes_logs",
+    "runbook_stops",
+    "runbook_starts",
+    "runbook_rolls",
+)
 
 
 def test_brokers_keep_a_topic_whose_znode_is_removed():

@@ -1,4 +1,5 @@
 """Sessions that expire, bounces, and controllers that were deposed: what three of Kafka's fixes closed."""
+
 from __future__ import annotations
 
 import pytest
@@ -28,7 +29,10 @@ CASES = [
     (ZOMBIE_CONTROLLER, "2.8.2", {"zk_fencing": False, "session_bound": False}, 5_346, UNFENCED),
     (FAILOVER_DURING_EXPANSION, "2.8.2", {}, 2_033, {}),
     (
-        FAILOVER_DURING_EXPANSION, "2.8.2", {"zk_fencing": False}, 3_010,
+        FAILOVER_DURING_EXPANSION,
+        "2.8.2",
+        {"zk_fencing": False},
+        3_010,
         {"one_effective_controller": 5, "context_agrees": 13, "partition_servable": 15, "replicas_converge": 15},
     ),
     pytest.param(FAST_BOUNCE, "2.8.2", {}, 7_293, {}, marks=THOROUGH),

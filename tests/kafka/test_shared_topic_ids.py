@@ -1,4 +1,5 @@
 """Two topics with one id: what a controller does that finds them, and how to get out."""
+
 from __future__ import annotations
 
 from attrs import evolve
@@ -10,9 +11,16 @@ from tests.kafka.schedule import Schedule
 
 BY_HAND = evolve(OLD_CLIENT_EXPANSION, actions=(*OLD_CLIENT_EXPANSION.actions, write_topic_id))
 ROOM = {
-    "brokers": 2, "topics": 2, "partitions": 1, "new_creations": 1, "repairs": 3, "failovers": 1,
-    "controller_epochs": 9, "events": 8, "requests": 6,
-}  # fmt: skip
+    "brokers": 2,
+    "topics": 2,
+    "partitions": 1,
+    "new_creations": 1,
+    "repairs": 3,
+    "failovers": 1,
+    "controller_epochs": 9,
+    "events": 8,
+    "requests": 6,
+}
 
 
 def with_two_topics(variant: str = "2.8.2") -> Schedule:

@@ -1,4 +1,5 @@
 """The answers that documents state beside a command are those of the command, with its flags and bounds."""
+
 from __future__ import annotations
 
 import re

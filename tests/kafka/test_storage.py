@@ -1,4 +1,5 @@
 """Logs of a partition: worked examples, what releases break by the shortest way, and what holds in every state."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -55,65 +56,189 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (Broken("stop_keeps_file_times()", "log-recovery", "0.10.0", "time_passes() shut_down()"), "0.10.1"),
     (Broken("segments_do_not_overlap(0)", "log-roll", "0.10.1", "append(1,0,1,0) append(1,0,2,2)"), "0.10.2"),
-    (Broken("append_does_not_fail()", "log-lookup", "1.0", "append(1,0,1,2) truncate_to(0)",
-            bounds={"gaps": 2, "max_relative_offset": 1}), "2.0"),
-    (Broken("append_does_not_fail()", "log-recovery", "2.0",
-            "shut_down() load() crash(0,0) load() finish_loading()"), "2.5"),
-    (Broken("cleaning_has_something_to_clean()", "log-compacted-copy", "2.0", f"""
+    (
+        Broken(
+            "append_does_not_fail()",
+            "log-lookup",
+            "1.0",
+            "append(1,0,1,2) truncate_to(0)",
+            bounds={"gaps": 2, "max_relative_offset": 1},
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "append_does_not_fail()", "log-recovery", "2.0", "shut_down() load() crash(0,0) load() finish_loading()"
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "cleaning_has_something_to_clean()",
+            "log-compacted-copy",
+            "2.0",
+            f"""
             append_keyed(0,0,0,1) append_keyed(0,0,0,1) begin_cleaning() {CLEANED} begin_cleaning()
-            """), "2.5"),
-    (Broken("expired_segment_is_deleted()", "log-retention", "0.10.0",
-            "time_passes() append(1,0,1,0) raise_high_watermark(1)"), "0.10.1"),
-    (Broken("young_record_is_kept(0)", "log-retention", "0.10.0",
-            "append(1,1,1,0) time_passes() delete_old()"), "0.10.1"),
-    (Broken("start_offset_is_not_above_the_high_watermark()", "log-retention", "0.11.0.0",
-            "append(1,0,1,0) time_passes() delete_old()"), "1.0"),
-    (Broken("tombstone_is_kept_after_its_append(1)", "log-tombstones", "0.10.1", f"""
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "expired_segment_is_deleted()",
+            "log-retention",
+            "0.10.0",
+            "time_passes() append(1,0,1,0) raise_high_watermark(1)",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken("young_record_is_kept(0)", "log-retention", "0.10.0", "append(1,1,1,0) time_passes() delete_old()"),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "start_offset_is_not_above_the_high_watermark()",
+            "log-retention",
+            "0.11.0.0",
+            "append(1,0,1,0) time_passes() delete_old()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "tombstone_is_kept_after_its_append(1)",
+            "log-tombstones",
+            "0.10.1",
+            f"""
             append_keyed(0,1,0,0) append_keyed(0,0,1,0) begin_cleaning() append_keyed(1,0,0,0) {CLEANED}
             begin_cleaning() {CLEANED} {CLEANED}
-            """), "0.10.2"),
-    (Broken("cleaner_lives()", "log-compacted-copy", "0.10.2", f"""
+            """,
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-compacted-copy",
+            "0.10.2",
+            f"""
             append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0)
             append_keyed(1,0,0,0) append_keyed(1,0,0,0) begin_cleaning() append_keyed(0,0,0,0) {CLEANED} {CLEANED}
             begin_cleaning() write_cleaned()
-            """), "0.11.0.0"),
-    (Broken("last_value_is_kept(0)", "log-compaction", "1.0", f"""
+            """,
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "last_value_is_kept(0)",
+            "log-compaction",
+            "1.0",
+            f"""
             append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(1,0,0,0) append_keyed(1,0,0,0)
             append_keyed(0,0,0,0) raise_high_watermark(4) begin_cleaning() {CLEANED} write_cleaned() rename_to_swap()
             rename_old() crash(5,0) load() finish_loading()
-            """, flags={"clean_below_high_watermark": True}), "2.0"),
-    (Broken("young_record_is_kept(0)", "log-recovery", "2.7", """
+            """,
+            flags={"clean_below_high_watermark": True},
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "young_record_is_kept(0)",
+            "log-recovery",
+            "2.7",
+            """
             append(1,1,1,0) raise_high_watermark(1) time_passes() shut_down() load() crash(1,0) load() finish_loading()
             delete_old()
-            """), "2.8.2"),
-    (Broken("no_batch_is_torn()", "log-recovery", "2.7", """
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "no_batch_is_torn()",
+            "log-recovery",
+            "2.7",
+            """
             append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) crash(1,0) load() finish_loading()
             checkpoint_recovery_point() crash(0,1) load() finish_loading()
-            """), "2.8.2"),
-    (Broken("last_value_is_kept(0)", "log-compaction", "2.8.2", f"""
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "last_value_is_kept(0)",
+            "log-compaction",
+            "2.8.2",
+            f"""
             append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) raise_high_watermark(1) begin_cleaning()
             {CLEANED}
-            """), "3.9.0"),
-    (Broken("tombstone_is_kept_after_compaction(0)", "log-tombstones", "2.8.2", f"""
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "tombstone_is_kept_after_compaction(0)",
+            "log-tombstones",
+            "2.8.2",
+            f"""
             append_keyed(0,0,1,0) time_passes() append_keyed(1,0,0,0) append_keyed(1,0,0,0) begin_cleaning()
             append_keyed(1,0,0,0) {CLEANED} {CLEANED} begin_cleaning() {CLEANED}
-            """), "3.9.0"),
-    (Broken("topic_configuration_is_kept()", "dynamic-configuration", "2.0", """
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "topic_configuration_is_kept()",
+            "dynamic-configuration",
+            "2.0",
+            """
             alter_topic(0) alter_broker(0) handle_topic_change() handle_broker_change() alter_broker(1)
             handle_broker_change()
-            """), "2.5"),
-    (Broken("deleted_configuration_does_not_hold()", "dynamic-configuration", "2.5",
-            "alter_broker(1) handle_broker_change() alter_broker(None) handle_broker_change()"), "2.7"),
-    (Broken("configuration_follows_precedence()", "dynamic-configuration", "2.8.2",
-            "alter_other_key() handle_cluster_change()", start=2), "3.9.0"),
-)  # fmt: skip
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "deleted_configuration_does_not_hold()",
+            "dynamic-configuration",
+            "2.5",
+            "alter_broker(1) handle_broker_change() alter_broker(None) handle_broker_change()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "configuration_follows_precedence()",
+            "dynamic-configuration",
+            "2.8.2",
+            "alter_other_key() handle_cluster_change()",
+            start=2,
+        ),
+        "3.9.0",
+    ),
+)
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
-    Broken("timestamp_lookup_finds_the_first_record(0)", "log-lookup", "3.9.0",
-           "append(2,0,1,0) append(2,0,1,0) raise_high_watermark(1) delete_records(1)"),
-    Broken("start_offset_does_not_move_back()", "log-recovery", "3.9.0",
-           "append(1,0,1,0) raise_high_watermark(1) delete_records(1) crash(0,0) load()"),
-)  # fmt: skip
+    Broken(
+        "timestamp_lookup_finds_the_first_record(0)",
+        "log-lookup",
+        "3.9.0",
+        "append(2,0,1,0) append(2,0,1,0) raise_high_watermark(1) delete_records(1)",
+    ),
+    Broken(
+        "start_offset_does_not_move_back()",
+        "log-recovery",
+        "3.9.0",
+        "append(1,0,1,0) raise_high_watermark(1) delete_records(1) crash(0,0) load()",
+    ),
+)
 """The shortest way to what no release closes."""
 COUNTS = {
     ("log-lookup", "2.8.2"): (23_760, 14_144, {"timestamp_lookup_finds_the_first_record": 4}),
@@ -339,27 +464,81 @@ def forgets_the_start(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
 RECOVER_SEGMENT, RECOVER_LOG = log_loading.recover_segment, log_loading.recover_log
 TWO = "append(2,0,1,0) append(2,0,1,0)"
 PLANTED = (
-    ("offset_lookup_finds_the_first_record(0)", "log-lookup", log_segment, "lookup", reads_the_end,
-     "append(1,0,1,0) append(1,0,1,0)"),
-    ("indexes_point_to_batches(0)", "log-lookup", log_segment, "append_offset", appends_the_beginning,
-     "append(1,0,1,0) append(1,0,1,0)"),
-    ("indexes_grow(0)", "log-lookup", log_segment, "append_offset", appends_the_beginning,
-     "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0)"),
+    (
+        "offset_lookup_finds_the_first_record(0)",
+        "log-lookup",
+        log_segment,
+        "lookup",
+        reads_the_end,
+        "append(1,0,1,0) append(1,0,1,0)",
+    ),
+    (
+        "indexes_point_to_batches(0)",
+        "log-lookup",
+        log_segment,
+        "append_offset",
+        appends_the_beginning,
+        "append(1,0,1,0) append(1,0,1,0)",
+    ),
+    (
+        "indexes_grow(0)",
+        "log-lookup",
+        log_segment,
+        "append_offset",
+        appends_the_beginning,
+        "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0)",
+    ),
     ("segments_do_not_overlap(0)", "log-lookup", log_module, "roll", rolls_by(-1), TWO),
     ("segments_are_not_larger_than_allowed(0)", "log-lookup", log_module, "should_roll", lambda *_: False, TWO),
-    ("active_segment_is_there()", "log-retention", log_module, "roll", rolls_by(1),
-     "append(1,0,1,0) raise_high_watermark(1) time_passes() delete_old()"),
-    ("excess_is_deleted()", "log-retention", log_module, "retention_size_breached", lambda _: 0,
-     "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) raise_high_watermark(4)"),
-    ("segment_before_the_start_is_deleted()", "log-lookup", log_module, "start_offset_breached", lambda _: 0,
-     f"{TWO} raise_high_watermark(1) delete_records(1)"),
-    ("start_offset_survives_a_stop()", "log-recovery", log_loading, "recover_log", forgets_the_start,
-     "append(1,0,1,0) raise_high_watermark(1) delete_records(1) shut_down() load()"),
-    ("flushed_records_survive(0)", "log-recovery", log_loading, "recover_segment", recovers_nothing,
-     "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) flush(2) crash(3,0) load() finish_loading()"),
-    ("deleted_files_are_kept_for_the_delay()", "log-retention", log_module, "is_delay_over", lambda _: True,
-     "append(1,0,1,0) raise_high_watermark(1) time_passes() delete_old() delete_files()"),
-)  # fmt: skip
+    (
+        "active_segment_is_there()",
+        "log-retention",
+        log_module,
+        "roll",
+        rolls_by(1),
+        "append(1,0,1,0) raise_high_watermark(1) time_passes() delete_old()",
+    ),
+    (
+        "excess_is_deleted()",
+        "log-retention",
+        log_module,
+        "retention_size_breached",
+        lambda _: 0,
+        "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) raise_high_watermark(4)",
+    ),
+    (
+        "segment_before_the_start_is_deleted()",
+        "log-lookup",
+        log_module,
+        "start_offset_breached",
+        lambda _: 0,
+        f"{TWO} raise_high_watermark(1) delete_records(1)",
+    ),
+    (
+        "start_offset_survives_a_stop()",
+        "log-recovery",
+        log_loading,
+        "recover_log",
+        forgets_the_start,
+        "append(1,0,1,0) raise_high_watermark(1) delete_records(1) shut_down() load()",
+    ),
+    (
+        "flushed_records_survive(0)",
+        "log-recovery",
+        log_loading,
+        "recover_segment",
+        recovers_nothing,
+        "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) flush(2) crash(3,0) load() finish_loading()",
+    ),
+    (
+        "deleted_files_are_kept_for_the_delay()",
+        "log-retention",
+        log_module,
+        "is_delay_over",
+        lambda _: True,
+        "append(1,0,1,0) raise_high_watermark(1) time_passes() delete_old() delete_files()",
+    ),
+)
 """Mistakes that are planted in the model, for properties that no release breaks."""
 
 

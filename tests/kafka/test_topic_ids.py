@@ -1,4 +1,5 @@
 """Variants, candidate fixes of lost topic ids, admins that overwrite each other, and repairs of a broken cluster."""
+
 from __future__ import annotations
 
 from itertools import permutations

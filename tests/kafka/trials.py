@@ -1,4 +1,5 @@
 """What an audit finds of fixes, as plainly as a test can pin it."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -4,20 +4,25 @@ Words: a behaviour is *broken* where it ends in a violation. What is *planted* i
 `tests.kafka.planted`, where none of the stories breaks the invariant by itself. The steps are those that `kwalk
 exhaust` found: none that is shorter breaks the invariant within the same bounds. Steps have no spaces within.
 """
+
 from __future__ import annotations
 
 from tests.kafka.broken import Broken
 
 BROKEN = (
     Broken(
-        "zk_id_not_erased(0)", "old-client-expansion", "2.8.2",
+        "zk_id_not_erased(0)",
+        "old-client-expansion",
+        "2.8.2",
         bounds={"restarts": 0, "brokers": 2},
         steps="""
         old_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) old_client_adds_partitions(0)
         """,
     ),
     Broken(
-        "topic_id_stable(0)", "old-client-expansion", "2.8.2",
+        "topic_id_stable(0)",
+        "old-client-expansion",
+        "2.8.2",
         bounds={"restarts": 0, "brokers": 2},
         steps="""
         old_client_creates_topic(0) delete_controller() topic_change(0) topic_change_creates_partitions(0)
@@ -25,7 +30,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "replica_id_matches_zookeeper(0, 0, 0)", "old-client-expansion", "3.9.0",
+        "replica_id_matches_zookeeper(0, 0, 0)",
+        "old-client-expansion",
+        "3.9.0",
         bounds={"restarts": 0, "brokers": 2},
         steps="""
         old_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) old_client_adds_partitions(0)
@@ -36,26 +43,34 @@ BROKEN = (
         """,
     ),
     Broken(
-        "context_agrees(0, 0)", "authentication-failure", "2.8.2",
+        "context_agrees(0, 0)",
+        "authentication-failure",
+        "2.8.2",
         steps="""
         new_client_creates_topic(0) auth_failure_reinitializes(0)
         """,
     ),
     Broken(
-        "one_effective_controller()", "failover-during-expansion", "2.8.2",
+        "one_effective_controller()",
+        "failover-during-expansion",
+        "2.8.2",
         flags={"zk_fencing": False},
         steps="""
         new_client_creates_topic(0) delete_controller() reelect(1) topic_change(0) topic_change_creates_partitions(0)
         """,
     ),
     Broken(
-        "controller_serves(0)", "authentication-failure", "2.8.2",
+        "controller_serves(0)",
+        "authentication-failure",
+        "2.8.2",
         steps="""
         auth_failure_reinitializes(0)
         """,
     ),
     Broken(
-        "controller_epoch_monotone(1)", "failover-during-expansion", "3.9.0",
+        "controller_epoch_monotone(1)",
+        "failover-during-expansion",
+        "3.9.0",
         bounds={"restarts": 1, "new_expansions": 0, "brokers": 3},
         planted="brokers take any request",
         steps="""
@@ -66,7 +81,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "leader_epoch_monotone(0, 0)", "fast-bounce", "3.9.0",
+        "leader_epoch_monotone(0, 0)",
+        "fast-bounce",
+        "3.9.0",
         bounds={"brokers": 2, "restarts": 2},
         planted="leader epochs wrap around",
         steps="""
@@ -76,7 +93,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "replica_leader_epoch_monotone(1, 0, 0)", "fast-bounce", "3.9.0",
+        "replica_leader_epoch_monotone(1, 0, 0)",
+        "fast-bounce",
+        "3.9.0",
         bounds={"brokers": 2, "restarts": 2},
         flags={"isr_changes": "between requests"},
         planted="brokers take any request, and leader epochs wrap around",
@@ -87,7 +106,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "partition_servable(0, 1)", "failover-during-expansion", "2.8.2",
+        "partition_servable(0, 1)",
+        "failover-during-expansion",
+        "2.8.2",
         flags={"zk_fencing": False},
         steps="""
         new_client_creates_topic(0) topic_change(0) new_client_adds_partitions(0) delete_controller() reelect(1)
@@ -97,7 +118,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "partition_gets_a_leader(0, 0)", "delete-by-hand", "3.9.0",
+        "partition_gets_a_leader(0, 0)",
+        "delete-by-hand",
+        "3.9.0",
         bounds={"restarts": 0},
         steps="""
         new_client_creates_topic(0) topic_change(0) remove_topic_by_hand(0) topic_change_creates_partitions(0)
@@ -105,7 +128,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "replicas_converge(1, 0, 0)", "fast-bounce", "2.8.2",
+        "replicas_converge(1, 0, 0)",
+        "fast-bounce",
+        "2.8.2",
         flags={"broker_epoch": False},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -113,7 +138,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "leader_in_assignment(0, 0)", "reassignment", "3.9.0",
+        "leader_in_assignment(0, 0)",
+        "reassignment",
+        "3.9.0",
         planted="replicas that are removed stay in the ISR",
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -122,14 +149,18 @@ BROKEN = (
         """,
     ),
     Broken(
-        "no_partition_lost(0)", "old-client-expansion", "2.8.2",
+        "no_partition_lost(0)",
+        "old-client-expansion",
+        "2.8.2",
         bounds={"restarts": 0, "brokers": 2},
         steps="""
         old_client_creates_topic(0) topic_change(0) old_client_adds_partitions(0) topic_change_creates_partitions(0)
         """,
     ),
     Broken(
-        "committed_survives(1, 0, 0)", "records-through-failover", "3.9.0",
+        "committed_survives(1, 0, 0)",
+        "records-through-failover",
+        "3.9.0",
         flags={"unclean_election": True},
         steps="""
         new_client_creates_topic(0) stop(0,0) reelect(1) restart(0) failover_reads_topics(1) failover_sets_topic_ids(1)
@@ -138,7 +169,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "no_divergence(1, 0, 0)", "stray-log", "2.8.2",
+        "no_divergence(1, 0, 0)",
+        "stray-log",
+        "2.8.2",
         start=1,
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -146,7 +179,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "no_resurrection(0, 0, 0)", "recreated-topic-records", "2.8.2",
+        "no_resurrection(0, 0, 0)",
+        "recreated-topic-records",
+        "2.8.2",
         bounds={"restarts": 0},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -154,7 +189,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "elected_log_is_of_its_topic(0, 0, 0)", "recreated-topic-records", "2.8.2",
+        "elected_log_is_of_its_topic(0, 0, 0)",
+        "recreated-topic-records",
+        "2.8.2",
         bounds={"restarts": 1},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -164,7 +201,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "deletion_targets_intent(0)", "delete-and-recreate", "3.0",
+        "deletion_targets_intent(0)",
+        "delete-and-recreate",
+        "3.0",
         steps="""
         delete_controller() reelect(0) failover_reads_topics(0) new_client_creates_topic(0) failover_sets_topic_ids(0)
         client_deletes_topic(0) failover_reads_states(0) failover_sends_requests(0) complete_deletion_deletes_topic(0)
@@ -172,7 +211,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "deleted_logs_were_unused(0, 0, 0)", "reassignment-there-and-back", "3.9.0",
+        "deleted_logs_were_unused(0, 0, 0)",
+        "reassignment-there-and-back",
+        "3.9.0",
         flags={"stop_replica_epoch": "none"},
         steps="""
         alter_partition_reassignments(0,0,0,0) handle_leader_and_isr(0) handle_leader_and_isr(1)
@@ -180,7 +221,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "deletion_terminates(0)", "delete-by-hand", "3.9.0",
+        "deletion_terminates(0)",
+        "delete-by-hand",
+        "3.9.0",
         bounds={"restarts": 0},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -189,7 +232,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "no_stray(0, 0, 0)", "delete-by-hand", "3.9.0",
+        "no_stray(0, 0, 0)",
+        "delete-by-hand",
+        "3.9.0",
         bounds={"restarts": 0},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -197,7 +242,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "no_unrequested_topic(0)", "expansion-during-deletion", "2.8.2",
+        "no_unrequested_topic(0)",
+        "expansion-during-deletion",
+        "2.8.2",
         flags={"old_upsert": True},
         steps="""
         client_deletes_topic(0) topic_deletion(0) handle_stop_replica(0) handle_stop_replica(0) stop_replica_response(0)
@@ -205,7 +252,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "records_have_a_topic_id(0, 0, 0)", "records-through-failover", "2.8.2",
+        "records_have_a_topic_id(0, 0, 0)",
+        "records-through-failover",
+        "2.8.2",
         bounds={"restarts": 0},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
@@ -213,7 +262,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "log_keeps_its_topic_id(0, 0, 0)", "records-through-failover", "3.9.0",
+        "log_keeps_its_topic_id(0, 0, 0)",
+        "records-through-failover",
+        "3.9.0",
         bounds={"restarts": 1},
         flags={"async_metadata_flush": True},
         steps="""
@@ -221,7 +272,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "metadata_converges(0, 0, 0)", "reassignment-as-clients-see-it", "3.9.0",
+        "metadata_converges(0, 0, 0)",
+        "reassignment-as-clients-see-it",
+        "3.9.0",
         flags={"ctx_epoch_on_bump": False},
         steps="""
         alter_partition_reassignments(0,0,0,0) cancel_partition_reassignment(0,0,0) partition_modifications(0,0)
@@ -232,34 +285,44 @@ BROKEN = (
         """,
     ),
     Broken(
-        "removed_topic_is_not_served(0, 0, 0)", "runbook-remove-topic", "3.9.0",
+        "removed_topic_is_not_served(0, 0, 0)",
+        "runbook-remove-topic",
+        "3.9.0",
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)
         handle_leader_and_isr(1) runbook_removes_topic(0) topic_change(0)
         """,
     ),
     Broken(
-        "config_goes_with_topic(0)", "runbook-remove-topic", "3.9.0",
+        "config_goes_with_topic(0)",
+        "runbook-remove-topic",
+        "3.9.0",
         steps="""
         new_client_creates_topic(0) runbook_removes_topic(0) topic_change(0)
         """,
     ),
     Broken(
-        "watch_covered(0)", "healthy-cluster", "3.9.0",
+        "watch_covered(0)",
+        "healthy-cluster",
+        "3.9.0",
         planted="notifications are lost",
         steps="""
         new_client_creates_topic(0)
         """,
     ),
     Broken(
-        "topic_watch_covered(0, 0)", "healthy-cluster", "3.9.0",
+        "topic_watch_covered(0, 0)",
+        "healthy-cluster",
+        "3.9.0",
         planted="notifications of data are lost",
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) new_client_adds_partitions(0)
         """,
     ),
     Broken(
-        "records_are_committed(0, 0, 0)", "repair-with-records", "3.9.0",
+        "records_are_committed(0, 0, 0)",
+        "repair-with-records",
+        "3.9.0",
         flags={"alter_partition_by_topic_id": False},
         planted="leaders keep in the ISR who cannot fetch",
         steps="""
@@ -268,7 +331,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "topic_has_an_id(0, 0)", "mixed-inter-broker-protocol", "3.9.0",
+        "topic_has_an_id(0, 0)",
+        "mixed-inter-broker-protocol",
+        "3.9.0",
         bounds={"old_creations": 1, "new_creations": 0},
         planted="new topics get no id",
         steps="""
@@ -277,7 +342,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "preferred_replica_leads(0, 1)", "healthy-cluster", "3.9.0",
+        "preferred_replica_leads(0, 1)",
+        "healthy-cluster",
+        "3.9.0",
         planted="leaders stay where they are",
         steps="""
         stop(1,0) new_client_creates_topic(0) new_client_adds_partitions(0) broker_failure(0) topic_change(0)
@@ -286,7 +353,9 @@ BROKEN = (
         """,
     ),
     Broken(
-        "deletion_is_not_dropped(0)", "delete-and-recreate", "3.9.0",
+        "deletion_is_not_dropped(0)",
+        "delete-and-recreate",
+        "3.9.0",
         bounds={"deletions": 2, "failovers": 0},
         steps="""
         new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) handle_leader_and_isr(0)

@@ -1,4 +1,5 @@
 """The command `kwalk lab`: what it refuses, with what to do instead."""
+
 from __future__ import annotations
 
 import pytest

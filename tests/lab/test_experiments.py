@@ -1,4 +1,5 @@
 """Experiments: each names a story, rates have intervals, and evidence replaces only evidence."""
+
 from __future__ import annotations
 
 import json
@@ -48,8 +49,9 @@ def experiment(*, predicted):
     return Experiment("name", "About.", "Expected.", "page.md", lambda lab, this: None, lambda release: predicted)
 
 
-@pytest.mark.parametrize(("predicted", "seen", "fits"), [(True, 1, True), (True, 0, False), (False, 0, True),
-                                                         (False, 1, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("predicted", "seen", "fits"), [(True, 1, True), (True, 0, False), (False, 0, True), (False, 1, False)]
+)
 def test_a_result_is_as_predicted_if_the_effect_is_seen_where_it_is_expected(predicted, seen, fits):
     observations = tuple(RoundOutcome("lost" if n < seen else "kept", n < seen) for n in range(3))
     result = ExperimentResult(experiment(predicted=predicted), "3.9.0", observations, 1.0, Path())
@@ -123,5 +125,8 @@ def test_files_are_removed_while_the_broker_is_stopped(tmp_path, monkeypatch):
     recoveries.carry_out(lab, Procedure("remove-directories t 3", "Title.", (), 1, commands=commands))
     assert lab.done == [("stop", 3), ("start", 3)]
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
-        "backup", "backup/t-1", "backup/t-1/partition.metadata", "t-0",
-    ]  # fmt: skip
+        "backup",
+        "backup/t-1",
+        "backup/t-1/partition.metadata",
+        "t-0",
+    ]

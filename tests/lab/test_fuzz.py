@@ -1,4 +1,5 @@
 """Random histories: what is drawn, how they are classified, and that a run continues where it was interrupted."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """The lab's requests about groups and configurations: what is sent to a broker, and how its answers are read."""
+
 from __future__ import annotations
 
 import socket

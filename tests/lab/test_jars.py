@@ -1,4 +1,5 @@
 """The lock of the jars, and how they come from a repository: all of one, with the right digest, or an error."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,4 +1,5 @@
 """A real cluster, if its jars are in the cache or KWALK_LAB is set: what the lab's hands do, and what its eyes see."""
+
 from __future__ import annotations
 
 import json
@@ -66,8 +67,9 @@ def test_a_capture_is_read_as_those_of_the_project_are(lab, topic, tmp_path):
     assert capture.controller == lab.controller()
     ids = {capture.topics[topic].topic_id}
     ids |= {capture.brokers[b].cache.topic_ids[topic] for b in (1, 2)}
-    assert wait_until(lambda: len({read_capture(_written(lab, file)).directory(b, topic, p)
-                                   for b in (1, 2) for p in (0, 1)}) == 1, 10)  # fmt: skip
+    assert wait_until(
+        lambda: len({read_capture(_written(lab, file)).directory(b, topic, p) for b in (1, 2) for p in (0, 1)}) == 1, 10
+    )
     assert len(ids) == 1 and None not in ids
 
 
@@ -93,8 +95,10 @@ def test_a_session_that_expires_moves_the_controller(lab):
 
 def test_an_order_of_the_proxies_decides_who_becomes_controller(lab):
     for wanted in (1, 2, 1):
-        rules = [lab.rules.hold(matching(Op.MULTI, broker=3 - wanted, path="/controller")),
-                 lab.rules.hold(matching(Op.CREATE, broker=3 - wanted, path="/controller"))]  # fmt: skip
+        rules = [
+            lab.rules.hold(matching(Op.MULTI, broker=3 - wanted, path="/controller")),
+            lab.rules.hold(matching(Op.CREATE, broker=3 - wanted, path="/controller")),
+        ]
         lab.zk.do(delete("/controller"))
         assert wait_until(lambda: lab.controller() is not None, 20)
         assert lab.controller() == wanted

@@ -1,4 +1,5 @@
 """The processes of a lab end with it, whatever ends it."""
+
 from __future__ import annotations
 
 import os
@@ -35,8 +36,9 @@ def runs(pid):
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="there is no /proc to see processes in")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_killed_lab_leaves_no_process_not_even_a_stopped_one(tmp_path, number):
-    lab = subprocess.Popen([sys.executable, "-c", START, str(tmp_path)], stdout=subprocess.PIPE,
-                           stderr=subprocess.DEVNULL, text=True)  # fmt: skip
+    lab = subprocess.Popen(
+        [sys.executable, "-c", START, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     pids = [int(lab.stdout.readline()) for _ in range(2)]
     assert all(map(runs, pids))
     os.kill(pids[1], signal.SIGSTOP)

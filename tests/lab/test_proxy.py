@@ -1,4 +1,5 @@
 """The proxies: what they read of a frame, and that holds, delays, cuts and orders do what they say."""
+
 from __future__ import annotations
 
 import socket

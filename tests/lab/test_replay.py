@@ -1,4 +1,5 @@
 """Replays on real clusters: the table of hands, how requests are recognized, and which traces are refused."""
+
 from __future__ import annotations
 
 import json
@@ -47,8 +48,12 @@ def opened(name):
 
 
 def test_every_action_of_a_cluster_has_a_hand_or_a_reason_why_it_has_none():
-    actions = {action.name for scenario in (*SCENARIOS, REAL_CLUSTER) if scenario.state is Cluster
-               for action in scenario.actions}  # fmt: skip
+    actions = {
+        action.name
+        for scenario in (*SCENARIOS, REAL_CLUSTER)
+        if scenario.state is Cluster
+        for action in scenario.actions
+    }
     assert actions
     assert actions - HANDS.keys() - NOT_FORCED.keys() == set()
     assert (HANDS.keys() | NOT_FORCED.keys()) - actions == set()
@@ -173,9 +178,14 @@ def test_a_request_that_is_handled_before_waiting_events_is_sent_before_the_olde
 
 def test_requests_are_sent_in_their_order_before_the_first_of_them_queues_an_event():
     model = Model(REASSIGNMENT, "3.9.0")
-    actions = ("new_client_creates_topic(0)", "topic_change(0)", "topic_change_creates_partitions(0)",
-               "alter_partition_reassignments(0, 0, 0, 0)", "cancel_partition_reassignment(0, 0, 0)",
-               "partition_modifications(0, 0)")  # fmt: skip
+    actions = (
+        "new_client_creates_topic(0)",
+        "topic_change(0)",
+        "topic_change_creates_partitions(0)",
+        "alter_partition_reassignments(0, 0, 0, 0)",
+        "cancel_partition_reassignment(0, 0, 0)",
+        "partition_modifications(0, 0)",
+    )
     states = run(model, model.initial[0], actions)
     trace = Trace("reassignment", "3.9.0", model.binding.bounds, states, actions)
     assert sent_before(model, trace) == {4: 4, 5: 4}
@@ -311,9 +321,12 @@ def test_the_answer_has_an_exit_code_and_names_the_field(tmp_path):
         result = LabReplay(answer, steps, "3.9.0", tmp_path, 1.0, 1, "leader of t-0: the model has 1, the cluster 2")
         found = replay_object(result, trace)
         codes[found["answer"]] = found["exit_code"]
-        assert found["headline"].startswith({"departs": "departs at step 1, field leader of t-0"}.get(
-            answer.value, {"reproduced": "reproduced: 1 steps, 1 remarks"}.get(answer.value, "step 1 cannot be forced")
-        ))  # fmt: skip
+        assert found["headline"].startswith(
+            {"departs": "departs at step 1, field leader of t-0"}.get(
+                answer.value,
+                {"reproduced": "reproduced: 1 steps, 1 remarks"}.get(answer.value, "step 1 cannot be forced"),
+            )
+        )
     assert codes == {"reproduced": 0, "departs": 12, "cannot be forced": 3}
 
 
@@ -321,8 +334,14 @@ def test_the_answer_has_an_exit_code_and_names_the_field(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 def test_a_real_cluster_loses_the_topic_id_as_the_trace_says(kwalk, tmp_path):
-    ran = kwalk("lab", "replay", str(TRACES / "old-client-expansion-3.9.0-topic_id_stable.itf.json"), "--json",
-                "--out", str(tmp_path))  # fmt: skip
+    ran = kwalk(
+        "lab",
+        "replay",
+        str(TRACES / "old-client-expansion-3.9.0-topic_id_stable.itf.json"),
+        "--json",
+        "--out",
+        str(tmp_path),
+    )
     assert ran.code == 0, ran.err
     (result,) = json.loads(ran.out)["results"]
     assert result["answer"] == "reproduced"

@@ -1,4 +1,5 @@
 """The log model and the bytes of segments: logs that Kafka 2.8.2 has written, and planted corruptions of them."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """The two protocols: values come back as they were written, and known bytes are as the protocols define them."""
+
 from __future__ import annotations
 
 import struct

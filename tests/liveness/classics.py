@@ -4,6 +4,7 @@ Sources: the properties `Liveness` of tlaplus/Examples' EWD840.tla and LamportMu
 Systems" (2002), on the alternating bit, which needs strong fairness of both receive actions, as a lossy channel
 disables them again and again; lemmy/BlockingQueue, whose later steps are about a thread that starves.
 """
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -1,4 +1,5 @@
 """Random graphs under many declarations of fairness, and what the oracle finds in them."""
+
 from __future__ import annotations
 
 from functools import cache
@@ -95,8 +96,9 @@ def expected(fairness, size: tuple[int, int, int]) -> dict[str, int]:
     model, worlds = explored(*size)
     conditions = [
         OracleCondition(frozenset(MOVERS[step.action.name] for step in one.steps), one.kind.value == "SF")
-        for one in fairness if one.steps
-    ]  # fmt: skip
+        for one in fairness
+        if one.steps
+    ]
     if SYSTEM_FAIRNESS in fairness:
         conditions += [OracleCondition(frozenset({number}), is_strong=False) for number in (0, 1)]
     found = {}

@@ -3,6 +3,7 @@
 Words: a *world* is one graph: each of its nodes has, for each mover, a node to go to, or none, or a wall (a bound). It
 is chosen in the initial state. The *met* movers of a walk are those of the system that it took or found without a step.
 """
+
 from __future__ import annotations
 
 import random
@@ -120,9 +121,10 @@ class Brute:
         self.blocked = {(n, "one") for n in travel.walls if travel.one[n] is not None}
         self.edges: Edges = {
             (n, mover): to
-            for mover, table in tables.items() for n, to in enumerate(table)
+            for mover, table in tables.items()
+            for n, to in enumerate(table)
             if to is not None and (n, mover) not in self.blocked
-        }  # fmt: skip
+        }
 
     def reached(self, begin: set[int], within: set[int]) -> set[int]:
         """The nodes that can be reached within a set."""

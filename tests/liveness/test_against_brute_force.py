@@ -1,4 +1,5 @@
 """The search for waits that never end says what all walks through small random graphs say."""
+
 from __future__ import annotations
 
 import pytest
@@ -74,7 +75,10 @@ def test_kernels_and_plain_python_agree_on_what_is_awaited(world):
     states = [after for start in model.initial[:8] for _, after in model.successors(start)]
     small = Model(TRAVEL, bounds={"worlds": 8})
     assert {model.awaited(prop, state) for prop in model.properties[:8] for state in states} == {
-        (False, False), (False, True), (True, False), (True, True)
-    }  # fmt: skip
+        (False, False),
+        (False, True),
+        (True, False),
+        (True, True),
+    }
     states = [after for start in small.initial for _, after in small.successors(start)]
     assert list(disagreements(small, states, kernel=kernel_for(small), with_z3=False)) == []

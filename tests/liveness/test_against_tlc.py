@@ -1,4 +1,5 @@
 """The temporal formulas of four specifications hold under the fairness under which TLC finds that they do."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """Famous algorithms keep the promises that are known of them, and break those that need more than weak fairness."""
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -1,4 +1,5 @@
 """Engines that cannot decide what comes eventually answer so, and budgets leave such properties undecided."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """An error of a property is reported as that of an action: wherever it is, whatever else the property says there."""
+
 from __future__ import annotations
 
 import re

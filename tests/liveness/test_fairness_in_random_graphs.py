@@ -1,4 +1,5 @@
 """Under weak and strong fairness of disjunctions, the search agrees with the oracle on many small random graphs."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """A mistake in the search for fair components or in the conditions of fairness is found on random graphs."""
+
 from __future__ import annotations
 
 import sys
@@ -19,36 +20,46 @@ LOOPS = {
     "strong fairness is ignored": (COMPONENTS, "strong, word) & left & peek", "strong, word) & ZERO & peek"),
     "strong fairness is not refined": (COMPONENTS, "all_inside else PART_OPEN", "all_inside else PART_UNFAIR"),
     "a pass removes all that any strong fairness concerns": (
-        COMPONENTS, "peek(enabled, word) & peek(unmet, word)",
+        COMPONENTS,
+        "peek(enabled, word) & peek(unmet, word)",
         "peek(enabled, word) & peek(region.fairness.strong, word)",
     ),
     "a pass leaves out the first state": (
-        COMPONENTS, "cursor[SccCursor.NESTED_ROOT] = bottom", "cursor[SccCursor.NESTED_ROOT] = bottom + 1"
+        COMPONENTS,
+        "cursor[SccCursor.NESTED_ROOT] = bottom",
+        "cursor[SccCursor.NESTED_ROOT] = bottom + 1",
     ),
     "steps out of a part take conditions": (
-        COMPONENTS, "if target != OUTSIDE and integer(peek32(stacks.marks, target)) < COMPONENT_DONE:\n"
-        "                add_taken", "if target != OUTSIDE:\n                add_taken",
+        COMPONENTS,
+        "if target != OUTSIDE and integer(peek32(stacks.marks, target)) < COMPONENT_DONE:\n                add_taken",
+        "if target != OUTSIDE:\n                add_taken",
     ),
     "a single state must not be left by any step": (
-        COMPONENTS, "has_bit(region.fairness.constrained, instance) and ", ""
+        COMPONENTS,
+        "has_bit(region.fairness.constrained, instance) and ",
+        "",
     ),
     "a loop need not pass an unsatisfied state": (COMPONENTS, "region.loop != LOOP_THROUGH", "True"),
     "a loop may leave the unsatisfied states": (
-        COMPONENTS, "all_inside = all_inside and is_unsatisfied(region, state)", "all_inside = True"
+        COMPONENTS,
+        "all_inside = all_inside and is_unsatisfied(region, state)",
+        "all_inside = True",
     ),
     "a lowered mark is lost": (COMPONENTS, "if top > bottom:", "if top < bottom:"),
     "starving is not passed on": (COMPONENTS, "target)) >= MARK_CAN_STARVE", "target)) >= MARK_FAIR"),
     "blocked steps count as disabled": (COMPONENTS, "1 - cursor[SccCursor.IS_LENIENT]", "0"),
     "steps that change nothing take conditions": (
-        WAITING, "    if integer(peek32(region.graph.targets, at)) != state:\n        _add_conditions(region",
+        WAITING,
+        "    if integer(peek32(region.graph.targets, at)) != state:\n        _add_conditions(region",
         "    if True:\n        _add_conditions(region",
     ),
     "steps that change nothing are enabled": (
-        WAITING, "        if integer(peek32(region.graph.targets, at)) != state:\n            _add_conditions(fairness",
+        WAITING,
+        "        if integer(peek32(region.graph.targets, at)) != state:\n            _add_conditions(fairness",
         "        if True:\n            _add_conditions(fairness",
     ),
     "all conditions are one": (WAITING, "ONE << np.uint64(condition % 64)", "ONE"),
-}  # fmt: skip
+}
 """A module, a text in it, and the mistake in its place."""
 
 

@@ -1,4 +1,5 @@
 """A behaviour that never ends is saved, shown and replayed as one, in every format."""
+
 from __future__ import annotations
 
 import json
@@ -44,9 +45,7 @@ def test_markdown_and_page_mark_it_too(searched):
     text = searched.file("Markdown").read_text("utf-8")
     assert "    loop steps 2 to 7 repeat forever\n" in text
     assert text.count("\n    end\n") == 1
-    assert '<li class="loop" id="loop">↻ steps 2 to 7 repeat forever</li>' in (
-        searched.file("Read").read_text("utf-8")
-    )
+    assert '<li class="loop" id="loop">↻ steps 2 to 7 repeat forever</li>' in (searched.file("Read").read_text("utf-8"))
 
 
 def test_a_replay_confirms_it_in_plain_python(searched, kwalk):

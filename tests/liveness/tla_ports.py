@@ -1,4 +1,5 @@
 """The specifications of the folder `tla` as models, each with the fairness of every specification formula."""
+
 from __future__ import annotations
 
 from enum import Enum
@@ -294,16 +295,23 @@ SPECIFICATIONS: dict[str, dict[str, Specification]] = {
 }
 PROPERTIES: dict[str, dict[str, Property]] = {
     "Toggle": {
-        "Done": done, "DoneAgain": done_again, "DoneForGood": done_for_good, "Lit": lit,
+        "Done": done,
+        "DoneAgain": done_again,
+        "DoneForGood": done_for_good,
+        "Lit": lit,
         "DarkLeadsToLit": leads_to(is_dark, is_lit),
     },
     "Semaphore": {
-        "Served": leads_to(waits, is_in), "FirstServed": leads_to(first_waits, first_is_in),
-        "SomeoneServed": leads_to(someone_waits, someone_is_in), "FreeAgain": free_again, "Busy": busy, "Taken": taken,
+        "Served": leads_to(waits, is_in),
+        "FirstServed": leads_to(first_waits, first_is_in),
+        "SomeoneServed": leads_to(someone_waits, someone_is_in),
+        "FreeAgain": free_again,
+        "Busy": busy,
+        "Taken": taken,
     },
     "Idle": {"End": end, "EndForGood": end_for_good, "One": one, "Leaves": leads_to(is_zero, is_not_zero)},
     "EWD998": {"Liveness": termination_is_detected},
-}  # fmt: skip
+}
 """The temporal formulas by the names that they have there."""
 
 

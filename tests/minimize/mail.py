@@ -4,6 +4,7 @@ Words: a letter *waits* from posting to delivery, which the postman does wheneve
 no letter waits. A letter delivered to a house whose dog is out is *lost*. The post office can be shut, and no letter is
 delivered then.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -1,4 +1,5 @@
 """Findings of one shape are one cluster, whatever the names, the order of the steps and the number of workers."""
+
 from __future__ import annotations
 
 import pickle

@@ -1,4 +1,5 @@
 """Minimized traces are short: most random walks shrink to the length that exhaustive search calls the shortest."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,4 +1,5 @@
 """Replays by machine code take the very same steps as plain ones, and what they shrink is never longer."""
+
 from __future__ import annotations
 
 import random

@@ -1,4 +1,5 @@
 """A trace becomes the shortest where a search can prove it, and the proof is named."""
+
 from __future__ import annotations
 
 import pytest

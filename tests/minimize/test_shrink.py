@@ -1,4 +1,5 @@
 """What shrinking keeps, what it removes, and what it refuses."""
+
 from __future__ import annotations
 
 from itertools import islice
@@ -43,7 +44,10 @@ def test_a_shrunk_trace_replays_in_plain_python_and_violates_the_same_property(m
     for trace in islice(violating_walks(model, prop, seed=1), 10):
         small = shrink(model, trace)
         assert small.actions == ("post(2)", "move_dog(2)", "deliver(2)") or sorted(small.actions) == [
-            "deliver(2)", "move_dog(2)", "post(2)"]  # fmt: skip
+            "deliver(2)",
+            "move_dog(2)",
+            "post(2)",
+        ]
         assert small.states == run(model, small.states[0], small.actions)
         assert small.prop == prop.key
         assert is_violated_at_end(model, prop, small.states)
@@ -63,9 +67,16 @@ def test_two_steps_that_need_each_other_are_removed_together(model):
 def test_a_bad_state_becomes_quiescent_again_by_steps_of_the_system(model):
     """Without the first delivery a letter to house 1 would wait: the state is stable only once it is delivered."""
     trace = taken(
-        model, "post(1)", "deliver(1)", "move_dog(2)", "post(1)", "post(2)", "deliver(2)", "deliver(1)",
+        model,
+        "post(1)",
+        "deliver(1)",
+        "move_dog(2)",
+        "post(1)",
+        "post(2)",
+        "deliver(2)",
+        "deliver(1)",
         prop="nothing_is_lost(2)",
-    )  # fmt: skip
+    )
     small = shrink(model, trace)
     assert small.actions == ("move_dog(2)", "post(2)", "deliver(2)")
     assert model.is_quiescent(small.states[-1])
@@ -88,9 +99,16 @@ def test_any_instance_of_the_property_is_accepted_with_same_property(model):
 
 def test_a_step_property_keeps_the_step_that_violates_it(model):
     trace = taken(
-        model, "turn_key()", "post(1)", "post(2)", "turn_key()", "move_dog(2)", "deliver(1)", "deliver(2)",
+        model,
+        "turn_key()",
+        "post(1)",
+        "post(2)",
+        "turn_key()",
+        "move_dog(2)",
+        "deliver(1)",
+        "deliver(2)",
         prop="dogs_eat_nothing(2)",
-    )  # fmt: skip
+    )
     assert shrink(model, trace).actions == ("post(2)", "move_dog(2)", "deliver(2)")
 
 

@@ -1,4 +1,5 @@
 """What a minimizer with a cache does not minimize again, what it does, and that no trace becomes longer by that."""
+
 from __future__ import annotations
 
 from collections import Counter

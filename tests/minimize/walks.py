@@ -1,4 +1,5 @@
 """Random walks by plain execution, as material for shrinking: they are long and full of what does not matter."""
+
 from __future__ import annotations
 
 import random

@@ -2,6 +2,7 @@
 
 Both break the cupboard; the two have nothing else in common, and four workers can do either.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

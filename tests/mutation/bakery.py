@@ -1,4 +1,5 @@
 """A bakery whose mutants have every status: an oven, a shelf, a counter of loaves, and a room that is never entered."""
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -1,4 +1,5 @@
 """What becomes of mutants of a small model: every fate occurs, for its reason, and ways are those of plain Python."""
+
 from __future__ import annotations
 
 import multiprocessing
@@ -31,7 +32,7 @@ FATES = {
     MutantStatus.RESTRICTED: 3,
     MutantStatus.SURVIVED: 13,
     MutantStatus.REFUSED: 4,
-}  # fmt: skip
+}
 EXAMPLES = [
     ("bakery.baked > bakery.sold", "return bakery.baked >= bakery.sold", MutantStatus.KILLED, Evidence.EXHAUSTIVE),
     ("bakery.baked += 1", "pass", MutantStatus.KILLED, Evidence.EXHAUSTIVE),

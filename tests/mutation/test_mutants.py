@@ -1,4 +1,5 @@
 """Mutants keep their names when lines move, and are seen by plain Python and by lifting while they are planted."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -111,5 +112,3 @@ def test_mutants_are_chosen_by_operator_and_by_function(baseline):
 def test_an_explanation_is_stale_if_its_module_has_other_mutants_only(baseline):
     explained = {"bakery.gone:off-by-one:00000000": "…", "elsewhere.bake:off-by-one:00000000": "…"}
     assert stale_explanations(explained, (), mutants_on([baseline])) == ("bakery.gone:off-by-one:00000000",)
-
-

@@ -1,4 +1,5 @@
 """`kwalk mutate`: what it prints, writes and keeps, how it ends, and explanations of survivors."""
+
 from __future__ import annotations
 
 import pytest
@@ -147,5 +148,3 @@ def test_a_baseline_that_is_too_large_is_refused(kwalk, monkeypatch):
     monkeypatch.setattr("kwalk.search.exhaustive.explorer.MIN_PACE", 1)
     ran = kwalk("mutate", "ewd840", "--bound", "nodes=4")
     assert ran.code == 2 and "Give smaller bounds" in ran.err
-
-

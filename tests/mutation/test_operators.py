@@ -1,4 +1,5 @@
 """Each operator makes the mistakes that it says, in the place where it says so, and no others."""
+
 from __future__ import annotations
 
 import ast

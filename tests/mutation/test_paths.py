@@ -1,4 +1,5 @@
 """The paths that are noted while a model is lifted are those of plain Python: no other step comes to a line."""
+
 from __future__ import annotations
 
 import pytest
@@ -46,9 +47,7 @@ def full_where_it_spilt(pond: Pond) -> bool:
     return not pond.spilt or pond.level == 3
 
 
-POND = Scenario(
-    name="pond", story="Water rises.", state=Pond, actions=(melt, shine), properties=(full_where_it_spilt,)
-)
+POND = Scenario(name="pond", story="Water rises.", state=Pond, actions=(melt, shine), properties=(full_where_it_spilt,))
 
 
 @pytest.fixture(scope="module")

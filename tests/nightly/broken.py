@@ -1,4 +1,5 @@
 """A model with a mistake: its only action leaves the domain of a field, sooner or later."""
+
 from __future__ import annotations
 
 from kwalk.model.language import Actor, Scenario, action, always, number, require, state
@@ -24,6 +25,10 @@ def it_is_never_negative(pipe: Pipe) -> bool:
 
 
 LEAKY = Scenario(
-    name="leaky", story="A pipe that overflows.", state=Pipe, initial=lambda pipe: None, actions=(fill,),
+    name="leaky",
+    story="A pipe that overflows.",
+    state=Pipe,
+    initial=lambda pipe: None,
+    actions=(fill,),
     properties=(it_is_never_negative,),
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
 """What the tests of runs share."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """Runs without Spark: rounds are done in this process, chunk by chunk, so that a test can afford many of them."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """A small run, made by hand: two tasks, one of two rounds that found something, one that did not."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -14,16 +15,43 @@ def manifest(**other: Any) -> dict[str, Any]:
     """The manifest of the small run, with some of it otherwise."""
     config = {"seed": 1, "tasks": [{"scenarios": ["die-hard", "lost-update"], "walks": 200}]}
     tasks = [
-        {"task": n, "name": f"{name} default", "scenario": name, "variant": "default", "bounds": {}, "flags": {},
-         "engine": "walk", "fingerprint": f"{n:032}", "state": "complete", "why": ""}
+        {
+            "task": n,
+            "name": f"{name} default",
+            "scenario": name,
+            "variant": "default",
+            "bounds": {},
+            "flags": {},
+            "engine": "walk",
+            "fingerprint": f"{n:032}",
+            "state": "complete",
+            "why": "",
+        }
         for n, name in enumerate(config["tasks"][0]["scenarios"])
-    ]  # fmt: skip
+    ]
     return {
-        "format": 2, "kwalk": "0.1.0", "python": "3.11.7", "spark": "4.3.0", "java": "17.0.15", "platform": "Linux",
-        "cpu": "generic", "commit": None, "dirty": None, "config": config, "config_sha256": "0" * 64, "seed": 1,
-        "master": "local[2]", "cores": 2, "started": "2026-11-21T01:00:00+00:00", "ended": "2026-11-21T01:01:00+00:00",
-        "wall_seconds": 60.0, "state": "complete", "resumed": [], "tasks": tasks, **other,
-    }  # fmt: skip
+        "format": 2,
+        "kwalk": "0.1.0",
+        "python": "3.11.7",
+        "spark": "4.3.0",
+        "java": "17.0.15",
+        "platform": "Linux",
+        "cpu": "generic",
+        "commit": None,
+        "dirty": None,
+        "config": config,
+        "config_sha256": "0" * 64,
+        "seed": 1,
+        "master": "local[2]",
+        "cores": 2,
+        "started": "2026-11-21T01:00:00+00:00",
+        "ended": "2026-11-21T01:01:00+00:00",
+        "wall_seconds": 60.0,
+        "state": "complete",
+        "resumed": [],
+        "tasks": tasks,
+        **other,
+    }
 
 
 def chunk(task: int, round: int, first: int, **other: Any) -> ChunkRow:
@@ -35,11 +63,20 @@ def chunk(task: int, round: int, first: int, **other: Any) -> ChunkRow:
 def finding(round: int, **other: Any) -> FindingRow:
     """What a round found of the one shape."""
     row = {
-        "task": 0, "round": round, "cluster": SHAPE, "kind": "always", "property": "not_solved()",
-        "steps": ("fill_big()", "big_to_small()"), "count": 3, "properties": ("not_solved()",),
-        "first_walk": 7 + 100 * round, "start": (0, 0), "actions": ("fill_big()", "big_to_small()"),
-        "length": 2, "shortest": True,
-    }  # fmt: skip
+        "task": 0,
+        "round": round,
+        "cluster": SHAPE,
+        "kind": "always",
+        "property": "not_solved()",
+        "steps": ("fill_big()", "big_to_small()"),
+        "count": 3,
+        "properties": ("not_solved()",),
+        "first_walk": 7 + 100 * round,
+        "start": (0, 0),
+        "actions": ("fill_big()", "big_to_small()"),
+        "length": 2,
+        "shortest": True,
+    }
     return FindingRow(**(row | other))
 
 
@@ -76,9 +113,27 @@ def run_row(task: int) -> RunRow:
     name = ("die-hard", "lost-update")[task]
     rounds = 2 - task
     return RunRow(
-        task=task, name=f"{name} default", scenario=name, variant="default", bounds="{}", flags="{}",
-        engine="walk", seed=1, answer=("violated", "holds")[task], how="sampled", walks=100 * rounds,
-        steps=1000 * rounds, visits=1100 * rounds, distinct=16.0, distinct_exact=None, distinct_error=0.01, depth=None,
-        seconds=30.0, cpu_seconds=1.0 * rounds, why="", bounds_hit="{}", notes=("A note.",),
+        task=task,
+        name=f"{name} default",
+        scenario=name,
+        variant="default",
+        bounds="{}",
+        flags="{}",
+        engine="walk",
+        seed=1,
+        answer=("violated", "holds")[task],
+        how="sampled",
+        walks=100 * rounds,
+        steps=1000 * rounds,
+        visits=1100 * rounds,
+        distinct=16.0,
+        distinct_exact=None,
+        distinct_error=0.01,
+        depth=None,
+        seconds=30.0,
+        cpu_seconds=1.0 * rounds,
+        why="",
+        bounds_hit="{}",
+        notes=("A note.",),
         command=f"kwalk walk {name} --walks {100 * rounds} --seed 1 --keep-going",
-    )  # fmt: skip
+    )

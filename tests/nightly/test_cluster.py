@@ -1,4 +1,5 @@
 """A run as an application of Spark, on a cluster that loses a worker on the way."""
+
 from __future__ import annotations
 
 import os
@@ -25,15 +26,28 @@ def submitted(master: str, folder: Path) -> subprocess.Popen[str]:
     (folder / "night.toml").write_text(TOML)
     home = java_home()
     variables = {
-        "JAVA_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "JAVA_HOME": str(home),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "JDK_JAVA_OPTIONS": QUICK_START,
-    }  # fmt: skip
+    }
     return subprocess.Popen(
-        [SPARK / "bin" / "spark-submit", "--master", master, application.__file__, folder / "night.toml",
-         "--out", folder / "run"],
-        env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [
+            SPARK / "bin" / "spark-submit",
+            "--master",
+            master,
+            application.__file__,
+            folder / "night.toml",
+            "--out",
+            folder / "run",
+        ],
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.thorough  # that a worker is lost is also tested by tests/nightly/test_on_spark.py

@@ -1,4 +1,5 @@
 """`kwalk nightly`: what it refuses, prints and exits with."""
+
 from __future__ import annotations
 
 import json
@@ -28,7 +29,7 @@ REFUSED = {
     'scenarios = ["lost-update"]\nengine = "exhaust"\nmemory = "lots"': "is not an amount",
     'scenarios = ["lost-update"]\nengine = "exhaust"\nmemory = "2GB"': "'2GB' is not an amount. Write it as",
     'scenarios = ["lost-update"]\nengine = "bfs"': "engine = 'bfs' is not known. Allowed: exhaust, walk.",
-    'scenarios = []': "no scenarios. Name them",
+    "scenarios = []": "no scenarios. Name them",
     "scenarios = [": "is no TOML",
 }
 
@@ -46,11 +47,12 @@ def test_a_wrong_configuration_is_refused_before_anything_starts(kwalk, tmp_path
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "Name either a configuration"), (("none.toml",), "Cannot read 'none.toml': no such file"),
+        ((), "Name either a configuration"),
+        (("none.toml",), "Cannot read 'none.toml': no such file"),
         (("--resume", "none"), "is not a readable manifest"),
         (("--resume", "none", "--out", "other"), "leave out --out"),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused(kwalk, words, expected):
     ran = kwalk("nightly", *words)
     assert (ran.code, ran.out) == (2, "") and expected in ran.err
@@ -66,8 +68,9 @@ def test_a_run_shows_no_progress_off_a_terminal_and_names_its_files(kwalk, tmp_p
     first, *ended = ran.err.splitlines()
     assert first == f"The run is in {out}"
     assert [line.partition(" in ")[0] for line in ended] == [
-        "lost-update no-lock: violated (sampled), 300 walks", "lost-update lock: holds (sampled), 300 walks",
-    ]  # fmt: skip
+        "lost-update no-lock: violated (sampled), 300 walks",
+        "lost-update lock: holds (sampled), 300 walks",
+    ]
     assert ran.out.startswith("VIOLATED  complete; 2 of 2 tasks have a verdict")
     assert f"Manifest: {out / 'manifest.json'}" in ran.out and f"{out / 'index.html'}" in ran.out
     assert "all 4 action instances fired" in ran.out
@@ -76,8 +79,9 @@ def test_a_run_shows_no_progress_off_a_terminal_and_names_its_files(kwalk, tmp_p
     found = again.object
     assert (found["verdict"], found["exit_code"], found["state"]) == ("violated", 12, "complete")
     assert [(run["name"], run["answer"], run["walks"]) for run in found["runs"]] == [
-        ("lost-update no-lock", "violated", 300), ("lost-update lock", "holds", 300),
-    ]  # fmt: skip
+        ("lost-update no-lock", "violated", 300),
+        ("lost-update lock", "holds", 300),
+    ]
     replayed = kwalk("replay", traces[0])
     assert replayed.code == 12
 
@@ -88,8 +92,9 @@ def test_a_task_of_each_engine(kwalk, tmp_path, spark):
     ran = kwalk("nightly", config, "--out", out, "--json")
     assert ran.code == 12
     assert [(run["answer"], run["how"], run["distinct_exact"]) for run in ran.object["runs"]] == [
-        ("violated", "exhaustive", 16), ("violated", "exhaustive", 13),
-    ]  # fmt: skip
+        ("violated", "exhaustive", 16),
+        ("violated", "exhaustive", 13),
+    ]
     import pyarrow.parquet as pq
 
     levels = [row for row in pq.read_table(out / "levels").to_pylist() if row["task"] == 0]

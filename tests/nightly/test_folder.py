@@ -1,4 +1,5 @@
 """The folder of a run: what is whole counts, what is not does not, and other programs can read it."""
+
 from __future__ import annotations
 
 import pyarrow.dataset as ds
@@ -37,9 +38,10 @@ def test_a_round_with_a_harmed_part_does_not_count(run, part, harm):
     content = path.read_bytes()
     middle = len(content) // 3
     harmed = {
-        "cut": content[:middle], "empty": b"",
+        "cut": content[:middle],
+        "empty": b"",
         "changed": content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :],
-    }  # fmt: skip
+    }
     if harm == "missing":
         path.unlink()
     else:

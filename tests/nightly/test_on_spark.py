@@ -1,4 +1,5 @@
 """Runs on Spark: what goes wrong on an executor does no harm, whatever it is."""
+
 from __future__ import annotations
 
 import os
@@ -37,9 +38,11 @@ def part(of, task=0):
     (row,) = [row for row in of["runs"] if row["task"] == task]
     traces = [trace for name, trace in of["traces"].items() if name.startswith(f"{task:04}-")]
     return tables | {
-        "run": {**row, "task": None}, "walks": of["walks"][task, task], "distinct": of["distinct"][task],
+        "run": {**row, "task": None},
+        "walks": of["walks"][task, task],
+        "distinct": of["distinct"][task],
         "traces": traces,
-    }  # fmt: skip
+    }
 
 
 SHORT = {**CONFIG, "tasks": [{**CONFIG["tasks"][0], "scenarios": ["lost-update"]}]}
@@ -91,6 +94,7 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
     made = []
     monkeypatch.setattr(fleet, "walker_of", elsewhere)
     compiled = fleet.compiled_model
+
     def recorded(model, target):
         made.append(target)
         return compiled(model, target=target)
@@ -98,6 +102,7 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
     monkeypatch.setattr(fleet, "compiled_model", recorded)
     widths = []
     sliced = fleet.compiled_slices
+
     def recorded_slices(model, terms, target):
         widths.append(sliced(model, terms, target=target).lanes)
         return sliced(model, terms, target=target)

@@ -1,4 +1,5 @@
 """Whatever ends a run, it can be resumed, and finds what an undisturbed one finds."""
+
 from __future__ import annotations
 
 import errno
@@ -28,14 +29,19 @@ __all__ = ["without_cache"]
 def test_what_an_undisturbed_run_finds(undisturbed):
     names = [(row["name"], row["answer"], row["walks"]) for row in undisturbed["runs"]]
     assert names == [
-        ("lost-update no-lock (uniform)", "violated", 2500), ("die-hard default (uniform)", "violated", 2500),
-        ("topic-id-core default (uniform)", "violated", 2500), ("topic-id-core default", "violated", 6000),
-    ]  # fmt: skip
+        ("lost-update no-lock (uniform)", "violated", 2500),
+        ("die-hard default (uniform)", "violated", 2500),
+        ("topic-id-core default (uniform)", "violated", 2500),
+        ("topic-id-core default", "violated", 6000),
+    ]
     found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items() if key[0] < 3}
     assert found == {
-        (0, "4d855aa29230"): (9, 0), (0, "9da965b0b2f7"): (9, 0), (1, "39d7a5f169e6"): (6, 86),
-        (2, "7eaa4bf0081b"): (5, 0), (2, "867f27bdcb10"): (4, 128),
-    }  # fmt: skip
+        (0, "4d855aa29230"): (9, 0),
+        (0, "9da965b0b2f7"): (9, 0),
+        (1, "39d7a5f169e6"): (6, 86),
+        (2, "7eaa4bf0081b"): (5, 0),
+        (2, "867f27bdcb10"): (4, 128),
+    }
     assert len(undisturbed["traces"]) == len(undisturbed["clusters"]) > 6
     assert [round(undisturbed["distinct"][task]) for task in range(3)] == [13, 16, 18714]
 
@@ -144,9 +150,13 @@ def test_an_interrupted_run_is_whole_and_is_resumed(cut_short, undisturbed):
 
 @pytest.mark.parametrize(
     ("part", "harm"),
-    [("chunks/0001-000000", "cut"), ("chunks/0003-000000", "changed"), ("findings/0003-000001", "missing"),
-     ("actions/0002-000001", "empty")],
-)  # fmt: skip
+    [
+        ("chunks/0001-000000", "cut"),
+        ("chunks/0003-000000", "changed"),
+        ("findings/0003-000001", "missing"),
+        ("actions/0002-000001", "empty"),
+    ],
+)
 def test_rounds_with_harmed_parts_are_done_again_and_the_run_says_so(cut_short, undisturbed, part, harm):
     path, hearing = cut_short / f"{part}.parquet", Hearing()
     content = path.read_bytes()

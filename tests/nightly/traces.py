@@ -1,4 +1,5 @@
 """The text of a trace as the command writes it."""
+
 from __future__ import annotations
 
 from kwalk.reports.nightly.result import Watcher

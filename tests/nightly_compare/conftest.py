@@ -1,4 +1,5 @@
 """Fixtures of the tests of comparing nightly runs."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """Run folders with real findings: what in-process engines say, written as a nightly run writes it."""
+
 from __future__ import annotations
 
 import json
@@ -66,10 +67,17 @@ def write_run(path: Path, searched: Iterable[Searched], **manifested: Any) -> Ru
 def _task_manifest(number: int, one: Searched) -> dict[str, Any]:
     verdict = one.verdict
     return {
-        "task": number, "name": f"{one.reference} {verdict.variant}", "scenario": one.reference,
-        "variant": verdict.variant, "bounds": dict(verdict.bounds), "flags": dict(verdict.flags),
-        "engine": verdict.engine, "fingerprint": "0" * 16, "state": one.state, "why": one.why,
-    }  # fmt: skip
+        "task": number,
+        "name": f"{one.reference} {verdict.variant}",
+        "scenario": one.reference,
+        "variant": verdict.variant,
+        "bounds": dict(verdict.bounds),
+        "flags": dict(verdict.flags),
+        "engine": verdict.engine,
+        "fingerprint": "0" * 16,
+        "state": one.state,
+        "why": one.why,
+    }
 
 
 def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
@@ -77,17 +85,25 @@ def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
     tables: dict[str, list[Any]] = {
         "findings": [_finding(task, round, c, one) for c in verdict.clusters if _share(c.count, round)],
         "actions": [
-            ActionRow(task, round, i.key, i.action.name, i.actor,
-                    *(_share(n, round) for n in (count.enabled, count.taken, count.changed)))
-            for i in one.model.instances if (count := verdict.action_counts.get(i.key)) is not None
+            ActionRow(
+                task,
+                round,
+                i.key,
+                i.action.name,
+                i.actor,
+                *(_share(n, round) for n in (count.enabled, count.taken, count.changed)),
+            )
+            for i in one.model.instances
+            if (count := verdict.action_counts.get(i.key)) is not None
         ],
         "coverage": [
             CoverageRow(
                 task, round, key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round)
             )
-            for key, count in verdict.premises.items() if not one.properties or key in one.properties
+            for key, count in verdict.premises.items()
+            if not one.properties or key in one.properties
         ],
-    }  # fmt: skip
+    }
     return tables | (_chunks if verdict.walks is not None else _levels)(task, round, verdict)
 
 
@@ -121,20 +137,46 @@ def _finding(task: int, round: int, cluster: FindingCluster, one: Searched) -> F
     kinds = {prop.declaration.name: prop.kind.value for prop in one.model.properties}
     trace = cluster.trace
     return FindingRow(
-        task, round, _digest(cluster), kinds.get(cluster.prop.partition("(")[0], ""), cluster.prop, cluster.steps,
-        count=_share(cluster.count, round), properties=cluster.properties, first_walk=(cluster.walk or 0) + round,
-        start=trace.states[0], actions=trace.actions, length=trace.length, shortest=trace.shortest is not None,
-    )  # fmt: skip
+        task,
+        round,
+        _digest(cluster),
+        kinds.get(cluster.prop.partition("(")[0], ""),
+        cluster.prop,
+        cluster.steps,
+        count=_share(cluster.count, round),
+        properties=cluster.properties,
+        first_walk=(cluster.walk or 0) + round,
+        start=trace.states[0],
+        actions=trace.actions,
+        length=trace.length,
+        shortest=trace.shortest is not None,
+    )
 
 
 def _run_row(task: int, one: Searched) -> RunRow:
     verdict = one.verdict
     return RunRow(
-        task=task, name=f"{one.reference} {verdict.variant}", scenario=one.reference, variant=verdict.variant,
-        bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=verdict.engine,
-        seed=verdict.seed or 0, answer=verdict.answer.value, how=verdict.qualifier, walks=verdict.walks or 0,
-        steps=verdict.steps or 0, visits=verdict.steps or 0, distinct=875.0 if verdict.walks is not None else None,
-        distinct_exact=verdict.distinct_states, distinct_error=0.01, depth=verdict.depth, seconds=verdict.seconds,
-        cpu_seconds=0.5 * ROUNDS, why="", bounds_hit=json.dumps(dict(verdict.bounds_hit)), notes=verdict.notes,
+        task=task,
+        name=f"{one.reference} {verdict.variant}",
+        scenario=one.reference,
+        variant=verdict.variant,
+        bounds=json.dumps(dict(verdict.bounds)),
+        flags=json.dumps(dict(verdict.flags)),
+        engine=verdict.engine,
+        seed=verdict.seed or 0,
+        answer=verdict.answer.value,
+        how=verdict.qualifier,
+        walks=verdict.walks or 0,
+        steps=verdict.steps or 0,
+        visits=verdict.steps or 0,
+        distinct=875.0 if verdict.walks is not None else None,
+        distinct_exact=verdict.distinct_states,
+        distinct_error=0.01,
+        depth=verdict.depth,
+        seconds=verdict.seconds,
+        cpu_seconds=0.5 * ROUNDS,
+        why="",
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)),
+        notes=verdict.notes,
         command=verdict.command,
-    )  # fmt: skip
+    )

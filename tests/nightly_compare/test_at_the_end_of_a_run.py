@@ -1,4 +1,5 @@
 """A nightly run ends with its page, which names what is new if an earlier run is given; a page is no reason to fail."""
+
 from __future__ import annotations
 
 from pathlib import Path

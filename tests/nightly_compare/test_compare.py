@@ -1,4 +1,5 @@
 """Two runs are compared: what is new or worse comes first and decides the exit code; what is chance does not."""
+
 from __future__ import annotations
 
 import json
@@ -132,8 +133,12 @@ def test_an_action_that_is_no_longer_taken_is_a_loss(runs, kwalk_here):
 def test_a_rare_action_that_less_work_did_not_take_may_be_chance(runs, kwalk_here):
     often = [ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 50, 50)]
     again(runs[0], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
-    again(runs[1], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
-          chunks=[chunk(1, 0, 0, steps=400)])
+    again(
+        runs[1],
+        1,
+        actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
+        chunks=[chunk(1, 0, 0, steps=400)],
+    )
     assert compared().exit_code == 0
     assert "possibly by chance, because it was rare: rare (9 before)" in kwalk_here("compare", "before", "after").out
 

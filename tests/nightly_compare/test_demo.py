@@ -1,4 +1,5 @@
 """The run that `make nightly-demo` shows has tasks of several scenarios and takes a minute."""
+
 from __future__ import annotations
 
 from kwalk.search.analyses.nightly.config import read_config

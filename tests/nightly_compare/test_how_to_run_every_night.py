@@ -1,4 +1,5 @@
 """The page on running every night: its script does what it says, its units are sound, its commands exist."""
+
 from __future__ import annotations
 
 import os
@@ -60,8 +61,9 @@ def test_a_later_night_ends_with_what_is_new_in_it(night, compared):
     (night.folder / "runs" / "last").write_text("runs/before\n")
     assert night(NIGHT="13", COMPARED=str(compared)) == compared
     assert night.calls() == [
-        f"nightly night.toml --out {tonight()} --before runs/before", f"compare runs/before {tonight()}",
-    ]  # fmt: skip
+        f"nightly night.toml --out {tonight()} --before runs/before",
+        f"compare runs/before {tonight()}",
+    ]
     assert night() == 0  # this night is done
     assert len(night.calls()) == 2
 

@@ -1,4 +1,5 @@
 """The page of a nightly run in a real Chromium: on a phone, on a desk, in the dark and on paper."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """The page of a nightly run shows what is new first, then everything else; it is whole, escaped and self-contained."""
+
 from __future__ import annotations
 
 import re
@@ -58,7 +59,7 @@ def test_what_is_new_comes_first_and_open(tmp_path, works):
     write_run(tmp_path / "after", works)
     page = nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))
     assert page.index("2 new clusters; 2 known clusters") < page.index('id="tasks"')
-    assert page.count("<details class=\"cluster bad\" id=\"t1-") == 2
+    assert page.count('<details class="cluster bad" id="t1-') == 2
     assert re.search(r'<details class="cluster bad" id="t1-\w+" open>', page)
     assert not re.search(r'<details class="cluster bad" id="t0-\w+" open>', page)
 
@@ -132,8 +133,13 @@ def test_a_run_that_found_nothing_and_counted_nothing_has_a_page(tmp_path):
     for part in Path(folder.path).glob("*/*.parquet"):
         part.unlink()
     text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
-    for said in ("nothing found in 2 tasks", "No task has findings.", "No task counted distinct states.",
-                 "No task counted its actions.", "0 of 0 property instances were tested"):
+    for said in (
+        "nothing found in 2 tasks",
+        "No task has findings.",
+        "No task counted distinct states.",
+        "No task counted its actions.",
+        "0 of 0 property instances were tested",
+    ):
         assert said in text
 
 
@@ -167,13 +173,19 @@ def test_nothing_counted_is_no_curve():
 
 def test_the_shade_of_a_cell_follows_the_logarithm_and_what_never_happened_is_marked():
     actions = [
-        ActionTotal("a(0)", "a", "broker 0", 10, 600_000, 1), ActionTotal("a(1)", "a", "broker 1", 10, 400_000, 1),
-        ActionTotal("b()", "b", "client", 10, 1000, 1), ActionTotal("c()", "c", "broker 1", 9, 0, 0),
-        ActionTotal("d()", "d", "broker 1", 0, 0, 0), ActionTotal("e()", "e", "client", 5, 5, 0),
-    ]  # fmt: skip
+        ActionTotal("a(0)", "a", "broker 0", 10, 600_000, 1),
+        ActionTotal("a(1)", "a", "broker 1", 10, 400_000, 1),
+        ActionTotal("b()", "b", "client", 10, 1000, 1),
+        ActionTotal("c()", "c", "broker 1", 9, 0, 0),
+        ActionTotal("d()", "d", "broker 1", 0, 0, 0),
+        ActionTotal("e()", "e", "client", 5, 5, 0),
+    ]
     rows = heatmap_rows([task(actions=tuple(actions)), task()])
     assert [(row.actor, row.action, row.cells[0].mark, row.cells[0].kind) for row in rows] == [
-        ("broker", "a", "1.0M", "level6"), ("broker", "c", "–", "skipped"), ("broker", "d", "∅", "never"),
-        ("client", "b", "1.0k", "level1"), ("client", "e", "=", "unchanging"),
-    ]  # fmt: skip
+        ("broker", "a", "1.0M", "level6"),
+        ("broker", "c", "–", "skipped"),
+        ("broker", "d", "∅", "never"),
+        ("client", "b", "1.0k", "level1"),
+        ("client", "e", "=", "unchanging"),
+    ]
     assert [row.cells[1] for row in rows] == [None] * 5

@@ -1,4 +1,5 @@
 """A run folder is read as far as it is whole, and what is missing is said."""
+
 from __future__ import annotations
 
 import json
@@ -20,8 +21,9 @@ def test_counts_of_rounds_add_up(small):
     assert (first.rounds, first.walks, first.steps, first.spent) == (2, 200, 2000, 2.0)
     assert (second.rounds, second.walks, second.steps, second.spent) == (1, 100, 1000, 1.0)
     assert [(total.instance, total.enabled, total.taken) for total in first.actions] == [
-        ("fill_big()", 200, 100), ("empty_big()", 200, 0),
-    ]  # fmt: skip
+        ("fill_big()", 200, 100),
+        ("empty_big()", 200, 0),
+    ]
     assert [(prop.property, prop.premise, prop.violated) for prop in first.properties] == [("not_solved()", 1100, 6)]
     assert (first.answer, second.answer) == ("violated", "holds")
     assert first.growth.steps == (500, 1000, 1500, 2000)

@@ -1,4 +1,5 @@
 """kwalk as a user has it: its wheel, installed into an environment of its own that shares the dependencies only."""
+
 from __future__ import annotations
 
 import os
@@ -44,9 +45,14 @@ class Environment:
         program, *rest = map(str, words)
         kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CI")}
         return subprocess.run(
-            [self.binaries / program, *rest], cwd=project, env=kept, input=stdin, capture_output=True, text=True,
+            [self.binaries / program, *rest],
+            cwd=project,
+            env=kept,
+            input=stdin,
+            capture_output=True,
+            text=True,
             timeout=300,
-        )  # fmt: skip
+        )
 
 
 def install(wheel: Path, folder: Path) -> Environment:

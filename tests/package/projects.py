@@ -1,4 +1,5 @@
 """Two projects that use kwalk, and whose own modules have the names of kwalk's folders."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -114,26 +115,32 @@ def project_with_packages(folder: Path) -> str:
     """Write a project with packages model, search, reports, invariants and tests; the reference of its scenario."""
     imports = "from search.limits import MOST"
     used = "from model.lights import LIGHTS\nfrom search.limits import MOST"
-    _write(folder, {
-        **{f"{name}/__init__.py": "" for name in ("model", "search", "reports", "invariants", "tests")},
-        "search/limits.py": LIMITS,
-        "reports/summary.py": 'TEXT = "mine"\n',
-        "invariants/circuit.py": 'TEXT = "mine"\n',
-        "model/lights.py": SCENARIO.format(imports=imports),
-        "tests/test_lights.py": TESTS.format(imports=used),
-        "script.py": SCRIPT.format(imports="from model.lights import LIGHTS"),
-        "night.toml": NIGHT.format(reference="model.lights:LIGHTS"),
-    })  # fmt: skip
+    _write(
+        folder,
+        {
+            **{f"{name}/__init__.py": "" for name in ("model", "search", "reports", "invariants", "tests")},
+            "search/limits.py": LIMITS,
+            "reports/summary.py": 'TEXT = "mine"\n',
+            "invariants/circuit.py": 'TEXT = "mine"\n',
+            "model/lights.py": SCENARIO.format(imports=imports),
+            "tests/test_lights.py": TESTS.format(imports=used),
+            "script.py": SCRIPT.format(imports="from model.lights import LIGHTS"),
+            "night.toml": NIGHT.format(reference="model.lights:LIGHTS"),
+        },
+    )
     return "model.lights:LIGHTS"
 
 
 def project_with_a_module(folder: Path) -> str:
     """Write a project whose only other module is model.py; the reference of its scenario."""
-    _write(folder, {
-        "model.py": LIMITS,
-        "lights.py": SCENARIO.format(imports="from model import MOST"),
-        "test_lights.py": TESTS.format(imports="from lights import LIGHTS\nfrom model import MOST"),
-        "script.py": SCRIPT.format(imports="from lights import LIGHTS"),
-        "night.toml": NIGHT.format(reference="lights:LIGHTS"),
-    })  # fmt: skip
+    _write(
+        folder,
+        {
+            "model.py": LIMITS,
+            "lights.py": SCENARIO.format(imports="from model import MOST"),
+            "test_lights.py": TESTS.format(imports="from lights import LIGHTS\nfrom model import MOST"),
+            "script.py": SCRIPT.format(imports="from lights import LIGHTS"),
+            "night.toml": NIGHT.format(reference="lights:LIGHTS"),
+        },
+    )
     return "lights:LIGHTS"

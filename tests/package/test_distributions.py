@@ -1,4 +1,5 @@
 """Installed distributions are read as `importlib.metadata` reads them, without its import."""
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """An installed kwalk beside projects whose modules have the names of kwalk's own folders."""
+
 from __future__ import annotations
 
 import json

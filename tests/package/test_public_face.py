@@ -1,4 +1,5 @@
 """`import kwalk`: what it exports, what it costs, and what a notebook sees."""
+
 from __future__ import annotations
 
 import subprocess

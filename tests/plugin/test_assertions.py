@@ -1,4 +1,5 @@
 """What an assertion about a scenario says when it fails, and that its trace replays."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """The page on testing a fix is true: its tests pass, and what it says of a repaired variant happens."""
+
 from __future__ import annotations
 
 import io

@@ -1,4 +1,5 @@
 """The hunts of this project find what is known to be there, and say where the trace is."""
+
 from __future__ import annotations
 
 import os
@@ -16,8 +17,12 @@ def hunt(folder, *options):
     environment = {name: value for name, value in os.environ.items() if name != "CI"}  # there pytest says all twice
     done = subprocess.run(
         [*command, "--kwalk-out", str(folder), *options],
-        cwd=ROOT, capture_output=True, text=True, timeout=300, env=environment,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
+    )
     return done.stdout + done.stderr
 
 

@@ -1,4 +1,5 @@
 """The plugin in a pytest run of its own: options, header, marker and summary."""
+
 from __future__ import annotations
 
 import re
@@ -38,9 +39,13 @@ def run_pytest(folder, *options, tests=TESTS):
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(folder), *options]
     done = subprocess.run(
-        command, cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        command,
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     return done.stdout + done.stderr
 
 

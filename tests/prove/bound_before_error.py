@@ -1,4 +1,5 @@
 """A model whose only error lies behind a bound: no behaviour meets it."""
+
 from __future__ import annotations
 
 from kwalk import Actor, Array, Bound, Domain, Scenario, action, always, array, flag, number, state

@@ -1,4 +1,5 @@
 """A ladder that ends below a hatch: properties that are proved, refuted or traced back in known ways."""
+
 from __future__ import annotations
 
 from kwalk.model.language import Actor, Bound, Flag, Scenario, action, always, flag, number, require, state

@@ -1,4 +1,5 @@
 """Plain induction, without any support."""
+
 from __future__ import annotations
 
 import time

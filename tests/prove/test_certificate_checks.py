@@ -1,4 +1,5 @@
 """The check of certificates without Z3: the clause solver, gates as clauses, and gaps that plain Python confirms."""
+
 import random
 
 import pytest

@@ -1,4 +1,5 @@
 """`kwalk check-certificate`: proofs that are whole are confirmed, damaged ones are refused with a step that fails."""
+
 import json
 
 import pytest

@@ -1,4 +1,5 @@
 """Proof graphs: lemmas guessed from examples, what they exclude, and what they must never exclude."""
+
 import numpy as np
 import pytest
 

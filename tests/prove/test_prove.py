@@ -1,4 +1,5 @@
 """Proofs: induction, shortest violations, and closed domains."""
+
 from itertools import product
 
 import pytest

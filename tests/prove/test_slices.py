@@ -1,4 +1,5 @@
 """Slices: what is left out cannot matter."""
+
 from itertools import pairwise
 
 import pytest

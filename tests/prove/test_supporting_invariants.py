@@ -1,4 +1,5 @@
 """Proofs that need more than plain induction: k steps back, supporting invariants; what they must never prove."""
+
 import pytest
 
 from kwalk.model.examples.scenarios import SCENARIOS

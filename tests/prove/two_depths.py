@@ -1,4 +1,5 @@
 """Two properties that are violated beyond the first depths: the one that is declared first later than the other."""
+
 from __future__ import annotations
 
 from kwalk import Actor, Scenario, action, always, number, require, state

@@ -1,4 +1,5 @@
 """A property that is 2-inductive in its slice, and not among whole states."""
+
 from __future__ import annotations
 
 from kwalk import Actor, Array, Domain, Scenario, action, always, array, flag, member, number, require, state

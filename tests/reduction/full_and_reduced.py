@@ -1,4 +1,5 @@
 """What a full and a reduced search must agree on."""
+
 from __future__ import annotations
 
 from kwalk.model.language import Kind, Model, PropertyInstance

@@ -4,6 +4,7 @@ An office has a letter for each of two houses. The second house answers, and the
 throws away what is not delivered. Deliveries commute wherever both are possible; a search that always delivers to the
 first house first never sees it go without its letter.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

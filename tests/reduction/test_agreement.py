@@ -1,4 +1,5 @@
 """A full and a reduced search agree: on what is violated and witnessed, at which depth, and on all quiescent states."""
+
 from __future__ import annotations
 
 import pytest
@@ -10,19 +11,30 @@ from tests.reduction.full_and_reduced import compare, explored, lengths
 from tests.reduction.resignation import TOWN
 
 LARGE = (
-    "lamport-mutex", "topic-id-core", "ewd426", "paxos", "voting", "synod", "tower-of-hanoi", "tic-tac-toe",
-)  # fmt: skip
+    "lamport-mutex",
+    "topic-id-core",
+    "ewd426",
+    "paxos",
+    "voting",
+    "synod",
+    "tower-of-hanoi",
+    "tic-tac-toe",
+)
 SMALL = [
-    s for s in announced().values()
-    if s.state.__module__.startswith("kwalk.model.examples") and s.name not in LARGE
-]  # fmt: skip
+    s for s in announced().values() if s.state.__module__.startswith("kwalk.model.examples") and s.name not in LARGE
+]
 CASES = [(s, v) for s in (TOWN, *SMALL) for v in (list(s.variants) or [s.default_variant])]
 
 
 LONG = (
-    "b-tree-default", "buffered-file-default", "checkpoint-lease-hasty", "checkpoint-lease-published",
-    "elevator-default", "ewd998-default", "scheduling-allocator-default",
-)  # fmt: skip
+    "b-tree-default",
+    "buffered-file-default",
+    "checkpoint-lease-hasty",
+    "checkpoint-lease-published",
+    "elevator-default",
+    "ewd998-default",
+    "scheduling-allocator-default",
+)
 """Cases that take many seconds; `make test` leaves them out."""
 
 

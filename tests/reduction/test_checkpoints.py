@@ -1,4 +1,5 @@
 """Checkpoints of reduced searches: one that is stopped at any time ends with the counts of one that is not."""
+
 from __future__ import annotations
 
 import json
@@ -36,9 +37,7 @@ def test_a_reduced_search_that_is_killed_at_ten_random_moments_ends_as_if_it_wer
 
 
 @pytest.mark.parametrize("at", [2_000, 20_000])
-def test_stopped_in_the_middle_of_a_depth_it_resumes_with_the_same_open_goals(
-    undisturbed, at, monkeypatch, tmp_path
-):
+def test_stopped_in_the_middle_of_a_depth_it_resumes_with_the_same_open_goals(undisturbed, at, monkeypatch, tmp_path):
     """Goals stay open to the end of the depth in which they are found, before and after the stop."""
 
     def press(progress):

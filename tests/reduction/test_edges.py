@@ -1,4 +1,5 @@
 """Errors are found as soon as in a full search; a reduced search refuses what it cannot do, and notes what it saved."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -50,9 +51,13 @@ def nobody_walks_backwards(plank: Plank) -> bool:
 
 
 PLANKS = Scenario(
-    name="planks", story="A step too far.", state=Plank, actions=(walk,), properties=(nobody_walks_backwards,),
+    name="planks",
+    story="A step too far.",
+    state=Plank,
+    actions=(walk,),
+    properties=(nobody_walks_backwards,),
     bounds={"walkers": 3},
-)  # fmt: skip
+)
 
 
 @always()

@@ -1,4 +1,5 @@
 """What is proved of all reachable states before groups are compared, and what that decides."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -67,9 +68,13 @@ def nobody_is_ahead(council: Council, member: Member) -> bool:
 
 
 COUNCIL = Scenario(
-    name="council", story="Members are elected and resign.", state=Council, actions=(elect, pin, resign),
-    properties=(nobody_is_ahead,), bounds={"members": 2, "places": 2},
-)  # fmt: skip
+    name="council",
+    story="Members are elected and resign.",
+    state=Council,
+    actions=(elect, pin, resign),
+    properties=(nobody_is_ahead,),
+    bounds={"members": 2, "places": 2},
+)
 
 
 def planned(scenario: Scenario) -> tuple[Planner, ReductionPlan]:
@@ -85,8 +90,9 @@ def council():
 
 def depend(planner: Planner, plan: ReductionPlan, one: str, other: str) -> bool:
     """Whether any groups of two instances do not accord, under a condition or not."""
-    ours, theirs = ([c.index for c in planner.groups if planner.model.instances[c.instance].key == key]
-                    for key in (one, other))  # fmt: skip
+    ours, theirs = (
+        [c.index for c in planner.groups if planner.model.instances[c.instance].key == key] for key in (one, other)
+    )
     return any(int(plan.do_not_accord[a][b // 64]) >> b % 64 & 1 for a in ours for b in theirs)
 
 

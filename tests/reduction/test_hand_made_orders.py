@@ -1,4 +1,5 @@
 """Orders that look harmless and lose verdicts: why a set of deliveries that commute is not enough."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -57,9 +58,11 @@ def test_the_reduced_search_keeps_them_with_their_lengths():
     model = Model(TOWN)
     reduced = explored(model, kernel_for(model), model.properties, reduce=True)
     assert lengths(reduced) == {
-        "everybody_has_a_letter()": 2, "nothing_is_thrown_away()": 2, "closing_costs_nothing()": 2,
+        "everybody_has_a_letter()": 2,
+        "nothing_is_thrown_away()": 2,
+        "closing_costs_nothing()": 2,
         "closed_too_early()": 2,
-    }  # fmt: skip
+    }
 
 
 def test_deliveries_are_put_in_one_order_where_nothing_can_come_between_them():

@@ -1,4 +1,5 @@
 """Kafka's stories: full and reduced searches agree on violations, their depths, and all quiescent states."""
+
 from __future__ import annotations
 
 import pytest
@@ -18,7 +19,6 @@ MISTAKES = {
     "delete_controller:dropped-guard": (delete_controller, (4_062, 2_750)),
 }
 """The first mutant of a function by an operator: the function, and the states of a full and of a reduced search."""
-
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
 """Plain Python confirms the relations of transition groups, in states of random walks."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
 """A wrong choice of steps ends a reduced search: in sampled states, what is left out is executed as well."""
+
 from __future__ import annotations
 
 import re
@@ -50,7 +51,7 @@ WRONG = {
     "nothing enables an atom": ({"enabling_sets": np.zeros_like}, "depends on it|leads to"),
     "no goal is looked for": ({"goal_atoms": np.zeros_like, "goal_groups": np.zeros_like}, "leads to what"),
     "nothing disables an instance": ({"disabling_sets": np.zeros_like}, "leads to a final state"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("wrong", WRONG)

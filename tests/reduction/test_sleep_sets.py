@@ -1,4 +1,5 @@
 """Sleep sets leave a shortest path to every goal state, of the paths that plain Python finds."""
+
 from __future__ import annotations
 
 from collections import defaultdict
@@ -64,8 +65,13 @@ def a_good_day(shop: Shop) -> bool:
 
 
 SHOPPING = Scenario(
-    name="shopping", story="A shop closes.", state=Shop, actions=(close, sell), properties=(a_good_day,), bounds={},
-)  # fmt: skip
+    name="shopping",
+    story="A shop closes.",
+    state=Shop,
+    actions=(close, sell),
+    properties=(a_good_day,),
+    bounds={},
+)
 
 
 def searched_properties(model: Model) -> tuple[PropertyInstance, ...]:

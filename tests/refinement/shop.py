@@ -1,4 +1,5 @@
 """A shop that refines a ledger: a detailed scenario with a queue, and an abstract one without; and mistakes in both."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -68,9 +69,12 @@ def restock(ledger: Ledger, good: Good) -> None:
 
 
 LEDGER = Scenario(
-    name="ledger", story="Goods are bought until the day ends.", state=Ledger, actions=(buy, close, restock),
+    name="ledger",
+    story="Goods are bought until the day ends.",
+    state=Ledger,
+    actions=(buy, close, restock),
     bounds={"goods": 2, "stock": 2},
-)  # fmt: skip
+)
 
 
 @value
@@ -181,9 +185,15 @@ def ledger_begun_late(shop: Shop, ledger: Ledger) -> None:
 def shop_with(*refined: Property, more: tuple[object, ...] = (), **changes: object) -> Scenario:
     """Return the shop with some properties and more actions."""
     return Scenario(
-        name="shop", story="A clerk serves orders.", state=Shop, actions=(order, serve, switch, shut, *more),  # type: ignore[arg-type]
-        properties=refined, bounds={"goods": 2, "stock": 2, "queue": 2}, flags={"patient": False}, **changes,  # type: ignore[arg-type]
-    )  # fmt: skip
+        name="shop",
+        story="A clerk serves orders.",
+        state=Shop,
+        actions=(order, serve, switch, shut, *more),  # type: ignore[arg-type]
+        properties=refined,
+        bounds={"goods": 2, "stock": 2, "queue": 2},
+        flags={"patient": False},
+        **changes,  # type: ignore[arg-type]
+    )
 
 
 SHOP = shop_with(refines(LEDGER, ledger_of))

@@ -1,4 +1,5 @@
 """Refinement: every engine finds what an oracle in plain Python finds, step by step."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -169,8 +170,10 @@ def test_stutters_and_actions_are_named() -> None:
     trace = exhaust(model).counterexample
     assert trace is not None
     asides = [step.asides[0] for step in story_of(model, trace).steps]
-    assert asides == ["ledger: clerk close (mood working → committed; over no → yes)",
-                      "ledger: no action leads there (left[0] 2 → 1)"]  # fmt: skip
+    assert asides == [
+        "ledger: clerk close (mood working → committed; over no → yes)",
+        "ledger: no action leads there (left[0] 2 → 1)",
+    ]
 
 
 def test_bounds_and_flags_are_taken_over_by_name() -> None:

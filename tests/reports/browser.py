@@ -3,6 +3,7 @@
 Words: a page is *framed* when another page shows it in a frame of a given width: the narrowest window of a browser
 without a screen is wider than a phone.
 """
+
 from __future__ import annotations
 
 import json
@@ -18,9 +19,15 @@ from typing import Any
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--allow-file-access-from-files",
-    "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--allow-file-access-from-files",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-extensions",
+)
 DARK = "--blink-settings=preferredColorScheme=0"
 PROBE = """<!doctype html><body style="margin:0">%s<pre id="found"></pre><script>
 onload = () => {

@@ -1,4 +1,5 @@
 """Running the command `kwalk` inside a test."""
+
 from __future__ import annotations
 
 import json

@@ -2,6 +2,7 @@
 
 Words: a *tab* is a page in it; it notes what its console reports as errors. Waiting is for a fact, never for a time.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -131,11 +132,13 @@ def chromium(folder: Path) -> Iterator[DevTools]:
     (from_test, to_browser), (from_browser, to_test) = os.pipe(), os.pipe()
     options = [*OPTIONS, "--remote-debugging-pipe", f"--user-data-dir={folder / 'driven'}", "about:blank"]
     # The protocol is on the file descriptors 3 and 4.
-    shell = f"exec 3<&{from_test} 4>&{to_test}; exec \"$0\" \"$@\""
+    shell = f'exec 3<&{from_test} 4>&{to_test}; exec "$0" "$@"'
     process = subprocess.Popen(
-        ["bash", "-c", shell, str(CHROMIUM), *options], pass_fds=(from_test, to_test), stdout=subprocess.DEVNULL,
+        ["bash", "-c", shell, str(CHROMIUM), *options],
+        pass_fds=(from_test, to_test),
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     os.close(from_test)
     os.close(to_test)
     try:

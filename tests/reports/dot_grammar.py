@@ -2,6 +2,7 @@
 
 A label is split where `\\l` ends a line; any other escape but those of a backslash and a quotation mark is refused.
 """
+
 from __future__ import annotations
 
 import html

@@ -1,4 +1,5 @@
 """An exploration for tests, with the process that searches for the nearest violation."""
+
 from __future__ import annotations
 
 import time

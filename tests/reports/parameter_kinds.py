@@ -1,4 +1,5 @@
 """A scenario for each kind of parameter of an action: an argument that its guard selects leads to a violation."""
+
 from __future__ import annotations
 
 from enum import Enum
@@ -24,7 +25,7 @@ from kwalk import (
     state,
     subset,
     value,
-)  # fmt: skip
+)
 
 NODES = Domain("nodes", "nodes", label=lambda n: f"node {n}")
 MOST = Bound("most", "the most elements of a sequence")
@@ -61,8 +62,6 @@ class Note:
     nodes: frozenset[int] = subset(NODES)
     colour: Colour = choice(Colour)
     other: int | None = optional(NODES)
-
-
 
 
 @state
@@ -249,16 +248,38 @@ def take_set_of_two_classes(count: Count, x: Annotated[frozenset[Mark | Other], 
 
 KINDS = {
     each.name.removeprefix("take_"): Scenario(
-        name=each.name.replace("_", "-"), story="Something is taken.", state=Count, actions=(each,),
-        properties=(steps_are_few,), bounds={"nodes": 2, "most": 2},
+        name=each.name.replace("_", "-"),
+        story="Something is taken.",
+        state=Count,
+        actions=(each,),
+        properties=(steps_are_few,),
+        bounds={"nodes": 2, "most": 2},
     )
     for each in (
-        take_number, take_member, take_enum, take_truth, take_subset, take_record, take_large_record,
-        take_optional_member, take_optional_none, take_optional_number, take_optional_enum,
-        take_optional_record, take_array_of_truths, take_array_of_arrays, take_array_of_records,
-        take_array_of_sets, take_sequence, take_sequence_of_records, take_sequence_of_sets,
-        take_sequence_of_enums, take_sequence_of_options, take_empty_sequence, take_set_of_records,
+        take_number,
+        take_member,
+        take_enum,
+        take_truth,
+        take_subset,
+        take_record,
+        take_large_record,
+        take_optional_member,
+        take_optional_none,
+        take_optional_number,
+        take_optional_enum,
+        take_optional_record,
+        take_array_of_truths,
+        take_array_of_arrays,
+        take_array_of_records,
+        take_array_of_sets,
+        take_sequence,
+        take_sequence_of_records,
+        take_sequence_of_sets,
+        take_sequence_of_enums,
+        take_sequence_of_options,
+        take_empty_sequence,
+        take_set_of_records,
         take_set_of_two_classes,
     )
-}  # fmt: skip
+}
 globals().update({name.upper(): scenario for name, scenario in KINDS.items()})

@@ -3,6 +3,7 @@
 Words: a letter waits in the *queue* until the postman delivers it into a house's *box*, or loses it to the house's dog.
 The *van* drives about all the time, which touches nothing that anybody asks for.
 """
+
 from __future__ import annotations
 
 from enum import Enum

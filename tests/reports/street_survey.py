@@ -1,4 +1,5 @@
 """The post office, begun from a survey of a real street: a JSON file with the names of its houses and the dogs out."""
+
 from __future__ import annotations
 
 import json

@@ -2,6 +2,7 @@
 
 The rules are those of axe-core, contrast among them, with all that is folded unfolded.
 """
+
 from __future__ import annotations
 
 import json
@@ -32,14 +33,25 @@ pytestmark = [
     pytest.mark.skipif(AXE is None, reason="axe-core-python is not installed: `make setup` installs it"),
 ]
 LOST = FindingKind(
-    "letter-lost", Severity.BROKEN, "a letter is lost", ("nothing_is_lost",), now="no letter comes",
-    later="nobody writes any more", way_out="search the street", log="none: the box is empty", cause="a dog",
-    grep=("grep -E 'bark(s|ed)' street.log",), story="docs/stories/stray-logs.md",
-)  # fmt: skip
+    "letter-lost",
+    Severity.BROKEN,
+    "a letter is lost",
+    ("nothing_is_lost",),
+    now="no letter comes",
+    later="nobody writes any more",
+    way_out="search the street",
+    log="none: the box is empty",
+    cause="a dog",
+    grep=("grep -E 'bark(s|ed)' street.log",),
+    story="docs/stories/stray-logs.md",
+)
 STREET = Inspection(
-    "a street with 2 houses", (Observation(LOST, "The Mill", "a dog is out"),) * 7, {"house": 2}, ("It rains.",),
+    "a street with 2 houses",
+    (Observation(LOST, "The Mill", "a dog is out"),) * 7,
+    {"house": 2},
+    ("It rains.",),
     (FactTable("Letters, and who has them", ("letter", "house", "who has it"), (("A", "none", "the dog " * 20),) * 3),),
-)  # fmt: skip
+)
 FRAGMENT = """
 for (const folded of document.querySelectorAll("details")) folded.open = true;
 axe.run().then((found) => JSON.stringify(found.violations.map(
@@ -62,9 +74,10 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     os.chdir(folder)
     try:
         for command in (
-            "exhaust lost-update --html --out search", "graph die-hard --html --out graph",
+            "exhaust lost-update --html --out search",
+            "graph die-hard --html --out graph",
             "audit tests.search.leases:FIXES --html --out audit",
-        ):  # fmt: skip
+        ):
             main(command.split())
     finally:
         os.chdir(here)
@@ -75,19 +88,32 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         (folder / f"{name}.html").write_text(_story_page(labels), encoding="utf-8")
     watched = WatchPage(folder / "watch.html", "kwalk exhaust <street>")
     for second in range(1, 9):
-        watched(Progress(
-            "exhaust", second**3, "states", float(second), depth=second, frontier=second, memory=second << 20,
-            count_steps=lambda: {"write <b>": 1_234, "never": 0},
-        ))  # fmt: skip
+        watched(
+            Progress(
+                "exhaust",
+                second**3,
+                "states",
+                float(second),
+                depth=second,
+                frontier=second,
+                memory=second << 20,
+                count_steps=lambda: {"write <b>": 1_234, "never": 0},
+            )
+        )
     watched.end("holds")
     lead = Incident("street.json", STREET).lead()
     (folder / "incident.html").write_text(html_document(lead.title, lead.blocks), encoding="utf-8")
     return {
-        "search": _only(folder, "search/*-exhaust-*.html"), "graph": _only(folder, "graph/*.html"),
-        "audit": folder / "audit/audit.html", "night": write_page(folder / "after", folder / "before"),
-        "comparison": folder / "compare.html", "trace": folder / "trace.html", "hostile": folder / "hostile.html",
-        "incident": folder / "incident.html", "watch": folder / "watch.html",
-    }  # fmt: skip
+        "search": _only(folder, "search/*-exhaust-*.html"),
+        "graph": _only(folder, "graph/*.html"),
+        "audit": folder / "audit/audit.html",
+        "night": write_page(folder / "after", folder / "before"),
+        "comparison": folder / "compare.html",
+        "trace": folder / "trace.html",
+        "hostile": folder / "hostile.html",
+        "incident": folder / "incident.html",
+        "watch": folder / "watch.html",
+    }
 
 
 def _only(folder: Path, pattern: str) -> Path:

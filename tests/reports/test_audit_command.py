@@ -1,4 +1,5 @@
 """`kwalk audit`: its table, its documents, its exit codes, and audits that are killed."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """Changes name what differs, and nothing else."""
+
 from __future__ import annotations
 
 from kwalk.reports.traces.changes import changes, lines, parts_of

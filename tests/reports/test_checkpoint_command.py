@@ -1,4 +1,5 @@
 """`kwalk exhaust --checkpoint`: the page on long searches is true, and what makes no sense is refused."""
+
 from __future__ import annotations
 
 import shlex
@@ -28,8 +29,9 @@ def test_following_the_page_saves_a_checkpoint_and_resumes_it(kwalk, tmp_path):
     last = kwalk(*go_on, "--workers", "2", "--json").object
     assert (last["distinct_states"], last["generated_states"], last["depth"]) == (805_904, 4_390_996, 20)
     assert {finding["property"]: (finding["count"], finding["length"]) for finding in last["findings"]} == {
-        "disk_matches_znode()": (782_248, 3), "leaders_when_settled()": (1_578, 9),
-    }  # fmt: skip
+        "disk_matches_znode()": (782_248, 3),
+        "leaders_when_settled()": (1_578, 9),
+    }
     assert not (tmp_path / "saved").exists()
 
 

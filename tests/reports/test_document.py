@@ -1,4 +1,5 @@
 """One document is written as text, Markdown and HTML; names in it are harmless in all three."""
+
 from __future__ import annotations
 
 import io

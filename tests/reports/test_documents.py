@@ -1,4 +1,5 @@
 """The reference pages name every command, option, exit code and field that there is."""
+
 from __future__ import annotations
 
 import argparse

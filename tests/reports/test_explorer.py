@@ -1,4 +1,5 @@
 """The explorer without a browser: its steps, distances, saved paths, and what its server refuses."""
+
 from __future__ import annotations
 
 import http.client
@@ -258,17 +259,27 @@ def test_a_call_that_is_not_an_object_is_refused(server, body):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("view", {}), ("view", {"position": -1}), ("view", {"position": 1e9}), ("view", {"position": "0"}),
-        ("view", {"position": True}), ("take", {"position": 0}), ("take", {"position": 0, "steps": {}}),
-        ("take", {"position": 0, "steps": [10**9]}), ("walk", {"position": 0, "steps": 0}),
-        ("walk", {"position": 0, "steps": 10**9}), ("reads", {"position": 0, "property": 10**9}),
-        ("bookmark", {"position": 0, "name": "x" * 10_000}), ("bookmark", {"position": 0, "name": 7}),
-        ("graph", {"position": 0, "steps": 99}), ("graph", {"position": 0, "most": 10**9}),
-        ("distance", {"position": 0, "seconds": -1}), ("distance", {"position": 0, "goal": 10**9}),
-         ("distance", {"position": 0, "seconds": "x"}),
+        ("view", {}),
+        ("view", {"position": -1}),
+        ("view", {"position": 1e9}),
+        ("view", {"position": "0"}),
+        ("view", {"position": True}),
+        ("take", {"position": 0}),
+        ("take", {"position": 0, "steps": {}}),
+        ("take", {"position": 0, "steps": [10**9]}),
+        ("walk", {"position": 0, "steps": 0}),
+        ("walk", {"position": 0, "steps": 10**9}),
+        ("reads", {"position": 0, "property": 10**9}),
+        ("bookmark", {"position": 0, "name": "x" * 10_000}),
+        ("bookmark", {"position": 0, "name": 7}),
+        ("graph", {"position": 0, "steps": 99}),
+        ("graph", {"position": 0, "most": 10**9}),
+        ("distance", {"position": 0, "seconds": -1}),
+        ("distance", {"position": 0, "goal": 10**9}),
+        ("distance", {"position": 0, "seconds": "x"}),
         ("save", {"position": None}),
     ],
-)  # fmt: skip
+)
 def test_calls_with_wrong_values_get_one_sentence(server, name, content):
     status, answer, _ = asked(server, path=f"/{server.token}/{name}", body=json.dumps(content).encode())
     assert status == 200
@@ -285,8 +296,12 @@ def test_nothing_is_written_outside_of_the_folder(server, office):
 
 
 def test_a_browser_that_closes_the_connection_does_no_harm(server, capfd):
-    for content in (b"", b"POST", f"POST /{server.token}/view HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
-                    "Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{".encode()):
+    for content in (
+        b"",
+        b"POST",
+        f"POST /{server.token}/view HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{".encode(),
+    ):
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(content)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

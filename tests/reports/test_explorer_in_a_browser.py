@@ -1,4 +1,5 @@
 """The explorer in a real Chromium: steps, keys, the way to a violation, hostile names, a phone, a server that ends."""
+
 from __future__ import annotations
 
 import threading

@@ -1,4 +1,5 @@
 """Files appear whole and together, or not at all; a folder that serves nothing goes away."""
+
 from __future__ import annotations
 
 import errno

@@ -1,4 +1,5 @@
 """Flags set otherwise than the variant has them: on the command line, in traces, and in what reports say."""
+
 from __future__ import annotations
 
 import json

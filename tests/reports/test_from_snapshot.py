@@ -1,4 +1,5 @@
 """A hunt from a snapshot begins where the real system stands, speaks its names, and its trace needs no snapshot."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """The command `kwalk graph`: a DOT file that every reader of DOT can read, and figures that say what they are about."""
+
 from __future__ import annotations
 
 import errno

@@ -1,4 +1,5 @@
 """The page of a state graph and the pages of searches: what they draw, count and merge, and what hostile names do."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """Names from a snapshot or a trace file are harmless in every output: markup, escapes and paths stay mere text."""
+
 from __future__ import annotations
 
 import io

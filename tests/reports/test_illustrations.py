@@ -1,4 +1,5 @@
 """Counterexamples in documents: found once, then replayed; stale ones are distinguished from true ones."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """What commands import: a search of a compiled model waits for no compiler, no solver, no Spark, and no other model."""
+
 from __future__ import annotations
 
 import subprocess
@@ -38,12 +39,24 @@ def test_a_search_from_the_cache_imports_no_compiler_and_no_other_model(engine, 
 
 
 RARE = {
-    "concurrent.futures", "difflib", "logging", "multiprocessing", "subprocess", "kwalk.model.language.inspection",
-    "kwalk.model.language.series", "kwalk.search.base.worker_processes", "kwalk.search.exhaustive.block_expansion",
-    "kwalk.search.exhaustive.checkpoint", "kwalk.search.exhaustive.liveness",
-    "kwalk.search.exhaustive.parallel_expansion", "kwalk.search.exhaustive.symmetry.permutations",
-    "kwalk.search.kernel.compile.slices", "kwalk.search.minimize", "kwalk.search.partial_order.reduction", "rich",
-}  # fmt: skip
+    "concurrent.futures",
+    "difflib",
+    "logging",
+    "multiprocessing",
+    "subprocess",
+    "kwalk.model.language.inspection",
+    "kwalk.model.language.series",
+    "kwalk.search.base.worker_processes",
+    "kwalk.search.exhaustive.block_expansion",
+    "kwalk.search.exhaustive.checkpoint",
+    "kwalk.search.exhaustive.liveness",
+    "kwalk.search.exhaustive.parallel_expansion",
+    "kwalk.search.exhaustive.symmetry.permutations",
+    "kwalk.search.kernel.compile.slices",
+    "kwalk.search.minimize",
+    "kwalk.search.partial_order.reduction",
+    "rich",
+}
 """What only long searches, or searches with certain options, need."""
 MOST_MODULES = 390
 """The modules of a short search, at most; 364 with Python 3.11.7."""

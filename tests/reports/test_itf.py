@@ -1,4 +1,5 @@
 """A saved trace is ITF as Apalache and Quint write it, and comes back as it was."""
+
 from __future__ import annotations
 
 import json
@@ -55,9 +56,19 @@ def test_values_are_written_as_the_format_has_them():
 
 def test_the_meta_object_holds_what_a_replay_needs():
     needed = {
-        "format", "kwalk", "scenario", "variant", "bounds", "labels", "seed", "property", "actions", "vectors",
-        "fingerprint", "command",
-    }  # fmt: skip
+        "format",
+        "kwalk",
+        "scenario",
+        "variant",
+        "bounds",
+        "labels",
+        "seed",
+        "property",
+        "actions",
+        "vectors",
+        "fingerprint",
+        "command",
+    }
     assert needed <= set(PAGE["#meta"])
     assert PAGE["#meta"]["format"] == "ITF"
 

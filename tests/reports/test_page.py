@@ -1,4 +1,5 @@
 """The page is whole HTML, self-contained, and folds what the text folds."""
+
 from __future__ import annotations
 
 from html.parser import HTMLParser

@@ -1,4 +1,5 @@
 """An argument of each kind passes through every output: texts, pages, files, replays, and the other engines."""
+
 from __future__ import annotations
 
 import html
@@ -72,7 +73,8 @@ OUTPUTS: dict[str, Callable[[Model, Trace, Any], Any]] = {
     ),
     "HTML": lambda model, trace, folder: has_label(
         html_page(story_of(model, trace), diagram=sequence_of(model, trace), states=states_of(model, trace)),
-        model, trace,
+        model,
+        trace,
     ),
     "notebook": lambda model, trace, folder: "takes" in kwalk.exhaust(model)._repr_html_(),
     "explorer": explored,

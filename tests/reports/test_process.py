@@ -1,4 +1,5 @@
 """The process of a command: what it imports, and how it ends."""
+
 from __future__ import annotations
 
 import subprocess
@@ -60,8 +61,10 @@ def test_the_process_of_a_command_has_no_threads_for_matrices():
 @pytest.fixture
 def packages(monkeypatch):
     """Two packages announce scenarios; the second cannot be loaded."""
-    entries = [EntryPoint("b", "tests.no_such_module", registry.GROUP),
-               EntryPoint("a", "kwalk.model.examples.scenarios", registry.GROUP)]  # fmt: skip
+    entries = [
+        EntryPoint("b", "tests.no_such_module", registry.GROUP),
+        EntryPoint("a", "kwalk.model.examples.scenarios", registry.GROUP),
+    ]
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
 
 

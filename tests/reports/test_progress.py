@@ -1,4 +1,5 @@
 """Progress has a rate and an end, goes to standard error, and is silent off a terminal."""
+
 from __future__ import annotations
 
 import io
@@ -37,9 +38,17 @@ def test_a_line_has_the_count_the_rate_and_what_is_left():
 @pytest.mark.parametrize("note", ["", "a checkpoint is saved", "x" * 500, "\x1b[31m"])
 def test_a_line_fits_80_columns_and_keeps_what_matters_most(done, note):
     report = Progress(
-        "exhaust", done, "states", 7_200.0, left=86_000.0, note=note, depth=117, frontier=done // 3,
-        memory=5 << 30, memory_budget=17 << 30,
-    )  # fmt: skip
+        "exhaust",
+        done,
+        "states",
+        7_200.0,
+        left=86_000.0,
+        note=note,
+        depth=117,
+        frontier=done // 3,
+        memory=5 << 30,
+        memory_budget=17 << 30,
+    )
     text = line(report)
     assert len(text) <= 80 and "\x1b" not in text
     assert text.startswith("exhaust: ") and "depth 117" in text and "5 of 17 GiB" in text
@@ -61,9 +70,19 @@ def test_lifting_and_compiling_are_announced(monkeypatch, tmp_path):
 def test_a_page_shows_a_search_in_progress_and_its_end(tmp_path, kwalk):
     page = WatchPage(tmp_path / "watch.html", "kwalk exhaust <x>")
     for second in range(1, 700):
-        page(Progress("exhaust", 1000 * second**2, "states", float(second), depth=second // 10, frontier=second,
-                      memory=second << 20, memory_budget=1 << 30,
-                      count_steps=lambda: {"fill <x>": 1_234, "never": 0}))  # fmt: skip
+        page(
+            Progress(
+                "exhaust",
+                1000 * second**2,
+                "states",
+                float(second),
+                depth=second // 10,
+                frontier=second,
+                memory=second << 20,
+                memory_budget=1 << 30,
+                count_steps=lambda: {"fill <x>": 1_234, "never": 0},
+            )
+        )
     page.write("exhaust: 1,000 states", refresh=True)
     running = page.path.read_text("utf-8")
     assert 'http-equiv="refresh"' in running and running.count("<svg") == 4 and "&lt;x&gt;" in running

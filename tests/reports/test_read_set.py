@@ -1,4 +1,5 @@
 """What a property reads is what it depends on, and recording it does not change the result."""
+
 from __future__ import annotations
 
 import pytest

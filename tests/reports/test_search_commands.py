@@ -1,4 +1,5 @@
 """The commands that search: what they print, what they leave, and how they end."""
+
 from __future__ import annotations
 
 import errno
@@ -13,10 +14,22 @@ from tests.reports.traces import REFERENCE
 TOPIC_ID_CORE = "kwalk.model.examples.reference:REFERENCE"
 DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
 NEEDED = {
-    "format", "verdict", "strength", "stopped", "scenario", "variant", "property",
-    "distinct_states", "generated_states", "depth", "steps",
-    "seconds", "bounds_hit", "action_counts", "counterexample",
-}  # fmt: skip
+    "format",
+    "verdict",
+    "strength",
+    "stopped",
+    "scenario",
+    "variant",
+    "property",
+    "distinct_states",
+    "generated_states",
+    "depth",
+    "steps",
+    "seconds",
+    "bounds_hit",
+    "action_counts",
+    "counterexample",
+}
 
 
 def test_a_violation_ends_with_12_a_readable_trace_and_the_command_that_replays_it(kwalk):

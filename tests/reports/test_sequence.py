@@ -1,4 +1,5 @@
 """Lanes, messages and states of a trace are what the model's actions and queues show; the page has all of them."""
+
 from __future__ import annotations
 
 import base64
@@ -89,9 +90,13 @@ def few(cluster: Cluster) -> bool:
 
 
 SCENARIO = Scenario(
-    name="relay", story="Nothing was sent.", state=Cluster, actions=(send, forward, crash), properties=(few,),
+    name="relay",
+    story="Nothing was sent.",
+    state=Cluster,
+    actions=(send, forward, crash),
+    properties=(few,),
     bounds={"nodes": 2, "waiting": 4},
-)  # fmt: skip
+)
 STEPS = ("send(0)", "send(0)", "forward(0)", "crash(0)", "send(1)")
 
 
@@ -105,8 +110,11 @@ def relay():
 def test_lanes_are_those_outside_then_what_is_shared_then_the_system(relay):
     diagram = sequence_of(*relay)
     assert [(lane.name, lane.shared, lane.system) for lane in diagram.lanes] == [
-        ("client", False, False), ("fault", False, False), ("store", True, True), ("node 0", False, True),
-    ]  # fmt: skip
+        ("client", False, False),
+        ("fault", False, False),
+        ("store", True, True),
+        ("node 0", False, True),
+    ]
     assert [diagram.lanes[lane].name for lane in diagram.actors] == ["client", "client", "node 0", "fault", "client"]
     assert diagram.writes == ((2,), (2,), (2,), (), (2,))
 

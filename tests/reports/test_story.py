@@ -1,4 +1,5 @@
 """A story keeps the few steps that matter, folds the rest, and says why."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """A verdict says how sure it is, and what was never tested."""
+
 from __future__ import annotations
 
 import io
@@ -15,12 +16,22 @@ from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength,
 from tests.reports.traces import model, trace
 
 HOLDS = Verdict(
-    Answer.HOLDS, Strength.EXHAUSTIVE, "exhaust", "post-office", "plain", {"seals": 3}, ("nothing_is_lost",),
-    distinct_states=1234, generated_states=5678, depth=9, seconds=0.5,
+    Answer.HOLDS,
+    Strength.EXHAUSTIVE,
+    "exhaust",
+    "post-office",
+    "plain",
+    {"seals": 3},
+    ("nothing_is_lost",),
+    distinct_states=1234,
+    generated_states=5678,
+    depth=9,
+    seconds=0.5,
     action_counts={"drive()": ActionCount(5, 5, 0), "deliver()": ActionCount(2, 1, 1)},
-    premises={"nothing_is_lost(0)": 7, "nothing_is_lost(1)": 0}, bounds_hit={"queue": 1204, "miles": 0},
+    premises={"nothing_is_lost(0)": 7, "nothing_is_lost(1)": 0},
+    bounds_hit={"queue": 1204, "miles": 0},
     notes=("The night was short.",),
-)  # fmt: skip
+)
 
 
 def text(verdict: Verdict, shown: Finding | None = None) -> str:

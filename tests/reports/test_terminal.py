@@ -1,4 +1,5 @@
 """Colours appear on a terminal only, and not where NO_COLOR or a dumb terminal forbids them."""
+
 from __future__ import annotations
 
 import io

@@ -1,4 +1,5 @@
 """`kwalk replay` and `kwalk show` read a saved trace; `kwalk scenarios` and `kwalk properties` list."""
+
 from __future__ import annotations
 
 import json
@@ -164,8 +165,9 @@ def run(*words, **how):
 def test_a_reader_who_has_seen_enough_causes_no_complaint(saved):
     shown = subprocess.Popen(
         [sys.executable, "-m", "kwalk.reports.command_line", "show", saved(), "--format", "html"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     shown.stdout.read(10)
     shown.stdout.close()
     assert shown.stderr.read() == b""

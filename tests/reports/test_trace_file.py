@@ -1,4 +1,5 @@
 """A trace file that is no trace of ours is refused with one message that says why, and does no harm."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 """The page of a trace in a real Chromium: what the script does, by keyboard and address, on a desk and a phone."""
+
 from __future__ import annotations
 
 import json
@@ -67,9 +68,7 @@ def written(browser: Browser, name: str, labels):
     named = model(labels)
     traced = trace(of=named)
     file = browser.folder / f"{name}.html"
-    content = html_page(
-        story_of(named, traced), diagram=sequence_of(named, traced), states=states_of(named, traced)
-    )
+    content = html_page(story_of(named, traced), diagram=sequence_of(named, traced), states=states_of(named, traced))
     file.write_text(content, encoding="utf-8")
     return file
 

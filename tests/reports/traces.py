@@ -1,4 +1,5 @@
 """Traces of the post office, made by plain execution."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -29,7 +30,14 @@ def trace(actions: tuple[str, ...] = LOST, prop: str | None = "nothing_is_lost(0
     """A stamped trace of these steps from the first initial state."""
     of = of or model()
     made = Trace(
-        scenario="post-office", variant=of.variant, bounds={}, states=run(of, of.initial[0], actions),
-        actions=actions, prop=prop, seed=7, found_by="hand", command="kwalk exhaust post-office",
-    )  # fmt: skip
+        scenario="post-office",
+        variant=of.variant,
+        bounds={},
+        states=run(of, of.initial[0], actions),
+        actions=actions,
+        prop=prop,
+        seed=7,
+        found_by="hand",
+        command="kwalk exhaust post-office",
+    )
     return stamped(made, of, REFERENCE)

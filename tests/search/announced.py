@@ -1,4 +1,5 @@
 """What an installed package would announce."""
+
 from __future__ import annotations
 
 from tests.search.leases import FIXES, SCENARIO

@@ -3,6 +3,7 @@
 It prints how many of the ten kills met a search that was under way, how many states each checkpoint had, and, last, the
 verdict of the search that ran to the end. Children are forked when all code is loaded, so that a kill costs little.
 """
+
 from __future__ import annotations
 
 import json

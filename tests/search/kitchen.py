@@ -85,6 +85,10 @@ def read_series(paths: list[str]) -> Series:
 
 
 KITCHEN = Scenario(
-    name="kitchen", story="Guests order soup.", state=Kitchen, initial=opened,
-    actions=(order, leave, cook, turn_off), read_series=read_series,
-)  # fmt: skip
+    name="kitchen",
+    story="Guests order soup.",
+    state=Kitchen,
+    initial=opened,
+    actions=(order, leave, cook, turn_off),
+    read_series=read_series,
+)

@@ -3,6 +3,7 @@
 Source: Kleppmann, "How to do distributed locking" (2016): a pause between the check of a lease and the write makes the
 check useless; a storage that refuses older leases needs no check.
 """
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -129,8 +130,12 @@ FENCING_FIX = Fix(
     ),
 )
 CHECK_FIX = Fix(
-    flag=CHECK, off="never", on="before", name="check-before-write",
-    closes="A worker asks whether its lease is good before it writes.", trials=(Trial(SCENARIO, FORWARD, "bare"),),
-)  # fmt: skip
+    flag=CHECK,
+    off="never",
+    on="before",
+    name="check-before-write",
+    closes="A worker asks whether its lease is good before it writes.",
+    trials=(Trial(SCENARIO, FORWARD, "bare"),),
+)
 AMNESIA_FIX = Fix(flag=AMNESIA, closes="A restart clears the storage.", trials=(Trial(SCENARIO, FORWARD, "fenced"),))
 FIXES = (FENCING_FIX, CHECK_FIX, AMNESIA_FIX)

@@ -1,4 +1,5 @@
 """What an exhaustive search must count, by a few lines of plain Python."""
+
 from __future__ import annotations
 
 from collections import Counter, deque

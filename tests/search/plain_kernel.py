@@ -2,6 +2,7 @@
 
 `lies` replace single answers, to see what engines do when a kernel is wrong.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

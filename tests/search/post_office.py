@@ -1,4 +1,5 @@
 """A small model with all that engines must count: bounds, idle steps, quiescent states, all kinds of invariants."""
+
 from __future__ import annotations
 
 from enum import Enum
@@ -160,11 +161,17 @@ POST_OFFICE = Scenario(
     initial=anywhere,
     actions=(write, deliver, go, steal, clear_up),
     properties=(
-        no_more_delivered_than_written, never_three_delivered, nothing_is_lost, visits, nine_delivered,
-        letters_stay_written, the_sun_stays, bag_grows_slowly,
+        no_more_delivered_than_written,
+        never_three_delivered,
+        nothing_is_lost,
+        visits,
+        nine_delivered,
+        letters_stay_written,
+        the_sun_stays,
+        bag_grows_slowly,
     ),
     bounds={"streets": 3, "letters": 4, "bag": 2},
-)  # fmt: skip
+)
 
 
 @action(by=WRITER)
@@ -186,9 +193,12 @@ def write_once(post: Post, street: Street) -> None:
 
 
 STUCK = evolve(
-    POST_OFFICE, name="stuck-post-office", actions=(write_once, deliver, go), deadlock_is_error=True,
+    POST_OFFICE,
+    name="stuck-post-office",
+    actions=(write_once, deliver, go),
+    deadlock_is_error=True,
     properties=(no_more_delivered_than_written,),
-)  # fmt: skip
+)
 
 
 def post_office(**bounds: int) -> Model:

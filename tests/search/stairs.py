@@ -1,4 +1,5 @@
 """Many states and an invariant that Z3 proves by induction: counters that only ever increase together."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -70,11 +71,20 @@ def cellar_fills(house: House) -> bool:
 
 
 STAIRS = Scenario(
-    name="stairs", story="People go up and down.", state=House, actions=(go, jump),
-    properties=(cellar_is_empty, cellar_fills), bounds={"walkers": 4, "floors": 60}, flags={"jump": False},
-)  # fmt: skip
+    name="stairs",
+    story="People go up and down.",
+    state=House,
+    actions=(go, jump),
+    properties=(cellar_is_empty, cellar_fills),
+    bounds={"walkers": 4, "floors": 60},
+    flags={"jump": False},
+)
 BROKEN = Scenario(
-    name="broken-stairs", story="A child jumps too often.", state=House, actions=(leap,),
-    bounds={"walkers": 1, "floors": 1}, flags={"jump": False},
-)  # fmt: skip
+    name="broken-stairs",
+    story="A child jumps too often.",
+    state=House,
+    actions=(leap,),
+    bounds={"walkers": 1, "floors": 1},
+    flags={"jump": False},
+)
 JUMP_FIX = Fix(flag=JUMP, closes="The cellar stays empty.", trials=(Trial(STAIRS, ("cellar_is_empty",)),))

@@ -1,4 +1,5 @@
 """Auditing fixes: what each cell comes to, what the two cells of a row say, and audits that are cut short."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """Checkpoints: a search that is killed at any time resumes and has the counts of one that was not."""
+
 from __future__ import annotations
 
 import resource

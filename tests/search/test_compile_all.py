@@ -1,4 +1,5 @@
 """What `make setup` compiles: every loop of the package, with the types that its annotations state."""
+
 from __future__ import annotations
 
 import ast

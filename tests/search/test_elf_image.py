@@ -1,4 +1,5 @@
 """Object code is loaded without LLVM, and does what it does where LLVM loads it; anything else is left to LLVM."""
+
 from __future__ import annotations
 
 import ctypes
@@ -26,11 +27,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 CASES = " ".join(f"i64 {n}, label %c{n}" for n in range(12))
-TABLE_OF_JUMPS = "\n".join([
-    "define i64 @callee(i64 %n) nounwind {", "entry:", f"  switch i64 %n, label %none [ {CASES} ]",
-    *(line for n in range(12) for line in (f"c{n}:", f"  %r{n} = mul i64 %n, {n * n + 3}", f"  ret i64 %r{n}")),
-    "none:", "  ret i64 -1", "}",
-])  # fmt: skip
+TABLE_OF_JUMPS = "\n".join(
+    [
+        "define i64 @callee(i64 %n) nounwind {",
+        "entry:",
+        f"  switch i64 %n, label %none [ {CASES} ]",
+        *(line for n in range(12) for line in (f"c{n}:", f"  %r{n} = mul i64 %n, {n * n + 3}", f"  ret i64 %r{n}")),
+        "none:",
+        "  ret i64 -1",
+        "}",
+    ]
+)
 CALLER = """
 declare i64 @callee(i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

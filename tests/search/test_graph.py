@@ -1,4 +1,5 @@
 """State graphs: exact counts where the whole graph is drawn, and exact words on the part that is where it is not."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,4 +1,5 @@
 """The parts of the loops: the table of states, vertical counters, and choosing bits."""
+
 from __future__ import annotations
 
 from functools import partial

@@ -1,4 +1,5 @@
 """Loops as Python calls them: what crosses, what is refused, and what their code depends on."""
+
 from __future__ import annotations
 
 import dis
@@ -66,9 +67,13 @@ def test_numbers_tuples_and_arrays_cross_unchanged():
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((1,), "shorter"), ((1, 2, 3), "longer"), ((1.0, 2), "float"), ((2**63, 2), "too big"), (("1", 2), "str"),
+        ((1,), "shorter"),
+        ((1, 2, 3), "longer"),
+        ((1.0, 2), "float"),
+        ((2**63, 2), "too big"),
+        (("1", 2), "str"),
     ],
-)  # fmt: skip
+)
 def test_a_call_with_other_arguments_is_refused(arguments, why):
     with pytest.raises(TypeError, match=rf"is_less\(one: 'int', other: 'int'\).*cannot be called.*{why}"):
         is_less(*arguments)
@@ -154,11 +159,27 @@ def test_a_key_differs_with_the_constants_the_types_and_the_parts():
     fields, more = (NamedTuple("Pair", [("one", int), (name, int)]) for name in ("two", "other"))
     low, high = (IntEnum("Level", {"LEVEL": value}) for value in (1, 2))
     kinds = [
-        (ZERO, int, first), (1, int, first), (True, int, first), (1.0, int, first), (ZERO, Word, first),
-        (ZERO, int, other), (low, int, first), (high, int, first), (low.LEVEL, int, first), (high.LEVEL, int, first),
-        (fields, int, first), (more, int, first), (0, fields, first), (0, more, first), (0, Int64Array, first),
-        (0, Uint32Array, first), (0, WordMatrix, first), ((1, 2), int, first), ((1, 3), int, first), (np, int, first),
-    ]  # fmt: skip
+        (ZERO, int, first),
+        (1, int, first),
+        (True, int, first),
+        (1.0, int, first),
+        (ZERO, Word, first),
+        (ZERO, int, other),
+        (low, int, first),
+        (high, int, first),
+        (low.LEVEL, int, first),
+        (high.LEVEL, int, first),
+        (fields, int, first),
+        (more, int, first),
+        (0, fields, first),
+        (0, more, first),
+        (0, Int64Array, first),
+        (0, Uint32Array, first),
+        (0, WordMatrix, first),
+        ((1, 2), int, first),
+        ((1, 3), int, first),
+        (np, int, first),
+    ]
     keys = {keyed(*kind) for kind in kinds}
     assert len(keys) == len(kinds) and keyed(ZERO, int, part(lambda number: number + 1)) in keys
 

@@ -1,4 +1,5 @@
 """What workers share: a table that all of them fill, and a barrier; and blocks that come to nothing."""
+
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

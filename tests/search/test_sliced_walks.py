@@ -1,4 +1,5 @@
 """Walks on a bit-sliced kernel are the same walks, and everything that they count and find is the same."""
+
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -66,10 +67,18 @@ def counted(kernel, plan, numbers, *, collect=True):
     return expected
 
 
-@pytest.mark.parametrize("options", [
-    {}, {"seed": 7, "depth": 7}, {"depth": 0}, {"count_states": True}, {"swarm": True, "count_states": True},
-    {"without": ("controller",)},
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"seed": 7, "depth": 7},
+        {"depth": 0},
+        {"count_states": True},
+        {"swarm": True, "count_states": True},
+        {"without": ("controller",)},
+    ],
+    ids=str,
+)
 def test_counts_and_findings_are_those_of_walks_one_by_one(reference, options):
     model, kernel = reference
     plan = SimulationOptions(**{"keep_going": True, **options}).plan(model, kernel)

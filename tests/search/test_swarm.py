@@ -1,4 +1,5 @@
 """Swarms of walks: the same however they are cut, replayable, and without false quiescent states or deadlocks."""
+
 from __future__ import annotations
 
 import pickle
@@ -122,9 +123,7 @@ def test_a_walk_that_prefers_nothing_is_a_uniform_one(reference):
     kernel = kernel_for(reference)
     plan = plan_of(reference, kernel, seed=4, depth=30, swarm=swarm_towards(reference, "", 0.0, 0.0))
     alike = evolve(plan, swarm=None)
-    assert all(
-        path_of(kernel, plan, n).instances == path_of(kernel, alike, n).instances for n in range(100)
-    )
+    assert all(path_of(kernel, plan, n).instances == path_of(kernel, alike, n).instances for n in range(100))
 
 
 def test_what_is_in_all_levels_is_taken_in_three_of_four_steps_at_least(reference):
@@ -183,7 +182,6 @@ def test_sketches_of_random_numbers_are_within_four_standard_errors():
 
 
 # What walks are allowed to do.
-
 
 
 def test_instances_are_named_by_action_by_actor_or_by_one_of_several_actors():

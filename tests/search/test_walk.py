@@ -1,4 +1,5 @@
 """Random walks: uniform, checked at every step, and the same however they are cut or shared."""
+
 from __future__ import annotations
 
 from collections import Counter

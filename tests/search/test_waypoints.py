@@ -266,9 +266,13 @@ def opened(office: Office) -> None:
 
 def test_a_search_with_slow_steps_takes_others_before_steps_that_are_prompt_otherwise() -> None:
     scenario = Scenario(
-        name="office", story="A letter.", state=Office, actions=(send, deliver, close, lose), properties=(),
+        name="office",
+        story="A letter.",
+        state=Office,
+        actions=(send, deliver, close, lose),
+        properties=(),
         initial=opened,
-    )  # fmt: skip
+    )
     model = Model(scenario)
     lost = Fact("lost", "yes", (where("is_lost", 1),), lambda office: "yes" if office.is_lost else "no")
     any_letter = tuple((name, frozenset({1})) for name in ("sent", "is_delivered", "is_lost"))

@@ -1,4 +1,5 @@
 """A mistake in the lifter, in the kernel emitter or in the mapping to Z3 is found by a few random models."""
+
 from __future__ import annotations
 
 import pytest
@@ -14,11 +15,23 @@ from tests.agreement.test_planted_errors import PLANTED
 FEW = 160
 """The number of models within which each mistake must be found."""
 LIFTER = (
-    "if runs both branches", "writes are not masked", "an early return continues", "break does nothing",
-    "an abort undoes what was done", "except does not run", "a chain keeps its last link", "sets keep the left side",
-    "min is max", "pop leaves the head", "guards are dropped", "bounds are dropped", "a symbolic index is the first",
-    "records are never equal", "evolve changes nothing", "a sorted set is descending",
-)  # fmt: skip
+    "if runs both branches",
+    "writes are not masked",
+    "an early return continues",
+    "break does nothing",
+    "an abort undoes what was done",
+    "except does not run",
+    "a chain keeps its last link",
+    "sets keep the left side",
+    "min is max",
+    "pop leaves the head",
+    "guards are dropped",
+    "bounds are dropped",
+    "a symbolic index is the first",
+    "records are never equal",
+    "evolve changes nothing",
+    "a sorted set is descending",
+)
 OPERATION, NUMBER, Z3_OPERATION = Emitter._operation, Emitter._number, Solver._operation
 
 
@@ -50,13 +63,14 @@ EMITTER = {
         Emitter, "_number", lambda self, variable: NUMBER(_Lowless(self), variable)
     ),
     "division rounds towards 0": lambda patch: patch.setattr(
-        Emitter, "_division",
+        Emitter,
+        "_division",
         lambda self, term, args: self.op(f"s{'div' if term.op == 'div' else 'rem'} i64 {args[0]}, {args[1]}"),
     ),
     "new values do not clear the old bits": lambda patch: patch.setattr(
         "kwalk.search.kernel.compile.emitter.signed_word", lambda number: -1 if number < 0 else number
     ),
-}  # fmt: skip
+}
 Z3 = {
     "< is <=": translates("lt", lambda args: args[0] <= args[1]),
     "< is unsigned": translates("lt", lambda args: z3.ULT(args[0], args[1])),
@@ -70,7 +84,7 @@ Z3 = {
     "numbers have one bit too few": lambda patch: patch.setattr(
         Solver, "width_for", staticmethod(lambda roots, real=Solver.width_for: max(2, real(roots) - 1))
     ),
-}  # fmt: skip
+}
 
 
 class _Lowless:

@@ -1,4 +1,5 @@
 """A mistake in constraints or in refinement, in plain Python or in the lifter, is found by a few random models."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -32,33 +33,39 @@ def _swapped(*args: Any) -> Any:
 CONSTRAINTS: dict[str, tuple[object, str, object]] = {
     "lifting drops constraints": (lifting, "_cuts", lambda *args: iter(())),
     "lifting drops action constraints": (
-        lifting, "_cuts", lambda model, terms, *states: CUTS(model, terms, *states) if len(states) == 1 else iter(())
+        lifting,
+        "_cuts",
+        lambda model, terms, *states: CUTS(model, terms, *states) if len(states) == 1 else iter(()),
     ),
     "an action constraint reads the state before twice": (
-        lifting, "_cuts", lambda model, terms, *states: CUTS(model, terms, *(states[:1] * len(states)))
+        lifting,
+        "_cuts",
+        lambda model, terms, *states: CUTS(model, terms, *(states[:1] * len(states))),
     ),
-    "plain Python negates constraints": (
-        Model, "_holds", staticmethod(lambda one, *states: not HOLDS(one, *states))
-    ),
+    "plain Python negates constraints": (Model, "_holds", staticmethod(lambda one, *states: not HOLDS(one, *states))),
     "a constraint disables": (Model, "execute", _execute),
-}  # fmt: skip
+}
 REFINEMENTS: dict[str, tuple[object, str, object]] = {
     "an abstract step ignores its guard": (
-        lifting, "_leads",
+        lifting,
+        "_leads",
         lambda terms, action, before, after: LEADS(terms, evolve(action, guard=terms.true), before, after),
     ),
     "an abstract step ignores bounds and errors": (
-        lifting, "_leads",
+        lifting,
+        "_leads",
         lambda terms, action, before, after: LEADS(terms, evolve(action, side_conditions=()), before, after),
     ),
     "an abstract step changes nothing": (
-        lifting, "_leads", lambda terms, action, before, after: LEADS(terms, evolve(action, updates={}), before, after)
+        lifting,
+        "_leads",
+        lambda terms, action, before, after: LEADS(terms, evolve(action, updates={}), before, after),
     ),
     "steps are taken backwards": (lifting, "_images", _swapped),
     "a step that stutters is tested": (RefinedSteps, "truth", lambda self, *states: STEPS(self, *states) is not False),
     "every action is mapped to": (MappedAction, "truth", lambda self, *states: True),
     "every image of an initial state is initial": (Refinement, "wrong_starts", lambda self: frozenset()),
-}  # fmt: skip
+}
 
 
 def _models(what: str) -> Iterator[tuple[int, str]]:

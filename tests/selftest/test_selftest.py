@@ -1,4 +1,5 @@
 """The fuzzer of the language: its oracle, its comparison on models and snippets, its reduction and its command."""
+
 from __future__ import annotations
 
 import json
@@ -96,14 +97,72 @@ def test_sixty_random_models_mean_the_same_in_every_engine():
 def test_random_models_use_every_construct_of_the_reference():
     text = "\n".join(random_model(seed) for seed in range(150))
     wanted = (
-        "flag(", "number(", "member(", "choice(", "optional(", "subset(", "array(", "fifo(", "fresh(", "nested(",
-        "when=", "for ", "break", "continue", "enumerate(", "zip(", "reversed(", "sorted(", "try:", "except ", "raise ",
-        "return", "assert ", "require(", "premise(", "evolve(", ".push(", ".pop(", ".clear(", ".take(", ".head",
-        ".starts_with(", ".is_empty", ".taken", " in ", " not in ", " is None", " | ", " & ", " ^ ", " // ", " % ",
-        "abs(", "min(", "max(", "sum(", "any(", "all(", "len(", "next(", "default=", "elif ", "else:", "initial=begin",
-        "@when_quiescent", "@eventually", "@reachable", "@step", "@always", "system=False", "array(DA, array(", "bool(",
-        "int(", "+=", "|=",
-    )  # fmt: skip
+        "flag(",
+        "number(",
+        "member(",
+        "choice(",
+        "optional(",
+        "subset(",
+        "array(",
+        "fifo(",
+        "fresh(",
+        "nested(",
+        "when=",
+        "for ",
+        "break",
+        "continue",
+        "enumerate(",
+        "zip(",
+        "reversed(",
+        "sorted(",
+        "try:",
+        "except ",
+        "raise ",
+        "return",
+        "assert ",
+        "require(",
+        "premise(",
+        "evolve(",
+        ".push(",
+        ".pop(",
+        ".clear(",
+        ".take(",
+        ".head",
+        ".starts_with(",
+        ".is_empty",
+        ".taken",
+        " in ",
+        " not in ",
+        " is None",
+        " | ",
+        " & ",
+        " ^ ",
+        " // ",
+        " % ",
+        "abs(",
+        "min(",
+        "max(",
+        "sum(",
+        "any(",
+        "all(",
+        "len(",
+        "next(",
+        "default=",
+        "elif ",
+        "else:",
+        "initial=begin",
+        "@when_quiescent",
+        "@eventually",
+        "@reachable",
+        "@step",
+        "@always",
+        "system=False",
+        "array(DA, array(",
+        "bool(",
+        "int(",
+        "+=",
+        "|=",
+    )
     assert [word for word in wanted if word not in text] == []
 
 
@@ -119,8 +178,10 @@ def test_the_oracle_finds_what_exhaustive_search_finds_in_the_model_of_the_refer
         verdict = exhaust(Model(module.SCENARIO), keep_going=True)
     assert found.is_complete and not found.has_error
     assert (len(found.states), max(found.depths), len(found.quiescent)) == (
-        verdict.distinct_states, verdict.depth, verdict.quiescent_states,
-    )  # fmt: skip
+        verdict.distinct_states,
+        verdict.depth,
+        verdict.quiescent_states,
+    )
     assert found.bounds_hit == {name: count for name, count in verdict.bounds_hit.items() if count}
 
 

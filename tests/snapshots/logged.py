@@ -93,8 +93,11 @@ class _Lines:
                 about(broker)
             if self._epoch(broker) > self.before.controller_of(broker).epoch:
                 self.walk.elected[self._epoch(broker)] = broker
-                self._control(broker, f"{broker + 1} successfully elected as the controller. Epoch incremented to "
-                              f"{self._epoch(broker)} and epoch zk version is now {self._epoch(broker)}")  # fmt: skip
+                self._control(
+                    broker,
+                    f"{broker + 1} successfully elected as the controller. Epoch incremented to "
+                    f"{self._epoch(broker)} and epoch zk version is now {self._epoch(broker)}",
+                )
         writer = given.get("controller", given.get("broker"))
         if writer is not None and action not in ("shrink_isr", "expand_isr"):
             self._states(writer)
@@ -135,8 +138,11 @@ class _Lines:
         if 0 in self.after.controller_of(broker).new_topics:
             read = f"Some({identity(context.topic_id)})" if context.topic_id is not None else "None"
             parts = ", ".join(f"{TOPIC}-{p} -> ReplicaAssignment(replicas=1)" for p in sorted(context.partitions))
-            self._control(broker, f"New topics: [Set({TOPIC})], deleted topics: [HashSet()], new partition replica "
-                          f"assignment [Set(TopicIdReplicaAssignment({TOPIC},{read},Map({parts})))]")  # fmt: skip
+            self._control(
+                broker,
+                f"New topics: [Set({TOPIC})], deleted topics: [HashSet()], new partition replica "
+                f"assignment [Set(TopicIdReplicaAssignment({TOPIC},{read},Map({parts})))]",
+            )
 
     def _partition_modifications(self, broker: int) -> None:
         was, now = (c.controller_of(broker).topics[0].partition_count for c in (self.before, self.after))
@@ -161,9 +167,10 @@ class _Lines:
                 elif registration is BrokerRegistration.STALE:
                     bounced.append(str(other + 1))
             self._control(
-                broker, f"Newly added brokers: {','.join(new)}, deleted brokers: {','.join(gone)}, bounced brokers: "
+                broker,
+                f"Newly added brokers: {','.join(new)}, deleted brokers: {','.join(gone)}, bounced brokers: "
                 f"{','.join(bounced)}, all live brokers: 1,2,3",
-            )  # fmt: skip
+            )
         self.walk.changing.discard(broker)
         events = still.events
         if len(events) == len(controller.events) and still.is_at(EventKind.BROKER_CHANGE):
@@ -191,8 +198,11 @@ class _Lines:
             if now.leader_epoch is not None and now.leader_epoch != was.leader_epoch:
                 role = "Leader" if now.is_leader else "Follower"
                 with_id = f" with topic id {identity(0)}" * (now.is_leader and self.walk.release >= "3")
-                self._replica(broker, f"{role} {TOPIC}-{number}{with_id} starts at leader epoch {now.leader_epoch} "
-                              "from offset 0 with high watermark 0.")  # fmt: skip
+                self._replica(
+                    broker,
+                    f"{role} {TOPIC}-{number}{with_id} starts at leader epoch {now.leader_epoch} "
+                    "from offset 0 with high watermark 0.",
+                )
             wanted = self.before.brokers[broker].requests.partition_states[number].head
             is_refused = wanted is not None and None not in (was.topic_id, request.topic_id)
             if is_refused and was.topic_id != request.topic_id and (was.log_open or self.walk.release >= "3"):
@@ -200,14 +210,20 @@ class _Lines:
                 new = self.walk.release >= "3"
                 name = "ID" if new else "Id"
                 given = f"received: {ids[1]}." if new else f"provided in the request: {ids[1]}."
-                self._replica(broker, f"Topic {name} in memory: {ids[0]} does not match the topic {name} for partition "
-                              f"{TOPIC}-{number} {given}")  # fmt: skip
+                self._replica(
+                    broker,
+                    f"Topic {name} in memory: {ids[0]} does not match the topic {name} for partition "
+                    f"{TOPIC}-{number} {given}",
+                )
 
         if request.controller_epoch in self.walk.elected:
             sender = self.walk.elected[request.controller_epoch] + 1
-            self._replica(broker, "Add 1 partitions and deleted 0 partitions from metadata cache in response to "
-                          f"UpdateMetadata request sent by controller {sender} epoch {request.controller_epoch} with "
-                          "correlation id 7")  # fmt: skip
+            self._replica(
+                broker,
+                "Add 1 partitions and deleted 0 partitions from metadata cache in response to "
+                f"UpdateMetadata request sent by controller {sender} epoch {request.controller_epoch} with "
+                "correlation id 7",
+            )
         self._directories(broker)
 
     def _directories(self, broker: int) -> None:
@@ -232,8 +248,12 @@ class _Lines:
                 isr = ",".join(str(b + 1) for b in sorted(now.isr))
                 version = " and version updated to 1" if self.walk.release >= "3" else "and version updated to [1]"
                 leader = now.leader if now.leader is not None else broker
-                self.walk.log(leader, SERVER, f"[Partition {TOPIC}-{number} broker={leader + 1}] ISR updated to {isr} "
-                              f"{version} (kafka.cluster.Partition)")  # fmt: skip
+                self.walk.log(
+                    leader,
+                    SERVER,
+                    f"[Partition {TOPIC}-{number} broker={leader + 1}] ISR updated to {isr} "
+                    f"{version} (kafka.cluster.Partition)",
+                )
 
     _expand_isr = _shrink_isr
 

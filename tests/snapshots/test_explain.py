@@ -67,9 +67,16 @@ def test_2_8_2_the_eight_steps_on_a_fresh_topic() -> None:
     done = explained([FILES[name] for name in of(FRESH)])
     assert (done.fit, len(done.arrivals)) == (Fit.EXPLAINED, 14)
     assert [key.split("(")[0] for key in events(done.trace.actions)] == [
-        "old_client_creates_topic", "old_client_adds_partitions", "delete_controller",
-        "stop", "restart", "stop", "restart", "stop", "restart",
-    ]  # fmt: skip
+        "old_client_creates_topic",
+        "old_client_adds_partitions",
+        "delete_controller",
+        "stop",
+        "restart",
+        "stop",
+        "restart",
+        "stop",
+        "restart",
+    ]
 
 
 @pytest.mark.thorough
@@ -143,9 +150,14 @@ def member_that_nobody_added(later: dict[str, Any]) -> None:
     state(later, 1)["isr"] = [3, 1, 2]
 
 
-STOPPED, RESTARTED, LAST = (f"scenario-01-exact-08{which}" for which in (
-    "a-broker2-stopped", "d-broker3-restarted-12s", "f-controller1-restarted-12s",
-))  # fmt: skip
+STOPPED, RESTARTED, LAST = (
+    f"scenario-01-exact-08{which}"
+    for which in (
+        "a-broker2-stopped",
+        "d-broker3-restarted-12s",
+        "f-controller1-restarted-12s",
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -213,28 +225,45 @@ def walk(made: Walk, *doings: str) -> Walk:
 ROLLING_RESTART = "crash(0); …; restart(0); …; crash(1); …; restart(1); …; crash(2); …; restart(2)"
 WALKS: dict[str, Callable[[], Walk]] = {
     "2.8.2: id written back, brokers stop and start": lambda: walk(
-        begun("2.8.2"), "old_client_creates_topic(0)", "old_client_adds_partitions(0)", "write_topic_id(0, 0)",
-        "stop(1, 0)", "crash(2)", "restart(1)", "delete_controller()",
+        begun("2.8.2"),
+        "old_client_creates_topic(0)",
+        "old_client_adds_partitions(0)",
+        "write_topic_id(0, 0)",
+        "stop(1, 0)",
+        "crash(2)",
+        "restart(1)",
+        "delete_controller()",
     ),
     "2.8.2: all brokers restart between two captures": lambda: walk(
-        begun("2.8.2"), "old_client_creates_topic(0)", "old_client_adds_partitions(0)", "delete_controller()",
+        begun("2.8.2"),
+        "old_client_creates_topic(0)",
+        "old_client_adds_partitions(0)",
+        "delete_controller()",
         ROLLING_RESTART,
     ),
     "3.9.0: a failover before the expansion is handled": lambda: walk(
-        begun("3.9.0"), "old_client_creates_topic(0)",
-        "old_client_adds_partitions(0); delete_controller(); reelect(1)", "stop(0, 1)",
+        begun("3.9.0"),
+        "old_client_creates_topic(0)",
+        "old_client_adds_partitions(0); delete_controller(); reelect(1)",
+        "stop(0, 1)",
     ),
     "2.8.2: deleted by hand while a marker waits for a broker, and created again": lambda: walk(
         small("2.8.2", DELETION, incarnations=1, deletions=3, hand_removals=7),
-        "new_client_creates_topic(0)", "crash(1)", "client_deletes_topic(0)",
-        "remove_topic_by_hand(0); remove_deletion_request_by_hand(0)", "delete_controller()", "restart(1)",
+        "new_client_creates_topic(0)",
+        "crash(1)",
+        "client_deletes_topic(0)",
+        "remove_topic_by_hand(0); remove_deletion_request_by_hand(0)",
+        "delete_controller()",
+        "restart(1)",
         "new_client_creates_topic(0)",
     ),
     "2.8.2: a replica moves to another broker": lambda: walk(
         small("2.8.2", REASSIGNMENT, replication_factor=1, reassignments=15, cancellations=3),
-        "old_client_creates_topic(0)", "alter_partition_reassignments(0, 0, 0, 0)", "delete_controller()",
+        "old_client_creates_topic(0)",
+        "alter_partition_reassignments(0, 0, 0, 0)",
+        "delete_controller()",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("made", WALKS.values(), ids=WALKS)
@@ -280,9 +309,11 @@ def test_a_number_of_replicas_that_changes_is_refused_as_not_modelled() -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("scenario-01-01-old-create", "the topic id hbcto079Q-K_O7AoNlw-Ig for t"),
-     ("scenario-01-05-produce-consume", "partition.metadata of t-0 on broker 1 for t")],
-)  # fmt: skip
+    [
+        ("scenario-01-01-old-create", "the topic id hbcto079Q-K_O7AoNlw-Ig for t"),
+        ("scenario-01-05-produce-consume", "partition.metadata of t-0 on broker 1 for t"),
+    ],
+)
 def test_a_first_snapshot_that_its_version_cannot_produce_is_refused(name: str, what: str) -> None:
     shown = document(name)
     shown["version"] = "250"

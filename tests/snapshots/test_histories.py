@@ -2,6 +2,7 @@
 
 They are from `kwalk lab fuzz`; what else a series may show is made of them by a change.
 """
+
 from __future__ import annotations
 
 import copy
@@ -152,10 +153,18 @@ def test_a_snapshot_that_may_have_been_taken_too_early_is_in_doubt() -> None:
 
 
 LOST_REQUEST = (
-    "old_client_creates_topic(0)", "topic_change(0)", "topic_change_creates_partitions(0)", "handle_leader_and_isr(0)",
-    "partition_modifications(0, 0)", "old_client_adds_partitions(0)", "partition_modifications(0, 0)",
-    "delete_controller()", "reelect(1)", "reelect(0)", "lose_request(1)",
-)  # fmt: skip
+    "old_client_creates_topic(0)",
+    "topic_change(0)",
+    "topic_change_creates_partitions(0)",
+    "handle_leader_and_isr(0)",
+    "partition_modifications(0, 0)",
+    "old_client_adds_partitions(0)",
+    "partition_modifications(0, 0)",
+    "delete_controller()",
+    "reelect(1)",
+    "reelect(0)",
+    "lose_request(1)",
+)
 
 
 def test_a_request_that_waits_when_its_controller_goes_may_be_lost(tmp_path: Path) -> None:
@@ -218,11 +227,32 @@ def test_a_file_that_appears_and_is_removed_between_two_snapshots_is_assumed_if_
 
 
 def test_the_model_is_lifted_with_all_that_a_series_may_ask_for() -> None:
-    flags = {**SERIES_FLAGS, "deletion": True, "stop_replica": True, "reassignment": True, "replica_lists": True,
-             "sessions": True, "two_step_admin": True}  # fmt: skip
-    bounds = {"brokers": 2, "partitions": 1, "admins": 2, "old_admins": 1, "incarnations": 1, "deletions": 1,
-              "hand_removals": 1, "reassignments": 1, "cancellations": 1, "expirations": 1, "repairs": 1,
-              "new_expansions": 1, "topic_ids": 2, "events": 2, "requests": 2}  # fmt: skip
+    flags = {
+        **SERIES_FLAGS,
+        "deletion": True,
+        "stop_replica": True,
+        "reassignment": True,
+        "replica_lists": True,
+        "sessions": True,
+        "two_step_admin": True,
+    }
+    bounds = {
+        "brokers": 2,
+        "partitions": 1,
+        "admins": 2,
+        "old_admins": 1,
+        "incarnations": 1,
+        "deletions": 1,
+        "hand_removals": 1,
+        "reassignments": 1,
+        "cancellations": 1,
+        "expirations": 1,
+        "repairs": 1,
+        "new_expansions": 1,
+        "topic_ids": 2,
+        "events": 2,
+        "requests": 2,
+    }
     model = Model(evolve(REAL_CLUSTER, flags=flags), "3.9.0", bounds)
     assert len(lift(model).actions) == len(model.instances)
 
@@ -261,8 +291,9 @@ def test_a_broker_that_does_not_answer_has_an_unknown_metadata_cache() -> None:
 
 
 def test_plain_python_and_compiled_code_search_the_same_states(monkeypatch, tmp_path) -> None:
-    found = series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1),
-                   seen("never", cooked=0))  # fmt: skip
+    found = series(
+        seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1), seen("never", cooked=0)
+    )
     monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "empty"))
     monkeypatch.setattr(kernels, "COMPILE_AFTER", 1e9)
     model = Model(KITCHEN)

@@ -132,10 +132,18 @@ def test_a_wrong_piece_is_named_with_its_place_its_value_and_what_is_allowed(cha
         (b'{"a":' * 1_000_000, "nested too deeply"),
     ],
     ids=[
-        "empty", "not UTF-8", "a zip file", "a list", "NaN", "5,000 digits", "one name twice", "100 levels",
-        "3 million brackets", "a million braces",
+        "empty",
+        "not UTF-8",
+        "a zip file",
+        "a list",
+        "NaN",
+        "5,000 digits",
+        "one name twice",
+        "100 levels",
+        "3 million brackets",
+        "a million braces",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_capture_at_all_is_refused(content: bytes, expected: str) -> None:
     message = refusal(content)
     assert expected in message

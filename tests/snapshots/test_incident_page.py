@@ -1,4 +1,5 @@
 """The page of an incident says what is wrong, for whom, since when and why, with ids, log lines and the way out."""
+
 from __future__ import annotations
 
 import json

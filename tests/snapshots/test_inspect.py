@@ -354,9 +354,7 @@ def test_a_healthy_cluster_has_no_finding() -> None:
     assert inspection.observations == () and inspection.exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("version", "kind"), [("3.9.0", "leader-refuses-topic-id"), ("2.8.2", "topic-id-differs")]
-)
+@pytest.mark.parametrize(("version", "kind"), [("3.9.0", "leader-refuses-topic-id"), ("2.8.2", "topic-id-differs")])
 def test_a_checkpoint_of_an_earlier_topic_of_the_name_shows_no_leader(version: str, kind: str) -> None:
     """A topic created again over its old logs: 3.0 and later refuse them at the first request, 2.8.2 later."""
 

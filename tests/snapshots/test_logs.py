@@ -3,6 +3,7 @@
 The history is from `kwalk lab fuzz` on 3.9.0: a topic is created, the session of broker 3 expires, the topic is
 deleted. The snapshots alone are explained by a reassignment that never happened.
 """
+
 from __future__ import annotations
 
 import json
@@ -197,31 +198,58 @@ def test_a_deletion_that_no_snapshot_shows_makes_the_lines_of_the_topic_useless(
 @pytest.mark.parametrize(
     ("text", "thread"),
     [
-        ("[Controller id=2] 2 successfully elected as the controller. Epoch incremented to 5 and epoch zk version is "
-         "now 5", LogThread.CONTROLLER),
-        ("[Controller id=1] New partitions to be added Map(t-1 -> ReplicaAssignment(replicas=2,3,1, addingReplicas=, "
-         "removingReplicas=))", LogThread.CONTROLLER),
-        ("[Controller id=1 epoch=1] Changed partition t-0 from NewPartition to OnlinePartition with state "
-         "LeaderAndIsr(leader=1, leaderEpoch=0, isr=List(1, 2), zkVersion=0)", LogThread.STATE_MACHINES),
-        ("[Broker id=1] Leader t-0 starts at leader epoch 0 from offset 0 with high watermark 0 ISR [1,2] "
-         "addingReplicas [] removingReplicas []. Previous leader epoch was -1.", LogThread.REPLICA_MANAGER),
-        ("[Broker id=2] Follower t-0 starts at leader epoch 0 from offset 0 with high watermark 0. Previous leader "
-         "epoch was -1.", LogThread.REPLICA_MANAGER),
-        ("[Broker id=1] Topic Id in memory: hbcto079Q-K_O7AoNlw-Ig does not match the topic Id for partition t-0 "
-         "provided in the request: Pqrqr_79RhOXno-3awWyMw.", LogThread.REPLICA_MANAGER),
-        ("[Broker id=1] Topic ID in memory: hbcto079Q-K_O7AoNlw-Ig does not match the topic ID for partition t-0 "
-         "received: Pqrqr_79RhOXno-3awWyMw.", LogThread.REPLICA_MANAGER),
+        (
+            "[Controller id=2] 2 successfully elected as the controller. Epoch incremented to 5 and epoch zk version is "
+            "now 5",
+            LogThread.CONTROLLER,
+        ),
+        (
+            "[Controller id=1] New partitions to be added Map(t-1 -> ReplicaAssignment(replicas=2,3,1, addingReplicas=, "
+            "removingReplicas=))",
+            LogThread.CONTROLLER,
+        ),
+        (
+            "[Controller id=1 epoch=1] Changed partition t-0 from NewPartition to OnlinePartition with state "
+            "LeaderAndIsr(leader=1, leaderEpoch=0, isr=List(1, 2), zkVersion=0)",
+            LogThread.STATE_MACHINES,
+        ),
+        (
+            "[Broker id=1] Leader t-0 starts at leader epoch 0 from offset 0 with high watermark 0 ISR [1,2] "
+            "addingReplicas [] removingReplicas []. Previous leader epoch was -1.",
+            LogThread.REPLICA_MANAGER,
+        ),
+        (
+            "[Broker id=2] Follower t-0 starts at leader epoch 0 from offset 0 with high watermark 0. Previous leader "
+            "epoch was -1.",
+            LogThread.REPLICA_MANAGER,
+        ),
+        (
+            "[Broker id=1] Topic Id in memory: hbcto079Q-K_O7AoNlw-Ig does not match the topic Id for partition t-0 "
+            "provided in the request: Pqrqr_79RhOXno-3awWyMw.",
+            LogThread.REPLICA_MANAGER,
+        ),
+        (
+            "[Broker id=1] Topic ID in memory: hbcto079Q-K_O7AoNlw-Ig does not match the topic ID for partition t-0 "
+            "received: Pqrqr_79RhOXno-3awWyMw.",
+            LogThread.REPLICA_MANAGER,
+        ),
         ("[KafkaServer id=3] shut down completed", LogThread.SERVER),
-        ("[Broker id=1] Add 0 partitions and deleted 1 partitions from metadata cache in response to UpdateMetadata "
-         "request sent by controller 1 epoch 1 with correlation id 8", LogThread.REPLICA_MANAGER),
+        (
+            "[Broker id=1] Add 0 partitions and deleted 1 partitions from metadata cache in response to UpdateMetadata "
+            "request sent by controller 1 epoch 1 with correlation id 8",
+            LogThread.REPLICA_MANAGER,
+        ),
         ("[Partition t-0 broker=1] ISR updated to 1,3,2 and version updated to [2]", LogThread.ISR),
         ("[Partition t-0 broker=1] ISR updated to 1,2  and version updated to 5", LogThread.ISR),
         ("[Partition t-0 broker=1] ISR updated to 1 (under-min-isr) and version updated to 5", LogThread.ISR),
         ("Created log for partition t-0 in /data/t-0 with properties {}", LogThread.LOGS),
-        ("Log for partition t-0 is renamed to /data/t-0.d3843d1a4ff24c07aaa894905a731699-delete and is scheduled for "
-         "deletion", LogThread.LOGS),
+        (
+            "Log for partition t-0 is renamed to /data/t-0.d3843d1a4ff24c07aaa894905a731699-delete and is scheduled for "
+            "deletion",
+            LogThread.LOGS,
+        ),
     ],
-)  # fmt: skip
+)
 def test_lines_as_2_8_2_and_3_9_0_write_them_are_understood_once(text: str, thread: LogThread) -> None:
     (kind,) = [kind for kind in KINDS if kind.match(text) is not None]
     assert kind.thread is thread
@@ -279,10 +307,13 @@ def test_lines_of_isrs_and_logs_of_partitions_are_observations(logs: Path) -> No
     deleted = "Log for partition h0-0 is renamed to /data/h0-0.a-delete and is scheduled for deletion"
     moved = "Created log for partition h0-0 in /data/h0-0.a-future with properties {} (kafka.log.LogManager)"
     found = lines_of(
-        logs, f"{deleted} (kafka.log.LogManager)", moved, "Created log for partition h0-1 in /data/h0-1 (other.Logger)",
+        logs,
+        f"{deleted} (kafka.log.LogManager)",
+        moved,
+        "Created log for partition h0-1 in /data/h0-1 (other.Logger)",
         "[Partition h0-0 broker=3] ISR updated to 1,3 and version updated to [4] (kafka.cluster.Partition)",
         "[Partition h0-0 broker=3] ISR updated to 1,2,3 and version updated to [5] (kafka.cluster.Partition)",
-    )  # fmt: skip
+    )
     steps = [step for log in found.logs for step in log if "broker-3/server" in step.name]
     new = {step.text: step for step in steps if "h0-0" in step.text}
     assert set(new) == {deleted, "[Partition h0-0 broker=3] ISR updated to 1,3 and version updated to [4]"}
@@ -331,5 +362,6 @@ def test_the_deletion_of_an_earlier_life_is_no_step_of_the_next_one(tmp_path: Pa
     documents = json.loads((HISTORY.parent / "deleted-and-created-at-once.json").read_text("utf-8"))
     found = read_series([json.dumps(one).encode() for one in documents], logs=LogSource(str(tmp_path)))
     assert [[step.text for log in one.logs for step in log] for one in found] == [
-        sorted((line.removeprefix("INFO ") for line in lines), reverse=True), []
-    ]  # fmt: skip
+        sorted((line.removeprefix("INFO ") for line in lines), reverse=True),
+        [],
+    ]

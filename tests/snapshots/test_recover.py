@@ -183,9 +183,14 @@ def file_is_whole(files: Copying) -> bool:
 
 
 COPYING = Scenario(
-    name="copying", story="A file is copied.", state=Copying, actions=(copy, write, end_copy, crash),
-    properties=(file_is_whole,), bounds={}, variants={"only": {}},
-)  # fmt: skip
+    name="copying",
+    story="A file is copied.",
+    state=Copying,
+    actions=(copy, write, end_copy, crash),
+    properties=(file_is_whole,),
+    bounds={},
+    variants={"only": {}},
+)
 
 
 def copying(*names: str) -> Problem:

@@ -119,9 +119,7 @@ def test_a_partition_without_a_state_means_that_partition_modifications_waits() 
     reading = read_snapshot(changed(not_yet_created))
     model, cluster = only_state(reading)
     assert reading.labels["partitions"][:2] == ("1", "0")
-    assert (
-        cluster.controller_of(cluster.zookeeper.controller).events.head.kind is EventKind.PARTITION_MODIFICATIONS
-    )
+    assert cluster.controller_of(cluster.zookeeper.controller).events.head.kind is EventKind.PARTITION_MODIFICATIONS
     assert any(i.key.startswith("partition_modifications") for i, _ in model.successors(model.initial[0]))
 
 

@@ -4,6 +4,7 @@ Words: a *worker* is Spark's daemon on a machine; it starts *executors*, which r
 process group of its own, in which its executors are too. The system kills daemons when the process that started them
 dies, and executors end themselves when their worker is gone, so that nothing outlives a test that is killed.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -53,22 +54,41 @@ class Cluster:
         """Start a daemon; its output goes to its log."""
         name = kind if kind == "master" else f"{kind}-{len(self.daemons) - 1}"
         with (self.folder / f"{name}.log").open("wb") as log:
-            self.daemons.append(subprocess.Popen(
-                [str(SPARK / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}.{kind.capitalize()}",
-                 "--host", "127.0.0.1", "--webui-port", "0", *arguments],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment(), cwd=self.folder,
-                start_new_session=True, preexec_fn=_die_with_parent,
-            ))  # fmt: skip
+            self.daemons.append(
+                subprocess.Popen(
+                    [
+                        str(SPARK / "bin" / "spark-class"),
+                        f"org.apache.spark.deploy.{kind}.{kind.capitalize()}",
+                        "--host",
+                        "127.0.0.1",
+                        "--webui-port",
+                        "0",
+                        *arguments,
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env=self._environment(),
+                    cwd=self.folder,
+                    start_new_session=True,
+                    preexec_fn=_die_with_parent,
+                )
+            )
 
     def _environment(self) -> dict[str, str]:
         """What daemons and, after them, executors see: this Python, and the modules that this process sees."""
         seen = [str(ROOT), *filter(None, sys.path)]
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
         return ours | {
-            "JAVA_HOME": str(java_home()), "SPARK_HOME": str(SPARK), "PYTHONPATH": os.pathsep.join(seen),
-            "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1",
-            "JDK_JAVA_OPTIONS": QUICK_START, "SPARK_LOCAL_DIRS": str(self.folder),
-        }  # fmt: skip
+            "JAVA_HOME": str(java_home()),
+            "SPARK_HOME": str(SPARK),
+            "PYTHONPATH": os.pathsep.join(seen),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_NO_DAEMONIZE": "1",
+            "JDK_JAVA_OPTIONS": QUICK_START,
+            "SPARK_LOCAL_DIRS": str(self.folder),
+        }
 
     def _said(self, name: str, pattern: str, times: int = 1) -> list[str]:
         """Wait until a daemon's log has a pattern that many times; return the matches, or raise AssertionError."""

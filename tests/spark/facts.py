@@ -1,4 +1,5 @@
 """What two ways to do the same walks must agree on."""
+
 from __future__ import annotations
 
 from attrs import evolve

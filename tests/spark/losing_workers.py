@@ -3,6 +3,7 @@
 It prints whether a worker was killed while there were states left, and what the search found. States go to the folder.
 Walks on a cluster that loses a worker are in `tests/nightly/test_cluster.py`: the same executors walk there.
 """
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """Chunks that are merged on their way to the driver: nothing is lost, and the driver's bytes do not grow with them."""
+
 from __future__ import annotations
 
 import pickle
@@ -51,7 +52,7 @@ PLANS = [
     (REFERENCE, {"keep_going": True, "swarm": False, "count_states": False}),
     (REFERENCE, {"seed": 5, "properties": Model(REFERENCE).properties_of("leaders_when_settled")}),
     (LEAKY, {"keep_going": True}),
-]  # fmt: skip
+]
 """What walks find and count, at the last: findings of most walks, one that ends the run, a step out of its domain."""
 CUTS = st.lists(st.integers(1, WALKS - 1), unique=True, max_size=9).map(lambda cuts: [0, *sorted(cuts), WALKS])
 
@@ -96,9 +97,12 @@ def test_what_two_kernels_disagree_about_is_not_lost_when_it_is_merged():
 @pytest.mark.parametrize("sliced", [False, True])
 @settings(max_examples=40, deadline=None)
 @given(
-    block=st.sampled_from([1, 16, 128]), first=st.integers(0, 900), walks=st.integers(1, 1000),
-    stride=st.integers(1, 9), known=st.sets(st.integers(0, 3)),
-)  # fmt: skip
+    block=st.sampled_from([1, 16, 128]),
+    first=st.integers(0, 900),
+    walks=st.integers(1, 1000),
+    stride=st.integers(1, 9),
+    known=st.sets(st.integers(0, 3)),
+)
 def test_batches_of_blocks_choose_the_findings_that_blocks_one_by_one_do(sliced, block, first, walks, stride, known):
     kernel, plan = kernel_for(REFERENCE, sliced=sliced), plan_of(REFERENCE, keep_going=True)
     choice, numbers = MinimizationChoice(block, stride, frozenset(known)), range(first, first + walks)

@@ -1,4 +1,5 @@
 """A standalone cluster on loopback: a worker that is killed changes nothing, and no process outlives its test."""
+
 from __future__ import annotations
 
 import os
@@ -29,9 +30,12 @@ if __name__ == "__main__":
 def started(*arguments):
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen(
-        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.thorough  # tests/distributed and tests/nightly lose workers in one Spark session

@@ -1,4 +1,5 @@
 """Which Java Spark is started with."""
+
 from __future__ import annotations
 
 import os

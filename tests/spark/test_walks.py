@@ -1,4 +1,5 @@
 """Walks on Spark: what they find depends on the seed alone, and what goes wrong on an executor does no harm."""
+
 from __future__ import annotations
 
 import os
@@ -249,9 +250,13 @@ if __name__ == "__main__":
 def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path, word, seconds):
     out = tmp_path / "out"
     running = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )  # fmt: skip
+        [sys.executable, "-c", INTERRUPTED, out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
     while running.stdout.readline() != f"{word}\n":
         assert running.poll() is None
     time.sleep(seconds)

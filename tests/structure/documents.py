@@ -1,4 +1,5 @@
 """The project's documents as the tests of this folder see them: their code blocks, their links, their commands."""
+
 from __future__ import annotations
 
 import re

@@ -2,6 +2,7 @@
 
 Words: an *arrow* goes from a module to one that it imports, wherever in the file the import stands.
 """
+
 from __future__ import annotations
 
 import ast

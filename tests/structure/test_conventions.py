@@ -1,4 +1,5 @@
 """The conventions that a test can check: small functions, booleans by name, every module introduced."""
+
 from __future__ import annotations
 
 import ast

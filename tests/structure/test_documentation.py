@@ -1,4 +1,5 @@
 """The documentation builds without a warning, and its generated pages are current."""
+
 from __future__ import annotations
 
 import subprocess

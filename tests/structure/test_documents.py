@@ -1,4 +1,5 @@
 """What the documents say is true: their code runs, their links lead somewhere, their commands exist."""
+
 from __future__ import annotations
 
 import itertools
@@ -13,9 +14,13 @@ from tests.structure.documents import blocks, documents, links
 from tests.structure.rooms import ROOT
 
 WITH_TESTS_OF_THEIR_OWN = (
-    "docs/tutorial", "docs/reference/language.md", "docs/how-to/audit-fixes.md", "docs/how-to/check-recovery.md",
-    "docs/how-to/mutate-a-model.md", "docs/how-to/test-an-implementation.md",
-)  # fmt: skip
+    "docs/tutorial",
+    "docs/reference/language.md",
+    "docs/how-to/audit-fixes.md",
+    "docs/how-to/check-recovery.md",
+    "docs/how-to/mutate-a-model.md",
+    "docs/how-to/test-an-implementation.md",
+)
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -60,9 +65,12 @@ def packages(requirements):
 
 def test_every_dependency_has_one_line_of_reason():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text[text.index("## Dependencies"):]
-    reasoned = [name.strip().lower() for row in re.findall(r"^\| ([\w, -]+) \| .{10,} \|$", table, re.MULTILINE)
-                for name in row.split(",")]
+    table = text[text.index("## Dependencies") :]
+    reasoned = [
+        name.strip().lower()
+        for row in re.findall(r"^\| ([\w, -]+) \| .{10,} \|$", table, re.MULTILINE)
+        for name in row.split(",")
+    ]
     wanted = packages(PYPROJECT["project"]["dependencies"] + PYPROJECT["dependency-groups"]["dev"])
     assert sorted(set(reasoned) - {"package"}) == sorted(wanted)
 

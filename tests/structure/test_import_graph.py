@@ -1,4 +1,5 @@
 """The arrows of the house: model ← invariants ← search ← reports, and few packages in each room."""
+
 from __future__ import annotations
 
 import re
@@ -52,27 +53,38 @@ def test_no_room_imports_the_tests_or_the_benchmarks():
 
 
 def test_a_model_has_no_clock_and_no_chance():
-    modules_with_a_clock = [path for path in modules("model", "invariants")
-                            if {name.split(".")[0] for name in arrows(path)} & CLOCKS_AND_CHANCE]
+    modules_with_a_clock = [
+        path
+        for path in modules("model", "invariants")
+        if {name.split(".")[0] for name in arrows(path)} & CLOCKS_AND_CHANCE
+    ]
     assert set(modules_with_a_clock) == READ_TIMES
     clock = re.compile(r"\b(now|utcnow|today|import time)\b")
     assert not [path for path in READ_TIMES if clock.search(path.read_text(encoding="utf-8"))]
 
 
 def test_the_language_does_not_know_the_models_written_in_it():
-    knowing = [path for path in modules("model/language")
-               if any(name.startswith(("kwalk.model.kafka", "kwalk.model.examples")) for name in arrows(path))]
+    knowing = [
+        path
+        for path in modules("model/language")
+        if any(name.startswith(("kwalk.model.kafka", "kwalk.model.examples")) for name in arrows(path))
+    ]
     assert not knowing
 
 
 @pytest.mark.parametrize("folder", GENERAL)
 def test_what_is_general_never_mentions_kafka(folder):
-    texts = [path for path in (ROOT / folder).rglob("*")
-             if path.is_file() and path.suffix in {".py", ".html", ".css", ".js", ".j2", ".jinja", ".md"}]
-    mentions = [f"{path.relative_to(ROOT)}:{number}"
-                for path in texts
-                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-                if "kafka" in line.lower()]
+    texts = [
+        path
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix in {".py", ".html", ".css", ".js", ".j2", ".jinja", ".md"}
+    ]
+    mentions = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in texts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if "kafka" in line.lower()
+    ]
     assert texts
     assert not mentions
 

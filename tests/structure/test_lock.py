@@ -1,4 +1,5 @@
 """The locks: exact versions with hashes for every dependency, from whatever registry the user's pip asks."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """The targets of the Makefile: what becomes of an old Python, of what a hunt finds, of a folder that was moved."""
+
 from __future__ import annotations
 
 import os

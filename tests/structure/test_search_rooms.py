@@ -1,4 +1,5 @@
 """The rooms of `search/`: at most twelve, arrows in one direction, no import circle, one class for one name."""
+
 from __future__ import annotations
 
 import ast
@@ -9,9 +10,19 @@ from pathlib import Path
 from tests.structure.rooms import ROOMS, ROOT, arrows, modules
 
 ORDER = (
-    "base", "native", "kernel", "visited", "results", "proof", "partial_order", "exhaustive", "minimize", "simulation",
-    "spark", "analyses",
-)  # fmt: skip
+    "base",
+    "native",
+    "kernel",
+    "visited",
+    "results",
+    "proof",
+    "partial_order",
+    "exhaustive",
+    "minimize",
+    "simulation",
+    "spark",
+    "analyses",
+)
 """A room of `search/` may import those before it."""
 
 

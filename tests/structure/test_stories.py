@@ -1,4 +1,5 @@
 """Every story about Kafka has a page, every page of a story is in the index, and links to sections find them."""
+
 from __future__ import annotations
 
 import re
@@ -34,7 +35,7 @@ def test_every_page_of_a_story_is_in_the_index():
 
 @pytest.mark.parametrize(
     "page", sorted({*STORIES.glob("[a-z]*.md")} - {STORIES / "not-reported.md"}), ids=lambda page: page.stem
-)  # fmt: skip
+)
 def test_a_page_says_once_which_versions_are_affected_and_what_to_do(page):
     headings = re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert [headings.count(section) for section in ("Affected versions", "Remedy")] == [1, 1]

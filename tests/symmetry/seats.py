@@ -2,6 +2,7 @@
 
 Words: the *queue* holds guests; the *letter* may be addressed to one. So members are held by every kind of field.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

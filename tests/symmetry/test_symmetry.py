@@ -1,4 +1,5 @@
 """One state stands for all that differ by names only: the same verdicts from fewer states, or a refused domain."""
+
 from __future__ import annotations
 
 import re
@@ -92,8 +93,11 @@ def test_two_workers_find_the_same(party):
     model, _, fewer = party
     again = exhaust(model, keep_going=True, symmetry="guests", workers=2)
     assert (again.distinct_states, again.generated_states, again.findings, again.notes) == (
-        fewer.distinct_states, fewer.generated_states, fewer.findings, fewer.notes,
-    )  # fmt: skip
+        fewer.distinct_states,
+        fewer.generated_states,
+        fewer.findings,
+        fewer.notes,
+    )
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -173,9 +177,7 @@ def test_kafkas_brokers_are_ordered_by_assignments_too(monkeypatch):
 def test_without_the_check_plain_python_would_notice(monkeypatch):
     model = Model(BLOCKING_QUEUE, "one-wait-set")
     assert exhaust(model, properties=()).answer is Answer.DEADLOCK
-    monkeypatch.setattr(
-        "kwalk.search.exhaustive.symmetry.explorer.check_interchangeable", lambda renaming, asked: None
-    )
+    monkeypatch.setattr("kwalk.search.exhaustive.symmetry.explorer.check_interchangeable", lambda renaming, asked: None)
     with pytest.raises(EngineDisagreement, match=r"executes wait\(0\) and plain Python does not"):
         exhaust(model, properties=(), symmetry="threads")
 

@@ -3,6 +3,7 @@
 One that heals or lengthens fails, and says so: then a change did it, on purpose or not. After a change to a model that
 leaves the lengths alone, `pytest tests/traces --kwalk-pin` saves the traces again.
 """
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 """A cupboard whose properties can fail, or cannot, in one way each."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -198,13 +199,25 @@ def nobody_posts_twice(before: Cupboard, after: Cupboard) -> bool:
 
 
 CANNOT_FAIL = (
-    never_overfull, each_shelf_has_a_shelf, never_overfull_after, at_rest_not_overfull, is_anything,
-    full_is_followed_by_not_overfull, always_eventually_not_overfull,
-)  # fmt: skip
+    never_overfull,
+    each_shelf_has_a_shelf,
+    never_overfull_after,
+    at_rest_not_overfull,
+    is_anything,
+    full_is_followed_by_not_overfull,
+    always_eventually_not_overfull,
+)
 CAN_FAIL = (
-    never_broken, other_shelves_are_empty, about_what_is_not_reached, one_at_a_time, little_is_left, is_full,
-    full_is_followed_by_empty, full_is_followed_by_full_again, few_letters,
-)  # fmt: skip
+    never_broken,
+    other_shelves_are_empty,
+    about_what_is_not_reached,
+    one_at_a_time,
+    little_is_left,
+    is_full,
+    full_is_followed_by_empty,
+    full_is_followed_by_full_again,
+    few_letters,
+)
 CUPBOARD = Scenario(
     name="cupboard",
     story="Things are put into a cupboard, and a mouse eats some.",

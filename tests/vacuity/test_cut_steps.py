@@ -1,4 +1,5 @@
 """Steps that a bound or a constraint cuts off, and other gaps: "holds" says what was not tested."""
+
 from __future__ import annotations
 
 import warnings
@@ -22,9 +23,11 @@ from tests.vacuity.cupboard import CUPBOARD, OVERFULL, POSTED, SOUND
 
 NEVER_TESTED = evolve(SOUND, properties=(cupboard.about_what_is_not_reached,))
 FORBIDDEN = evolve(
-    CUPBOARD, actions=(cupboard.post,), properties=(cupboard.few_letters,),
+    CUPBOARD,
+    actions=(cupboard.post,),
+    properties=(cupboard.few_letters,),
     constraints=(cupboard.nobody_posts_twice,),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(autouse=True)
@@ -79,8 +82,9 @@ def test_a_property_and_a_guard_depend_on_a_bound_that_they_name_or_that_limits_
     model = Model(evolve(CUPBOARD, actions=(*CUPBOARD.actions, cupboard.post)))
     found = dependents(model, (*model.properties_of("few_letters"), *model.properties_of("never_broken")))
     assert found == {
-        "letters": ("few_letters",), "size": ("the guard of take", "the guard of nibble"),
-    }  # fmt: skip
+        "letters": ("few_letters",),
+        "size": ("the guard of take", "the guard of nibble"),
+    }
 
 
 def test_what_an_action_constraint_cuts_is_tried_one_step_further() -> None:
@@ -91,7 +95,8 @@ def test_what_an_action_constraint_cuts_is_tried_one_step_further() -> None:
 
 def test_a_property_that_was_never_tested_is_a_gap() -> None:
     assert gaps(NEVER_TESTED) == [
-        "never tested: about_what_is_not_reached", "no step was taken: every property was tested in initial states only"
+        "never tested: about_what_is_not_reached",
+        "no step was taken: every property was tested in initial states only",
     ]
 
 

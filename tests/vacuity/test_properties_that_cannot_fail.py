@@ -1,4 +1,5 @@
 """A property that no state of the domains violates is no success, whichever engine has found that it holds."""
+
 from __future__ import annotations
 
 import json
@@ -96,9 +97,13 @@ def test_a_refinement_can_fail_though_its_start_cannot() -> None:
 
 
 COMMANDS = {
-    "exhaust": (), "exhaust --interpreter": ("--interpreter",), "walk": ("--walks", "50"), "prove": (),
-    "check": ("--seconds", "3"), "hunt": ("--seconds", "20"),
-}  # fmt: skip
+    "exhaust": (),
+    "exhaust --interpreter": ("--interpreter",),
+    "walk": ("--walks", "50"),
+    "prove": (),
+    "check": ("--seconds", "3"),
+    "hunt": ("--seconds", "20"),
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

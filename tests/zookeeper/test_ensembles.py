@@ -1,4 +1,5 @@
 """ZooKeeper's ensemble while its configuration changes: which orders break what, by the shortest way."""
+
 from __future__ import annotations
 
 import re
@@ -19,35 +20,69 @@ STORIES = {scenario.name: scenario for scenario in ENSEMBLE_SCENARIOS}
 NEW_ARE_THERE = "edit_configurations() start(3) join(3,0) start(4) join(4,0)"
 ELECTED = "elect(4,{1,3,4}) accept_epoch(1) accept_epoch(3) synchronize(1) synchronize(3)"
 BROKEN = (
-    Broken("one_leader_is_active()", "ensemble-growth", "3.5.9", """
+    Broken(
+        "one_leader_is_active()",
+        "ensemble-growth",
+        "3.5.9",
+        """
            edit_configurations() stop(1) start(1) start(3) start(4) elect(1,{1,3,4}) accept_epoch(3) accept_epoch(4)
            synchronize(3) synchronize(4)
-           """),
-    Broken("committed_write_is_kept(2, 0)", "ensemble-growth", "3.5.9", """
+           """,
+    ),
+    Broken(
+        "committed_write_is_kept(2, 0)",
+        "ensemble-growth",
+        "3.5.9",
+        """
            write(0) acknowledge(1) edit_configurations() stop(2) start(2) start(3) start(4) elect(2,{2,3,4})
            accept_epoch(3) accept_epoch(4) synchronize(3) synchronize(4)
-           """),
+           """,
+    ),
     Broken("service_is_available()", "ensemble-growth", "3.5.9", "edit_configurations() stop(0) start(0) stop(1)"),
-    Broken("one_leader_is_active()", "ensemble-growth-new-servers-first", "3.5.9", f"""
+    Broken(
+        "one_leader_is_active()",
+        "ensemble-growth-new-servers-first",
+        "3.5.9",
+        f"""
            {NEW_ARE_THERE} stop(1) start(1) crash(0) {ELECTED} recover(0) elect(2,{{0,2}}) accept_epoch(0)
            synchronize(0)
-           """),
-    Broken("epoch_has_one_leader()", "ensemble-growth-new-servers-first", "3.5.9", f"""
+           """,
+    ),
+    Broken(
+        "epoch_has_one_leader()",
+        "ensemble-growth-new-servers-first",
+        "3.5.9",
+        f"""
            {NEW_ARE_THERE} stop(1) start(1) crash(0) {ELECTED} recover(0) elect(2,{{0,2}}) accept_epoch(0)
            synchronize(0)
-           """),
-    Broken("committed_write_is_kept(4, 0)", "ensemble-growth-new-servers-first", "3.5.9", f"""
+           """,
+    ),
+    Broken(
+        "committed_write_is_kept(4, 0)",
+        "ensemble-growth-new-servers-first",
+        "3.5.9",
+        f"""
            {NEW_ARE_THERE} stop(1) start(1) join(1,0) write(0) stop(2) start(2) join(2,0) stop(0)
            {ELECTED}
-           """),
+           """,
+    ),
     Broken("majorities_intersect()", "ensemble-growth-new-servers-first", "3.5.9", "edit_configurations() start(3)"),
     Broken("crash_is_tolerated()", "ensemble-two-servers-stopped", "3.5.9", "stop(3) stop(4) crash(0)"),
-    Broken("crash_is_tolerated()", "ensemble-growth-one-at-a-time", "3.5.9",
-           "edit_configurations() start(3) join(3,0) stop(1) start(1) crash(0)"),
-    Broken("committed_write_is_kept(2, 0)", "ensemble-growth-one-at-a-time", "3.4.9", """
+    Broken(
+        "crash_is_tolerated()",
+        "ensemble-growth-one-at-a-time",
+        "3.5.9",
+        "edit_configurations() start(3) join(3,0) stop(1) start(1) crash(0)",
+    ),
+    Broken(
+        "committed_write_is_kept(2, 0)",
+        "ensemble-growth-one-at-a-time",
+        "3.4.9",
+        """
            write(0) edit_configurations() start(3) join(3,0) crash(0) elect(2,{1,2}) accept_epoch(1) synchronize(1)
-           """),
-)  # fmt: skip
+           """,
+    ),
+)
 """The shortest ways to what an order breaks."""
 COUNTS = {
     ("ensemble-growth-one-at-a-time", "3.5.9"): (265_542, 5_674, {"crash_is_tolerated": 6}),

@@ -1,4 +1,5 @@
 """The experiments of the lab, by name."""
+
 from __future__ import annotations
 
 from kwalk.clusters.lab.experiments import controllers, deletions, expansions, groups, logs, reassignments, recoveries

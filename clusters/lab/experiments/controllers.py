@@ -1,4 +1,5 @@
 """Requests of two controllers at once, and a broker that takes part while it stops."""
+
 from __future__ import annotations
 
 import threading
@@ -37,10 +38,14 @@ def _stopping_broker_rejoins(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     refused = this.lines("controller", "ineligible replicas", broker=controller)
     skipped = this.lines("state-change", "Skipped the adding-fetcher step", broker=stopping)
     details = {
-        "it was behind": is_behind, "answered": answered, "ISR of what it led": states[0]["isr"],
-        "ISR of what it followed": states[1]["isr"], "in no ISR when it has stopped": left,
-        "refused": [str(line) for line in refused][:1], "without fetcher": [str(line) for line in skipped][:1],
-    }  # fmt: skip
+        "it was behind": is_behind,
+        "answered": answered,
+        "ISR of what it led": states[0]["isr"],
+        "ISR of what it followed": states[1]["isr"],
+        "in no ISR when it has stopped": left,
+        "refused": [str(line) for line in refused][:1],
+        "without fetcher": [str(line) for line in skipped][:1],
+    }
     this.keep_lines(rf"\b{topic}\b|{topic}-[01]|hutting down|ineligible")
     outcome = "joins the ISR of what it followed" if found else "joins no ISR"
     if stopping in states[0]["isr"]:
@@ -58,8 +63,9 @@ def _deposed_controller_first(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     lab.stop(receiver)
     wait_until(lambda: not lab.is_in_every_isr(receiver, topic), 20)
     time.sleep(1)
-    listed = lab.rules.hold(matching(Op.GET_CHILDREN, Op.GET_CHILDREN2, broker=deposed, direction=Direction.RESPONSE,
-                                     path="/brokers/ids"))  # fmt: skip
+    listed = lab.rules.hold(
+        matching(Op.GET_CHILDREN, Op.GET_CHILDREN2, broker=deposed, direction=Direction.RESPONSE, path="/brokers/ids")
+    )
     requests = {Api.LEADER_AND_ISR.name, Api.STOP_REPLICA.name, Api.UPDATE_METADATA.name}
 
     def of_the_successor(frame: ProxiedFrame) -> bool:
@@ -84,9 +90,14 @@ def _deposed_controller_first(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     rejoined = wait_until(lambda: lab.is_in_every_isr(receiver, topic), 30)
     this.capture("the next controller's requests have arrived")
     details = {
-        "the broker's start was noticed": noticed, "the successor": successor, "it has sent": sent, "log": is_there,
-        "handled before": first, "refused": [str(line) for line in refused], "in the ISR at the end": rejoined,
-    }  # fmt: skip
+        "the broker's start was noticed": noticed,
+        "the successor": successor,
+        "it has sent": sent,
+        "log": is_there,
+        "handled before": first,
+        "refused": [str(line) for line in refused],
+        "in the ISR at the end": rejoined,
+    }
     this.keep_lines(rf"\b{topic}\b|{topic}-0|LeaderAndIsr request|elected|epoch")
     accepted = sent and arrived and not refused
     return RoundOutcome("accepted" if accepted else "not accepted", accepted, details)
@@ -98,14 +109,18 @@ EXPERIMENTS = (
         about="A broker that is behind in one partition and leads another is shut down; the answer to it is held.",
         expected="Below 3.3 it joins the ISR of the first one before it stops, never that of the second one.",
         story="retire-broker.md",
-        run=_stopping_broker_rejoins, predicted=lambda release: release.startswith("2."),
-        options=LabOptions(proxied=True, settings={"replica.lag.time.max.ms": 2000}), is_ordered=True,
+        run=_stopping_broker_rejoins,
+        predicted=lambda release: release.startswith("2."),
+        options=LabOptions(proxied=True, settings={"replica.lag.time.max.ms": 2000}),
+        is_ordered=True,
     ),
     Experiment(
         name="deposed-controller-first",
         about="A broker gets the request of a deposed controller before that of its successor, which was sent first.",
         expected="It is accepted.",
         story="zombie-controller.md",
-        run=_deposed_controller_first, options=LabOptions(proxied=True), is_ordered=True,
+        run=_deposed_controller_first,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
-)  # fmt: skip
+)

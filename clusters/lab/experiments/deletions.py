@@ -1,4 +1,5 @@
 """Deletions that are lost, that hang, that end too early, or that an operator completes by hand."""
+
 from __future__ import annotations
 
 import json
@@ -27,9 +28,12 @@ OF_ZOOKEEPER = (*Op, "CONNECT", "NOTIFICATION")
 def writes_of_creation(topic: str, assignment: Mapping[int, list[int]]) -> list[Any]:
     """Return the writes of a client that creates a topic in ZooKeeper."""
     znode = {
-        "version": 3, "partitions": {str(number): list(replicas) for number, replicas in assignment.items()},
-        "topic_id": new_topic_id(), "adding_replicas": {}, "removing_replicas": {},
-    }  # fmt: skip
+        "version": 3,
+        "partitions": {str(number): list(replicas) for number, replicas in assignment.items()},
+        "topic_id": new_topic_id(),
+        "adding_replicas": {},
+        "removing_replicas": {},
+    }
     return [
         create(f"/config/topics/{topic}", NO_CONFIGURATION),
         create(f"/brokers/topics/{topic}", json.dumps(znode).encode()),
@@ -111,8 +115,10 @@ def hang_a_deletion(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     time.sleep(0.3)
     deleting = threading.Thread(target=lambda: admin.delete_topic(topic))
     deleting.start()
-    answered = wait_until(lambda: this.lines(
-        "controller", rf"StopReplica response received from broker 3.*{topic}-0 -> NONE", broker=1), 12)  # fmt: skip
+    answered = wait_until(
+        lambda: this.lines("controller", rf"StopReplica response received from broker 3.*{topic}-0 -> NONE", broker=1),
+        12,
+    )
     lab.stop(3)
     wait_until(lambda: "3" not in lab.zk.children("/brokers/ids"), 20)
     time.sleep(0.7)
@@ -127,9 +133,13 @@ def hang_a_deletion(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     again = admin.delete_topic(topic)
     hangs = not wait_until(lambda: _is_gone(lab, topic), 15)
     return {
-        "broker 3 answered": answered, "first deletion complete": first, "creation": str(created),
-        "second deletion": str(again), "hangs": hangs, "brokers": lab.zk.children("/brokers/ids"),
-    }  # fmt: skip
+        "broker 3 answered": answered,
+        "first deletion complete": first,
+        "creation": str(created),
+        "second deletion": str(again),
+        "hangs": hangs,
+        "brokers": lab.zk.children("/brokers/ids"),
+    }
 
 
 def _hanging_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -172,8 +182,12 @@ def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     time.sleep(5)
     this.capture("all brokers back")
     stray = bool(lab.directories(topic)[other]) and not lab.zk.exists(f"/brokers/topics/{topic}")
-    details = {"both StopReplica answered": both, "deletion complete": complete, "logs": lab.directories(topic),
-               "frames held": held.seen}  # fmt: skip
+    details = {
+        "both StopReplica answered": both,
+        "deletion complete": complete,
+        "logs": lab.directories(topic),
+        "frames held": held.seen,
+    }
     this.keep_lines(rf"\b{topic}\b|{topic}-0|elected|epoch")
     return RoundOutcome("stray log" if stray else "no stray log", stray, details)
 
@@ -204,10 +218,13 @@ def _late_stop_replica(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     is_lost = is_there and not lab.directories(topic)[receiver]
     this.capture("the late request has arrived")
     details = {
-        "both StopReplica sent": first and second, "deleted by the next controller": deleted, "creation": str(created),
+        "both StopReplica sent": first and second,
+        "deleted by the next controller": deleted,
+        "creation": str(created),
         "refused": [str(line) for line in this.lines("state-change", ignored, broker=receiver)],
-        "logs": lab.directories(topic), "probe": lab.probe(topic),
-    }  # fmt: skip
+        "logs": lab.directories(topic),
+        "probe": lab.probe(topic),
+    }
     this.keep_lines(rf"\b{topic}\b|{topic}-0|StopReplica request from|elected|epoch")
     outcome = "the log is removed" if is_lost else "refused, and the log stays" if refused else "it did not arrive"
     return RoundOutcome(outcome, is_lost, details)
@@ -245,11 +262,14 @@ def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     this.keep_lines(rf"\b{topic}\b|{topic}-0")
     details = {
         "acks=all to the topic that is gone": still.get("0", {}).get("produce", {}).get("error"),
-        "creation through a broker": str(by_broker), "leader after the creation": has_leader,
-        "record of the earlier topic": written, "read by name from its leader, once created again": by_name,
-        "read by the new id": by_id, "leader after a failover": later,
+        "creation through a broker": str(by_broker),
+        "leader after the creation": has_leader,
+        "record of the earlier topic": written,
+        "read by name from its leader, once created again": by_name,
+        "read by the new id": by_id,
+        "leader after a failover": later,
         "acks=all after it": probe.get("0", {}).get("produce", {}).get("error"),
-    }  # fmt: skip
+    }
     return RoundOutcome("no leader" if not has_leader else "has a leader", not has_leader, details)
 
 
@@ -264,11 +284,14 @@ def _delete_during_a_reassignment(lab: Lab, this: ExperimentRound) -> RoundOutco
     this.capture("deletion requested")
     seen = fate == "deleted"
     details: dict[str, Any] = {
-        "reassignment": str(reassigned), "leader asked to expand the ISR": asked,
-        "adding": znode.get("adding_replicas"), "removing": znode.get("removing_replicas"), "deletion": str(deleted),
+        "reassignment": str(reassigned),
+        "leader asked to expand the ISR": asked,
+        "adding": znode.get("adding_replicas"),
+        "removing": znode.get("removing_replicas"),
+        "deletion": str(deleted),
         "logs": lab.directories(topic),
         "lines": [str(line) for line in this.lines("controller", "topic reassignment in progress")][:3],
-    }  # fmt: skip
+    }
     lab.rules.drop(joining)
     details["later"] = _fate(lab, topic, 15)
     time.sleep(3)
@@ -297,10 +320,12 @@ def _deletion_resumed_with_a_reassignment(lab: Lab, this: ExperimentRound) -> Ro
     this.keep_lines(rf"\b{topic}\b|{topic}-0")
     stray = complete and any(logs.values())
     details = {
-        "leader asked to expand the ISR": asked, "two replicas deleted, deletion pending": halted and is_pending,
-        "deletion complete": complete, "logs": logs,
+        "leader asked to expand the ISR": asked,
+        "two replicas deleted, deletion pending": halted and is_pending,
+        "deletion complete": complete,
+        "logs": logs,
         "lines": [str(line) for line in this.lines("controller", "topic reassignment in progress")][:3],
-    }  # fmt: skip
+    }
     outcome = "stray log" if stray else "no stray log" if complete else "the deletion hangs"
     return RoundOutcome(outcome, stray, details)
 
@@ -323,11 +348,16 @@ def _deletion_and_reassignment_wait(lab: Lab, this: ExperimentRound) -> RoundOut
     this.capture("the deletion waits")
     registered, logs = lab.zk.children("/brokers/ids"), lab.directories(topic)
     details: dict[str, Any] = {
-        "leader asked to expand the ISR": asked, "deletion has taken the leader": begun, "brokers": registered,
-        "controller": lab.controller(), "state": lab.states(topic), "logs": logs, "znode": lab.topic(topic),
+        "leader asked to expand the ISR": asked,
+        "deletion has taken the leader": begun,
+        "brokers": registered,
+        "controller": lab.controller(),
+        "state": lab.states(topic),
+        "logs": logs,
+        "znode": lab.topic(topic),
         "cancellation": str(lab.admin().cancel(topic, 0)),
         "lines": [str(line) for line in this.lines("controller", "topic reassignment in progress")][:2],
-    }  # fmt: skip
+    }
     if hangs:
         restarted = next(broker for broker in lab.brokers if broker != lab.controller() and logs[broker])
         lab.restart(restarted)
@@ -348,62 +378,82 @@ EXPERIMENTS = (
         about="A topic is deleted; when its znodes are gone, a writer of ZooKeeper creates and deletes it at once.",
         expected="In many rounds the second deletion is lost: its marker is removed, and the topic stays.",
         story="delete-and-recreate.md",
-        run=_delete_twice, options=TWO, fresh=False, rounds=60,
+        run=_delete_twice,
+        options=TWO,
+        fresh=False,
+        rounds=60,
     ),
     Experiment(
         name="lost-deletion-by-brokers",
         about="The same with CreateTopics and DeleteTopics.",
         expected="Never: brokers refuse to delete a topic that they do not know yet.",
         story="delete-and-recreate.md",
-        run=_delete_twice_by_brokers, predicted=lambda release: False, options=TWO, fresh=False, rounds=40,
+        run=_delete_twice_by_brokers,
+        predicted=lambda release: False,
+        options=TWO,
+        fresh=False,
+        rounds=40,
     ),
     Experiment(
         name="hanging-deletion",
         about="A replica is paused while its topic is deleted, another restarted; the name is used and deleted again.",
         expected="The second deletion hangs with all brokers up, until the broker that was paused restarts.",
         story="delete-and-recreate.md",
-        run=_hanging_deletion, is_ordered=True,
+        run=_hanging_deletion,
+        is_ordered=True,
     ),
     Experiment(
         name="deletion-answered-to-an-earlier-term",
         about="A controller is elected twice during a deletion (the ways to ZooKeeper are slow), and then stopped.",
         expected="An answer to its first term completes the deletion; a request of the second one leaves a stray log.",
         story="stray-logs.md",
-        run=_answer_of_an_earlier_term, options=LabOptions(brokers=2, proxied=True), is_ordered=True,
+        run=_answer_of_an_earlier_term,
+        options=LabOptions(brokers=2, proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="late-stop-replica",
         about="A deposed controller's StopReplica for a deletion arrives when the name is in use again.",
         expected="Never: the broker refuses the older controller epoch, and the new topic's log stays.",
         story="zombie-controller.md",
-        run=_late_stop_replica, predicted=lambda release: False, options=LabOptions(proxied=True), is_ordered=True,
+        run=_late_stop_replica,
+        predicted=lambda release: False,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="delete-by-hand",
         about="The znodes of a topic are deleted by hand, and the topic is created again.",
         expected="No leader until the next failover; the earlier topic's leader answers who fetches by name.",
         story="delete-by-hand.md",
-        run=_delete_by_hand, options=TWO,
+        run=_delete_by_hand,
+        options=TWO,
     ),
     Experiment(
         name="deletion-during-reassignment",
         about="A reassignment cannot end, as the leader's AlterPartition is held; the topic is deleted meanwhile.",
         expected="The topic is deleted at once: no controller waits for the reassignment.",
         story="deletion-during-reassignment.md",
-        run=_delete_during_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
+        run=_delete_during_a_reassignment,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="stray-log-of-deleted-reassignment",
         about="The replica that a reassignment adds is down when the topic is deleted; then its broker starts.",
         expected="The deletion ends, and the other replicas' logs are created again: they stay.",
         story="deletion-during-reassignment.md",
-        run=_deletion_resumed_with_a_reassignment, options=LabOptions(proxied=True), is_ordered=True,
+        run=_deletion_resumed_with_a_reassignment,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="hanging-deletion-of-reassignment",
         about="A topic is deleted while it is reassigned; the controller moves when the deletion has begun.",
         expected="The deletion hangs with all brokers up, until a broker with a replica restarts.",
         story="deletion-during-reassignment.md",
-        run=_deletion_and_reassignment_wait, options=LabOptions(proxied=True), is_ordered=True,
+        run=_deletion_and_reassignment_wait,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
 """Partitions are added: by a client that knows no topic ids, and at the same time as a reassignment."""
+
 from __future__ import annotations
 
 import json
@@ -52,10 +53,13 @@ def _old_client_expands(lab: Lab, this: ExperimentRound, *, aged: bool) -> Round
     outside = [number for number, state in lab.states(topic).items() if stopped not in state["isr"]]
     failed = sorted(int(number) for number, probe in last.items() if not probe["produce"]["ok"])
     details = {
-        "topic id erased by the expansion": erased, "restarted": stopped, "partitions whose ISR lacks it": outside,
-        "acks=all fails for": failed, "works before the restart": all(p["produce"]["ok"] for p in after.values()),
+        "topic id erased by the expansion": erased,
+        "restarted": stopped,
+        "partitions whose ISR lacks it": outside,
+        "acks=all fails for": failed,
+        "works before the restart": all(p["produce"]["ok"] for p in after.values()),
         "lines": [str(line) for line in this.lines("state-change", "does not match the topic I[Dd]")][:4],
-    }  # fmt: skip
+    }
     seen = bool(outside and failed)
     return RoundOutcome(f"outage of {len(failed)} of 4 partitions" if seen else "no outage", seen, details)
 
@@ -99,8 +103,9 @@ def _fetch_sessions_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         "acks=all after the cut": {n: p["produce"]["error"] for n, p in after.items()},
         "acks=all later": {n: p["produce"]["error"] for n, p in last.items()},
         "acks=all after the id is written back": {n: p["produce"]["error"] for n, p in repaired.items()},
-        "isr": {number: state["isr"] for number, state in states.items()}, "fetches refused": len(refused),
-    }  # fmt: skip
+        "isr": {number: state["isr"] for number, state in states.items()},
+        "fetches refused": len(refused),
+    }
     seen = bool(set(full) & set(failed))
     what = "full ISR that does not fetch" if seen else "ISR shrunk" if len(full) < len(states) else "no effect"
     return RoundOutcome(f"{what}; acks=all fails for {len(failed)} of {len(last)}", seen, details)
@@ -136,9 +141,11 @@ def _expansion_and_reassignment(lab: Lab, this: ExperimentRound, *, through_zook
     lost = is_absent and answer in MAY_BE_WRITTEN
     what = "expansion lost" if lost else "expansion refused" if is_absent else "expansion done"
     details = {
-        "answers": texts, "partitions": znode["partitions"], "changes of the znode": changes,
+        "answers": texts,
+        "partitions": znode["partitions"],
+        "changes of the znode": changes,
         "isr": lab.states(topic)[0]["isr"],
-    }  # fmt: skip
+    }
     return RoundOutcome(f"{what} ({answer})", lost, details)
 
 
@@ -195,7 +202,8 @@ EXPERIMENTS = (
         expected="In some rounds the reassignment's write removes the added partition.",
         story="reassignment-with-expansion.md",
         run=lambda lab, this: _expansion_and_reassignment(lab, this, through_zookeeper=True),
-        fresh=False, rounds=30,
+        fresh=False,
+        rounds=30,
     ),
     Experiment(
         name="lost-expansion-by-brokers",
@@ -203,6 +211,7 @@ EXPERIMENTS = (
         expected="In few rounds the reassignment's write removes the added partition, and the expansion times out.",
         story="reassignment-with-expansion.md",
         run=lambda lab, this: _expansion_and_reassignment(lab, this, through_zookeeper=False),
-        fresh=False, rounds=60,
+        fresh=False,
+        rounds=60,
     ),
-)  # fmt: skip
+)

@@ -4,6 +4,7 @@ Words: a *round* is one try with a topic of its own. An experiment is *fresh* if
 round saw is its *outcome*, a short text, and whether the effect that the experiment is about was among it. The
 *evidence* is a folder: for each round its events, captures and log lines, and `result.json` for all of them.
 """
+
 from __future__ import annotations
 
 import json
@@ -221,16 +222,23 @@ def result_object(result: ExperimentResult) -> dict[str, Any]:
     """Return the result as a JSON object."""
     experiment = result.experiment
     return {
-        "experiment": experiment.name, "release": result.release, "about": experiment.about,
-        "expected": experiment.expected, "story": experiment.story, "is_ordered": experiment.is_ordered,
-        "predicted": experiment.predicted(result.release), "as_predicted": result.as_predicted,
-        "rounds": len(result.observations), "seen": result.seen,
+        "experiment": experiment.name,
+        "release": result.release,
+        "about": experiment.about,
+        "expected": experiment.expected,
+        "story": experiment.story,
+        "is_ordered": experiment.is_ordered,
+        "predicted": experiment.predicted(result.release),
+        "as_predicted": result.as_predicted,
+        "rounds": len(result.observations),
+        "seen": result.seen,
         "interval": [round(bound, 3) for bound in wilson(result.seen, len(result.observations))],
-        "outcomes": result.outcomes, "seconds": round(result.seconds, 1),
+        "outcomes": result.outcomes,
+        "seconds": round(result.seconds, 1),
         "machine": {"cores": os.cpu_count(), "load": [round(load, 1) for load in os.getloadavg()]},
         "ended": datetime.now().isoformat(timespec="seconds"),
         "observations": [_observed(number, one) for number, one in enumerate(result.observations)],
-    }  # fmt: skip
+    }
 
 
 def _observed(number: int, observation: RoundOutcome) -> dict[str, Any]:

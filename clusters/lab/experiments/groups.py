@@ -3,6 +3,7 @@
 `__consumer_offsets` has one partition, whose leader is the coordinator of every group. Requests of members are sent one
 by one; the fetches of the follower and the requests of the controller are held by the proxies.
 """
+
 from __future__ import annotations
 
 import time
@@ -258,28 +259,36 @@ EXPERIMENTS = (
         about="A group is deleted while the follower's fetches are held; then the coordinator is killed.",
         expected="The next coordinator has the group and its offset, although DeleteGroups was answered with NONE.",
         story="deleted-groups.md",
-        run=_deleted_group_returns, options=REPLICATED, is_ordered=True,
+        run=_deleted_group_returns,
+        options=REPLICATED,
+        is_ordered=True,
     ),
     Experiment(
         name="group-listed-twice",
         about="The coordinator moves; the LeaderAndIsr to the earlier one is held while both list their groups.",
         expected="Both list the group, and later only the next coordinator does.",
         story="deleted-groups.md",
-        run=_group_is_listed_twice, options=REPLICATED, is_ordered=True,
+        run=_group_is_listed_twice,
+        options=REPLICATED,
+        is_ordered=True,
     ),
     Experiment(
         name="static-member-fenced",
         about="A static member starts again before its generation is replicated; then the coordinator is killed.",
         expected="The next coordinator answers it FENCED_INSTANCE_ID; without a member id it can join.",
         story="static-members.md",
-        run=_static_member_is_fenced, options=REPLICATED, is_ordered=True,
+        run=_static_member_is_fenced,
+        options=REPLICATED,
+        is_ordered=True,
     ),
     Experiment(
         name="settled-static-member-fenced",
         about="A static member of a stable group starts again; all is replicated, and the coordinator is killed.",
         expected="From 2.3 to 2.6.0 the next coordinator answers FENCED_INSTANCE_ID; later it answers NONE.",
         story="static-members.md",
-        run=_settled_member_is_fenced, options=REPLICATED, releases=("2.5.0", "2.8.2", "3.9.0"),
+        run=_settled_member_is_fenced,
+        options=REPLICATED,
+        releases=("2.5.0", "2.8.2", "3.9.0"),
         predicted=lambda release: release == "2.5.0",
     ),
     Experiment(
@@ -287,7 +296,8 @@ EXPERIMENTS = (
         about="The only member commits and leaves when the retention is over; another one joins, which takes 5 s.",
         expected="Up to 2.8.1, and in 3.0.0, the offset is removed during the join; later it is kept.",
         story="committed-offsets.md",
-        run=_offset_expires_while_joining, releases=("2.8.0", "2.8.2", "3.0.0", "3.9.0"),
+        run=_offset_expires_while_joining,
+        releases=("2.8.0", "2.8.2", "3.0.0", "3.9.0"),
         options=LabOptions(brokers=1, settings={**EXPIRING, "group.initial.rebalance.delay.ms": 5000}),
         predicted=lambda release: release in ("2.8.0", "3.0.0"),
     ),
@@ -296,7 +306,8 @@ EXPERIMENTS = (
         about="The only member commits and leaves when the retention is over; then the coordinator is killed.",
         expected="From 2.3 to 2.6.0 the next coordinator removes the offset at once; later it is kept.",
         story="committed-offsets.md",
-        run=_offset_expires_after_a_move, releases=("2.5.0", "2.8.2", "3.9.0"),
+        run=_offset_expires_after_a_move,
+        releases=("2.5.0", "2.8.2", "3.9.0"),
         options=LabOptions(brokers=2, proxied=True, settings={**FOLLOWED, **EXPIRING}),
         predicted=lambda release: release == "2.5.0",
     ),
@@ -305,7 +316,10 @@ EXPERIMENTS = (
         about="The leader of a generation sends heartbeats and no SyncGroup, for five times its rebalance timeout.",
         expected="Up to 2.8.0 the group stays in CompletingRebalance; later the member is removed.",
         story="stalled-members.md",
-        run=_rebalance_does_not_end, options=ALONE, is_ordered=True, releases=("2.8.0", "2.8.2", "3.9.0"),
+        run=_rebalance_does_not_end,
+        options=ALONE,
+        is_ordered=True,
+        releases=("2.8.0", "2.8.2", "3.9.0"),
         predicted=lambda release: release == "2.8.0",
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
 """Records that a log loses: what holds after a configuration has changed, and what the log cleaner keeps."""
+
 from __future__ import annotations
 
 import time
@@ -132,10 +133,15 @@ def _compacted_above_the_high_watermark(lab: Lab, this: ExperimentRound) -> Roun
     _await_answer(lambda: _consumed(lab, leader, topic))
     later = _consumed(lab, leader, topic)
     details = {
-        "acks=all": committed, "acks=1": others, "leader moved": moved, "at the other leader": at_other,
-        "joined the ISR again": joined, "leads again": back, "vanished from the first leader": vanished,
+        "acks=all": committed,
+        "acks=1": others,
+        "leader moved": moved,
+        "at the other leader": at_other,
+        "joined the ISR again": joined,
+        "leads again": back,
+        "vanished from the first leader": vanished,
         "at the first leader later": later,
-    }  # fmt: skip
+    }
     this.keep_lines(rf"{topic}-0", ["server"])
     lost = committed["ok"] and later["error"] == "NONE" and at_other.get("n") == 1 and later.get("n") == 0
     return RoundOutcome("the committed value is lost" if lost else "the committed value is kept", lost, details)
@@ -149,18 +155,24 @@ def _await_answer(ask: Callable[[], Probe]) -> None:
 CHECKING = LabOptions(brokers=1, settings={"log.retention.check.interval.ms": 500})
 IN_HOURS = evolve(CHECKING, settings={**CHECKING.settings, "log.retention.hours": int(YEAR / HOUR)})
 COMPACTING = LabOptions(
-    brokers=2, proxied=True, settings={
-        "log.cleaner.enable": "true", "log.cleaner.backoff.ms": 200, "log.cleaner.dedupe.buffer.size": 2 << 20,
+    brokers=2,
+    proxied=True,
+    settings={
+        "log.cleaner.enable": "true",
+        "log.cleaner.backoff.ms": 200,
+        "log.cleaner.dedupe.buffer.size": 2 << 20,
         "replica.lag.time.max.ms": 60_000,
     },
-)  # fmt: skip
+)
 EXPERIMENTS = (
     Experiment(
         name="retention-hours-dropped",
         about="The file has a year of log.retention.hours; message.max.bytes of all brokers is changed meanwhile.",
         expected="From 2.6 to 3.8 a record of 200 hours is deleted then: Kafka's 168 hours hold; else it is kept.",
         story="dynamic-configuration.md",
-        run=_hours_are_dropped, options=IN_HOURS, releases=("2.5.0", "2.8.2", "3.4.1", "3.9.0"),
+        run=_hours_are_dropped,
+        options=IN_HOURS,
+        releases=("2.5.0", "2.8.2", "3.4.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.4.1"),
     ),
     Experiment(
@@ -168,7 +180,9 @@ EXPERIMENTS = (
         about="log.retention.ms of all brokers is set to an hour and deleted again; a record of two hours is produced.",
         expected="Before 2.6 the record is deleted, until the broker is restarted; later it is kept.",
         story="dynamic-configuration.md",
-        run=_deleted_value_holds, options=CHECKING, releases=("2.5.0", "2.8.2", "3.9.0"),
+        run=_deleted_value_holds,
+        options=CHECKING,
+        releases=("2.5.0", "2.8.2", "3.9.0"),
         predicted=lambda release: release == "2.5.0",
     ),
     Experiment(
@@ -176,7 +190,10 @@ EXPERIMENTS = (
         about="The follower's fetches are held while the log is cleaned; the leader is killed, and leads again later.",
         expected="Before 3.1 the last committed value of a key is lost; later it is kept.",
         story="log-compaction.md",
-        run=_compacted_above_the_high_watermark, options=COMPACTING, is_ordered=True,
-        releases=("2.8.2", "3.0.0", "3.4.1", "3.9.0"), predicted=lambda release: release in ("2.8.2", "3.0.0"),
+        run=_compacted_above_the_high_watermark,
+        options=COMPACTING,
+        is_ordered=True,
+        releases=("2.8.2", "3.0.0", "3.4.1", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.0.0"),
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
 """Reassignments that are cancelled, or whose StopReplica is not answered when the controller moves."""
+
 from __future__ import annotations
 
 import threading
@@ -42,10 +43,12 @@ def _what_remains(lab: Lab, topic: str) -> dict[str, Any]:
     isr = lab.states(topic)[0]["isr"]
     logs = [number for number, names in lab.directories(topic).items() if names]
     return {
-        "replicas": replicas, "isr": isr, "logs": logs,
+        "replicas": replicas,
+        "isr": isr,
+        "logs": logs,
         "in the ISR, not a replica": sorted(set(isr) - set(replicas)),
         "log, not a replica": sorted(set(logs) - set(replicas)),
-    }  # fmt: skip
+    }
 
 
 def hold_a_reassignment(lab: Lab, topic: str, target: list[int]) -> tuple[Hold, AdminAnswer, bool]:
@@ -142,9 +145,12 @@ def leave_a_log(lab: Lab, this: ExperimentRound) -> dict[str, Any]:
     lab.start(controller)
     time.sleep(5)
     return {
-        "controller": controller, "leader": leader, "leaving": leaving, "reassignment complete": complete,
+        "controller": controller,
+        "leader": leader,
+        "leaving": leaving,
+        "reassignment complete": complete,
         "stray": f"{topic}-0" in lab.directories(topic)[leaving],
-    }  # fmt: skip
+    }
 
 
 def _controller_stops_before_stop_replica(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -175,9 +181,11 @@ def _use_the_name_again(lab: Lab, this: ExperimentRound, replicas: tuple[int, in
     probe = lab.probe(topic)
     this.capture("name used again", {"rw": probe})
     return {
-        "deletion": str(deleted), "logs after the deletion": remains, "creation": str(created),
+        "deletion": str(deleted),
+        "logs after the deletion": remains,
+        "creation": str(created),
         "acks=all to the new topic": probe.get("0", {}).get("produce", {}).get("error"),
-    }  # fmt: skip
+    }
 
 
 FAILOVERS_TAKE = 10
@@ -215,13 +223,16 @@ def _no_controller_stays(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         "every failover fails" if seen else "a controller stays",
         seen,
         {
-            "creation": str(created), "reassignment": str(reassigned), "znode": assignment, "states": states,
-            "elections": after - before, "seconds": FAILOVERS_TAKE, "another topic": str(other),
+            "creation": str(created),
+            "reassignment": str(reassigned),
+            "znode": assignment,
+            "states": states,
+            "elections": after - before,
+            "seconds": FAILOVERS_TAKE,
+            "another topic": str(other),
             "with a replica up again": "a controller stays" if is_healed else "every failover fails",
         },
-    )  # fmt: skip
-
-
+    )
 
 
 def _deleted_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -252,7 +263,8 @@ EXPERIMENTS = (
         expected="In some rounds the ISR keeps a broker that is no replica (the property leader_in_assignment).",
         story="reassignment.md",
         run=_leader_outside,
-        fresh=False, rounds=30,
+        fresh=False,
+        rounds=30,
     ),
     Experiment(
         name="cancelled-reassignment-ordered",
@@ -260,7 +272,8 @@ EXPERIMENTS = (
         expected="The ISR keeps a broker that is no replica (the property leader_in_assignment).",
         story="reassignment.md",
         run=_election_within_a_cancellation,
-        options=LabOptions(proxied=True), is_ordered=True,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="cancelled-reassignment-stray",
@@ -268,7 +281,8 @@ EXPERIMENTS = (
         expected="In some rounds the log of the adding replica stays on a broker that is no replica.",
         story="reassignment.md",
         run=_stray_after_cancel,
-        fresh=False, rounds=30,
+        fresh=False,
+        rounds=30,
     ),
     Experiment(
         name="controller-deleted-twice",
@@ -276,7 +290,8 @@ EXPERIMENTS = (
         expected="No broker is elected any more, until one starts: the cluster has no controller.",
         story="controller-comes-back.md",
         run=_deleted_twice,
-        fresh=False, rounds=3,
+        fresh=False,
+        rounds=3,
         options=LabOptions(brokers=1),
     ),
     Experiment(
@@ -285,7 +300,8 @@ EXPERIMENTS = (
         expected="Every failover fails, on every broker, until a replica starts: the cluster has no controller.",
         story="not-reported.md",
         run=_no_controller_stays,
-        options=LabOptions(brokers=4), is_ordered=True,
+        options=LabOptions(brokers=4),
+        is_ordered=True,
     ),
     Experiment(
         name="stray-log-of-reassignment",
@@ -295,4 +311,4 @@ EXPERIMENTS = (
         run=_controller_stops_before_stop_replica,
         is_ordered=True,
     ),
-)  # fmt: skip
+)

@@ -3,6 +3,7 @@
 Each step is done as its commands say: znodes are written and deleted at the data version that was read, and brokers are
 stopped and started in the order of the step, with files removed in between. Snapshots are those of `kwalk collect`.
 """
+
 from __future__ import annotations
 
 import json
@@ -389,74 +390,104 @@ def _either(older: Collection[str], newer: Collection[str]) -> dict[str, Collect
 
 def _experiment(name: str, about: str, case: _Case, story: str, **more: Any) -> Experiment:
     return Experiment(
-        name=f"recover-{name}", about=f"{about}; the plan of `kwalk recover` is carried out; every broker restarts.",
+        name=f"recover-{name}",
+        about=f"{about}; the plan of `kwalk recover` is carried out; every broker restarts.",
         expected="The damage is named, every partition is served after the plan and after the restarts, and inspection "
         "finds no damage.",
-        story=story, run=partial(_recovered, case=case), **more,
-    )  # fmt: skip
+        story=story,
+        run=partial(_recovered, case=case),
+        **more,
+    )
 
 
 EXPERIMENTS = (
     _experiment(
-        "fresh-before-failover", "An old client erases the id of a topic that has seen no failover",
-        _Case(partial(_expansion, aged=False, failovers=0), _both("topic-id-missing")), REPAIR,
+        "fresh-before-failover",
+        "An old client erases the id of a topic that has seen no failover",
+        _Case(partial(_expansion, aged=False, failovers=0), _both("topic-id-missing")),
+        REPAIR,
     ),
     _experiment(
-        "fresh-after-failover", "The same, and the controller fails over",
-        _Case(partial(_expansion, aged=False, failovers=1), _either((), ("fetch-by-id-refused",))), REPAIR,
+        "fresh-after-failover",
+        "The same, and the controller fails over",
+        _Case(partial(_expansion, aged=False, failovers=1), _either((), ("fetch-by-id-refused",))),
+        REPAIR,
     ),
     _experiment(
-        "before-failover", "An old client erases the id of a topic that has seen a failover",
-        _Case(partial(_expansion, aged=True, failovers=0), _both("topic-id-missing")), REPAIR,
+        "before-failover",
+        "An old client erases the id of a topic that has seen a failover",
+        _Case(partial(_expansion, aged=True, failovers=0), _both("topic-id-missing")),
+        REPAIR,
     ),
     _experiment(
-        "after-failover", "The same, and the controller fails over",
+        "after-failover",
+        "The same, and the controller fails over",
         _Case(partial(_expansion, aged=True, failovers=1), _either(("topic-ids-mixed",), ("fetch-by-id-refused",))),
         REPAIR,
     ),
     _experiment(
-        "mixed-ids", "After an old client's expansion and a failover a new client adds partitions",
-        _Case(_mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))), REPAIR,
+        "mixed-ids",
+        "After an old client's expansion and a failover a new client adds partitions",
+        _Case(_mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))),
+        REPAIR,
     ),
     _experiment(
-        "deleted-by-hand", "The znodes of a topic are deleted by hand",
-        _Case(_delete_by_hand, _both("orphaned-log"), probed=False), BY_HAND,
+        "deleted-by-hand",
+        "The znodes of a topic are deleted by hand",
+        _Case(_delete_by_hand, _both("orphaned-log"), probed=False),
+        BY_HAND,
     ),
     _experiment(
-        "created-again", "A topic is deleted by hand and created again",
+        "created-again",
+        "A topic is deleted by hand and created again",
         _Case(
             partial(_create_again, failovers=0),
             _both("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
-        ), BY_HAND,
+        ),
+        BY_HAND,
     ),
     _experiment(
-        "created-again-after-failover", "The same, and the controller fails over",
+        "created-again-after-failover",
+        "The same, and the controller fails over",
         _Case(partial(_create_again, failovers=1), _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
         BY_HAND,
     ),
     _experiment(
-        "stray-log", "A broker does not get StopReplica when its replica moves away",
-        _Case(_leave_a_log, _both("stray-log")), "stray-logs.md",
+        "stray-log",
+        "A broker does not get StopReplica when its replica moves away",
+        _Case(_leave_a_log, _both("stray-log")),
+        "stray-logs.md",
     ),
     _experiment(
-        "hanging-deletion", "A deletion hangs while all brokers are up",
-        _Case(_hang_a_deletion, _both("deletion-hangs"), probed=False), "delete-and-recreate.md",
+        "hanging-deletion",
+        "A deletion hangs while all brokers are up",
+        _Case(_hang_a_deletion, _both("deletion-hangs"), probed=False),
+        "delete-and-recreate.md",
     ),
     _experiment(
-        "cancelled-reassignment", "The controller moves while it cancels a reassignment",
+        "cancelled-reassignment",
+        "The controller moves while it cancels a reassignment",
         _Case(_cancel, _either(("isr-outside-replicas", "stray-log"), ("isr-outside-replicas",)), probed=False),
-        "reassignment.md", options=LabOptions(proxied=True),
+        "reassignment.md",
+        options=LabOptions(proxied=True),
     ),
     _experiment(
-        "crash", "A broker crashes, and is in the ISR until its session expires", _Case(_crash, _both(), probed=False),
+        "crash",
+        "A broker crashes, and is in the ISR until its session expires",
+        _Case(_crash, _both(), probed=False),
         "fast-bounce.md",
     ),
     _experiment(
-        "stopped-isr", "The members of an ISR stop one after the other, and the last one stays down",
-        _Case(_stop_every_isr_member, _both("no-live-isr")), "controller-comes-back.md",
+        "stopped-isr",
+        "The members of an ISR stop one after the other, and the last one stays down",
+        _Case(_stop_every_isr_member, _both("no-live-isr")),
+        "controller-comes-back.md",
     ),
     Experiment(
-        name="no-alarm", about="Snapshots are taken all the time while the controller moves and brokers restart.",
-        expected="No snapshot shows damage.", story="fast-bounce.md", run=_no_alarm,
+        name="no-alarm",
+        about="Snapshots are taken all the time while the controller moves and brokers restart.",
+        expected="No snapshot shows damage.",
+        story="fast-bounce.md",
+        run=_no_alarm,
     ),
-)  # fmt: skip
+)

@@ -4,6 +4,7 @@ Words: a replica is *offline* while its broker's process answers KAFKA_STORAGE_E
 until the process ends. The controller learns of it from a response, and clears it when the broker is lost or starts;
 the response to the LeaderAndIsr that follows a start repeats it.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, FAULT

@@ -10,6 +10,7 @@ acknowledged to a producer with acks=all. All of this exists only while the boun
 without the file after a clean stop has *lost* the epochs of the records that it finds, whatever the records' own
 headers say; after a crash it recovers the log's last segment, and with it the epochs.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, INCARNATIONS, LEADER_EPOCHS, RECORDS

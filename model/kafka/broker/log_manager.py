@@ -4,6 +4,7 @@ Words: *partition.metadata* is the file with the topic id beside a log. An id is
 while there is no file, until the file is written. An existing file is never overwritten, and one that is removed under
 a running broker is not written again: the id in memory is not dirty then.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER

@@ -3,6 +3,7 @@
 It is in memory only. A topic that is merely absent from requests is never removed: only the leader LeaderDuringDelete
 does that.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER

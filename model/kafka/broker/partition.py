@@ -8,6 +8,7 @@ There is no time in the model: a follower that cannot fetch may be removed at an
 at any moment. The flag `isr_changes` says whether that happens at all, and whether also while LeaderAndIsr requests are
 on their way. Producers use acks=all.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, PRODUCER

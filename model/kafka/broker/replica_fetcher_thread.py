@@ -3,6 +3,7 @@
 Words: a *fetch* is also an acknowledgement: a follower that fetches from an offset has everything before it. A
 follower's high watermark comes with the response, and so is one fetch behind the leader's.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER

@@ -3,6 +3,7 @@
 The responses for single partitions are not stored: the controller acts on storage errors only, which occur under the
 flag `offline_logs`, and ignores INCONSISTENT_TOPIC_ID and STALE_CONTROLLER_EPOCH.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER
@@ -88,9 +89,13 @@ def is_from_older_controller(state: BrokerState, request: ControlRequest) -> boo
 
 
 def become_leader_or_follower(
-    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int, *,
+    replica: Replica,
+    topic_id: int | None,
+    wanted: LeaderAndIsrPartitionState,
+    broker: int,
+    *,
     is_stopping: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """Check the topic id, then the leader epoch, then open the log and become leader or follower.
 
     Kafka: ReplicaManager.becomeLeaderOrFollower.

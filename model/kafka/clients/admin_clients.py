@@ -10,6 +10,7 @@ A new client's steps are also those of a client that writes ZooKeeper and knows 
 under the flag `broker_checks`: without an active controller they answer NOT_CONTROLLER; the controller's broker creates
 only topics that its metadata cache lacks, and deletes only topics that it has; queued topics get no partitions.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import ADMIN, NEW_CLIENT, OLD_CLIENT

@@ -1,4 +1,5 @@
 """Crashes of brokers, and connections that break or are closed."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, FAULT

@@ -4,6 +4,7 @@ In a rolling restart the operator restarts every broker once, one at a time and 
 controlled shutdown. The next broker is stopped as soon as the last one is registered again, even while replicas are out
 of sync. Any broker can be the controller.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, OPERATOR

@@ -1,4 +1,5 @@
 """What operators do to the files of a broker that is stopped."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import OPERATOR

@@ -8,6 +8,7 @@ not stop before the end, so that a state is quiescent only when the runbook is f
 Logs that are removed under a running broker stay with its process, which has their files open, and are gone with it.
 Left out: that such a broker gives up the whole log directory when it next opens a file there.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -5,6 +5,7 @@ epoch in the request would be refused as stale. StopReplica is sent only under t
 broker that is about to stop. UpdateMetadata goes to all live brokers, and is sent only under the flag
 `metadata_caches`.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, Controller
@@ -61,9 +62,7 @@ def is_cached(controller: Controller, topic: int) -> bool:
     return bool(BROKER_CHECKS) and not controller.topics[topic].to_be_deleted
 
 
-def partition_state(
-    controller: Controller, topic: int, partition: int, receiver: int
-) -> LeaderAndIsrPartitionState:
+def partition_state(controller: Controller, topic: int, partition: int, receiver: int) -> LeaderAndIsrPartitionState:
     """Return a partition's entry in a LeaderAndIsr request; a leader that is not live in the context becomes None."""
     leadership = controller.topics[topic].leadership[partition]
     leader = leadership.leader if leadership.leader in controller.live_or_shutting_down else None

@@ -4,6 +4,7 @@ Words: the *state* of a partition or replica is its state in the controller's st
 ControllerContext.removeTopic removes a topic without these states: a *stale entry* is the state of a topic that is
 gone. It is still there when a topic of the same name is created, and makes its transitions invalid.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -10,6 +10,7 @@ between which others can interfere.
 A module that is not active removes each event from its queue and does nothing. A read in a handler arms the watch that
 brought the event.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER

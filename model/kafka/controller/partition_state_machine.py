@@ -4,6 +4,7 @@ Words: a partition is *New* while the context has no leadership for it, *Online*
 *Offline*. An election reads the state znode, computes, and writes it under the controller epoch. A lost race over the
 znode is retried, so that an election is one step here.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import first_replica
@@ -193,9 +194,7 @@ def elect_for_reassignment(cluster: Cluster, broker: int, topic: int, partition:
     return True
 
 
-def elect_for_controlled_shutdown(
-    cluster: Cluster, broker: int, topic: int, partition: int, *, stopping: int
-) -> bool:
+def elect_for_controlled_shutdown(cluster: Cluster, broker: int, topic: int, partition: int, *, stopping: int) -> bool:
     """Elect the first live ISR member that is not shutting down; all that are shutting down leave the ISR.
 
     Kafka: PartitionLeaderElectionAlgorithms.controlledShutdownPartitionLeaderElection.

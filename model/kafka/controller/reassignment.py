@@ -19,6 +19,7 @@ Left out: StopReplica without deletion, which only stops the fetcher; the Leader
 once more, under the leader epoch that they have, if the controller has moved since A2; /admin/reassign_partitions, the
 older interface for the same.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER, NEW_CLIENT
@@ -218,9 +219,7 @@ def maybe_complete_reassignment(cluster: Cluster, broker: int, topic: int, parti
         on_partition_reassignment(cluster, broker, topic, partition, current)
 
 
-def resume_reassignments(
-    cluster: Cluster, broker: int, *, to: frozenset[int], in_failover: bool = False
-) -> None:
+def resume_reassignments(cluster: Cluster, broker: int, *, to: frozenset[int], in_failover: bool = False) -> None:
     """Resume reassignments: all after a failover, those to a started broker after its start.
 
     Kafka: KafkaController.maybeResumeReassignments.
@@ -270,9 +269,7 @@ def is_stepwise() -> bool:
     return FAILOVERS > 0 or RESTARTS > 0 or EXPIRATIONS > 0
 
 
-def on_partition_reassignment(
-    cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment
-) -> None:
+def on_partition_reassignment(cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment) -> None:
     """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
 
     A deletion of the topic that is queued has to wait until the reassignment ends.
@@ -495,9 +492,7 @@ def update_leader_epoch_and_send_request(cluster: Cluster, broker: int, topic: i
     send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_or_shutting_down)
 
 
-def stop_removed_replicas(
-    cluster: Cluster, broker: int, topic: int, partition: int, removed: frozenset[int]
-) -> None:
+def stop_removed_replicas(cluster: Cluster, broker: int, topic: int, partition: int, removed: frozenset[int]) -> None:
     """Take replicas out of the ISR, inform the others, and delete their logs.
 
     The StopReplica has the context's leader epoch: for a replica outside the ISR, the one that it has already. Added
@@ -527,9 +522,7 @@ def stop_removed_replicas(
     description="asks controller {broker} to reassign {topic}-{partition} to its replicas with or without {changed}",
     source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment",
 )
-def change_one_replica(
-    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, changed: Broker
-) -> None:
+def change_one_replica(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, changed: Broker) -> None:
     """A client asks for one replica more, or for one less. One that is added must be live."""
     controller = cluster.controller_of(broker)
     require(bool(REASSIGNMENT) and cluster.reassignments < REASSIGNMENTS)

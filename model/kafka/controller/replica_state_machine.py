@@ -8,6 +8,7 @@ StopReplica request for each replica before it writes an ISR. If that write is r
 the batch keeps these requests. No change of replica states can begin while the batch of an earlier one is not empty:
 Kafka logs an IllegalStateException and continues.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr, send_stop_replica

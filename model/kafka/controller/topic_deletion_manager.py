@@ -9,6 +9,7 @@ makes the topic *ineligible* until a broker with a replica of it starts. Once al
 znode, each under the controller epoch only. Others act in between: a topic that is created again after the first phase
 loses its configuration in the second, and if its delete_topics znode remains, the next controller deletes it.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER
@@ -203,9 +204,7 @@ def fail_offline_replicas(cluster: Cluster, broker: int, topic: int) -> None:
             context.ineligible_for_deletion = True
 
 
-def start_deletion(
-    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, replica: int
-) -> None:
+def start_deletion(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, replica: int) -> None:
     """Make OfflineReplicas ReplicaDeletionStarted, and send them StopReplica with deletion."""
     if not may_change_replicas(cluster, broker):
         return

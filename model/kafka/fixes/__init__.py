@@ -1,4 +1,5 @@
 """Fixes by theme: what each is meant to close, where it comes from, and the trials that show it."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.fixes import deletion, groups, reassignment, records, sessions, storage, topic_ids

@@ -1,4 +1,5 @@
 """Fixes of topics that are deleted, created again under their name, or come back."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.versions import (

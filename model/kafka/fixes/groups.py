@@ -1,4 +1,5 @@
 """Fixes for consumer groups: offsets that are lost, groups that do not converge, and coordinators that are stale."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.groups.versions import (

@@ -1,4 +1,5 @@
 """Fixes of reassignments: wrong leader epochs in their requests and in the controller's context."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.versions import CTX_EPOCH_ON_BUMP, STOP_REPLICA_EPOCH

@@ -1,4 +1,5 @@
 """Fixes for records that are lost, differ between replicas, or return under the name of a new topic."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.versions import (

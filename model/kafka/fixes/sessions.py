@@ -1,4 +1,5 @@
 """Fixes of controllers and brokers that act on a session, registration or election that has ended."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.versions import (

@@ -1,4 +1,5 @@
 """Fixes for the log of a partition: records that vanish early, stay too long, or are not found."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.versions import (
@@ -109,9 +110,7 @@ FIXES = (
         closes="the cleaner does not clean a gap again and again",
         source="KAFKA-8764 (2.4.1)",
         trials=(
-            Trial(
-                "log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}
-            ),
+            Trial("log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}),
         ),
     ),
     Fix(

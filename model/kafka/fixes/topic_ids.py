@@ -1,4 +1,5 @@
 """Fixes of lost topic ids and lost partitions; only one of them is in a Kafka release."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.versions import CAS_TOPIC_WRITE, KEEP_IDS_BELOW_IBP, OLD_CLIENT_REFUSES, RESTORE_FROM_CACHE

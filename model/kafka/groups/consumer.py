@@ -1,4 +1,5 @@
 """What applications, operators and time do to a group: consumers start, stop, stall and commit."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import OPERATOR

@@ -1,4 +1,5 @@
 """Domains, bounds and actors of the group model: how many consumers and member ids, and how many faults."""
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -3,6 +3,7 @@
 A consumer's request and the coordinator's part are one step; an answer that waits is a step of its own. Timers may fire
 at any time for a consumer that does not answer, and for no other.
 """
+
 from __future__ import annotations
 
 from enum import Enum

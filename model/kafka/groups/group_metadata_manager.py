@@ -1,4 +1,5 @@
 """GroupMetadataManager: what a coordinator caches, when it loads and unloads it, and what it writes to the log."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import Broker

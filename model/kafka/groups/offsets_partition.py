@@ -1,4 +1,5 @@
 """The partition of __consumer_offsets: which broker leads it, what its replicas have, and the log cleaner."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker

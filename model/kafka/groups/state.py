@@ -7,6 +7,7 @@ has one partition, and its *owner* is the member to which the group's leader has
 
 What no action can observe is reset to its default, so that equivalent clusters are equal states.
 """
+
 from __future__ import annotations
 
 from enum import Enum

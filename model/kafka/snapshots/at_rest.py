@@ -7,6 +7,7 @@ different situations, and properties are evaluated once for each. What a process
 
 A capture is taken to be of a cluster at rest: requests in flight cannot be captured.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -197,10 +198,15 @@ class Situations:
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
         )
         situation = Situation(
-            self.release, _number(topic.topic_id, ids), partition in topic.partitions, state is not None,
-            topic.name in self.deleting, bool(topic.partitions),
-            state is not None and state.leader_epoch == 0, found,
-        )  # fmt: skip
+            self.release,
+            _number(topic.topic_id, ids),
+            partition in topic.partitions,
+            state is not None,
+            topic.name in self.deleting,
+            bool(topic.partitions),
+            state is not None and state.leader_epoch == 0,
+            found,
+        )
         return Observed(situation, members, ids)
 
     def _has_epoch(self, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
@@ -223,12 +229,20 @@ class Situations:
         members = tuple(dict.fromkeys([broker, *([] if capture.controller is None else [capture.controller])]))
         found = tuple(
             BrokerSituation(
-                alive=capture.brokers[b].alive, registered=b in self.registered, controller=b == capture.controller,
-                replica=False, in_isr=False, leads=False, directory=False, file=None, has_epoch=None, cached=None,
+                alive=capture.brokers[b].alive,
+                registered=b in self.registered,
+                controller=b == capture.controller,
+                replica=False,
+                in_isr=False,
+                leads=False,
+                directory=False,
+                file=None,
+                has_epoch=None,
+                cached=None,
                 cached_id=None,
             )
             for b in members
-        )  # fmt: skip
+        )
         return Observed(Situation(self.release, None, False, False, False, False, False, found), members, ())
 
     def orphaned(self) -> dict[str, dict[int, tuple[int, ...]]]:
@@ -281,9 +295,12 @@ def _number(identity: str | None, ids: tuple[str, ...]) -> int | None:
 
 
 def _cached(
-    cache: MetadataCache | None, topic: str, partition: int, state: CapturedPartitionState | None,
+    cache: MetadataCache | None,
+    topic: str,
+    partition: int,
+    state: CapturedPartitionState | None,
     members: tuple[int, ...],
-) -> tuple[int | None, bool] | None:  # fmt: skip
+) -> tuple[int | None, bool] | None:
     known = cache.partitions.get(topic, {}).get(partition) if cache else None
     if known is None:
         return None
@@ -354,9 +371,7 @@ def arrangements_of(
     inferred = infer(capture, focus)
     numbered = tuple(f"id {number}" for number in range(max(ids, _count_ids(situation))))
     earlier = frozenset(b for b, one in zip(brokers, situation.brokers, strict=True) if one.earlier)
-    start = _AtRest(
-        capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier
-    )  # fmt: skip
+    start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier)
     scope = scope_of_situation(situation, brokers, needs)
     found: list[Callable[[Cluster], None]] = [
         partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)
@@ -424,9 +439,11 @@ def _capture_of(situation: Situation) -> Capture:
     topic = Topic(
         name=TOPIC,
         partitions={0: tuple(b for b, one in known.items() if one.replica)} if situation.listed else {},
-        topic_id=_id(situation.topic_id), format=3, version=2,
+        topic_id=_id(situation.topic_id),
+        format=3,
+        version=2,
         states={0: _state(known, _epoch(situation))} if situation.has_state else {},
-    )  # fmt: skip
+    )
     return Capture(
         version=situation.release,
         controller=next((b for b, one in known.items() if one.controller), None),
@@ -470,10 +487,18 @@ def _id(number: int | None) -> str | None:
 def scope_of_situation(situation: Situation, brokers: tuple[int, ...], needs: Needs = EVERYTHING) -> Scope:
     """Return the scope of a model that has room for a situation, and what it needs."""
     return Scope(
-        topic=TOPIC, brokers=brokers, lives=(0,), deletion=needs.deletion, reassignment=needs.reassignment,
-        sessions=needs.sessions, stepwise=False, moves=True, lists=False,
-        orders=(brokers,) * (1 + situation.is_lost), factor=sum(one.replica for one in situation.brokers),
-    )  # fmt: skip
+        topic=TOPIC,
+        brokers=brokers,
+        lives=(0,),
+        deletion=needs.deletion,
+        reassignment=needs.reassignment,
+        sessions=needs.sessions,
+        stepwise=False,
+        moves=True,
+        lists=False,
+        orders=(brokers,) * (1 + situation.is_lost),
+        factor=sum(one.replica for one in situation.brokers),
+    )
 
 
 def _arrange_sessions(cluster: Cluster, situation: Situation) -> None:
@@ -551,4 +576,3 @@ class Evaluation:
                     certain = all(truth is False for truth in truths)
                     found.append(Broken(instance.declaration.name, broker, certain))
         return tuple(found)
-

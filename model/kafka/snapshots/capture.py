@@ -11,6 +11,7 @@ it is; `topic_label` is its printable form.
 
 Source: kafka.server.PartitionMetadataFile, kafka.server.checkpoints.LeaderEpochCheckpointFile.
 """
+
 from __future__ import annotations
 
 import os

@@ -5,6 +5,7 @@ replica refuses every LeaderAndIsr (INCONSISTENT_TOPIC_ID), and the controller i
 if its leader took up the leader epoch that ZooKeeper has: then the leader's own leader-epoch checkpoint lists it. What
 is wrong with a cluster is said by `kwalk.invariants.inspection`, not here.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,6 +8,7 @@ What a process holds in memory cannot be captured: it is inferred, as for a sett
 no request is on its way and no file waits to be flushed. A replica that *refuses* holds another topic id in memory than
 ZooKeeper has; since it refused, it is *stuck* at an older leader epoch.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,5 @@
 """Limits between two captures: epochs, ids and files that only grow, or do not change."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -10,12 +11,15 @@ from kwalk.model.kafka.snapshots.capture import Capture, Topic
 from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack, written_later
 from kwalk.model.language.series import Clause, Need, where
 
-EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic",
-              "admin_adds_partitions")  # fmt: skip
-REASSIGNMENTS = frozenset({
-    "alter_partition_reassignments", "alter_partition_reassignments_to", "reorder_replicas",
-    "cancel_partition_reassignment",
-})  # fmt: skip
+EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic", "admin_adds_partitions")
+REASSIGNMENTS = frozenset(
+    {
+        "alter_partition_reassignments",
+        "alter_partition_reassignments_to",
+        "reorder_replicas",
+        "cancel_partition_reassignment",
+    }
+)
 OLD_CREATION, NEW_CREATION = "old_client_creates_topic", "new_client_creates_topic"
 CREATIONS = frozenset({OLD_CREATION, NEW_CREATION, "admin_creates_topic"})
 WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
@@ -125,9 +129,7 @@ def _visited(before: CapturePoint, after: CapturePoint, numbering: Numbering) ->
             yield place[0]
 
 
-def _kept(
-    before: Capture | None, capture: Capture, numbering: Numbering
-) -> Iterator[tuple[tuple[int, int], int, int]]:
+def _kept(before: Capture | None, capture: Capture, numbering: Numbering) -> Iterator[tuple[tuple[int, int], int, int]]:
     """Yield for every partition.metadata its broker and partition in the model, its earlier and its later id."""
     for number, real in enumerate(numbering.brokers):
         for partition in range(numbering.partitions):

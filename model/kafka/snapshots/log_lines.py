@@ -11,6 +11,7 @@ step or leaves out, such as "Shutting down broker", after which a broker may tak
 
 Source: the functions that are named with each line, of 2.8.2 and 3.9.0.
 """
+
 from __future__ import annotations
 
 import re
@@ -135,9 +136,17 @@ class LineKind:
 
 
 FIELDS = {
-    "broker": r"\d+", "epoch": r"\d+", "leader_epoch": r"\d+", "leader": r"-?\d+", "partition": r"[\w.-]+-\d+",
-    "isr": r"\d+(?:,\d+)*", "sender": r"\d+", "memory": r"[\w-]{22}", "request": r"[\w-]{22}", "same": r"(?P=broker)",
-}  # fmt: skip
+    "broker": r"\d+",
+    "epoch": r"\d+",
+    "leader_epoch": r"\d+",
+    "leader": r"-?\d+",
+    "partition": r"[\w.-]+-\d+",
+    "isr": r"\d+(?:,\d+)*",
+    "sender": r"\d+",
+    "memory": r"[\w-]{22}",
+    "request": r"[\w-]{22}",
+    "same": r"(?P=broker)",
+}
 _FIELD = re.compile(r"\{(\w*)\}")
 
 
@@ -327,8 +336,9 @@ def _starts(is_leader: bool) -> Draw:
         at_least, later = range(epoch, numbering.most + 1), range(epoch + 1, numbering.most + 1)
         role = (f"{path}.is_leader", frozenset({int(is_leader)}))
         clauses: tuple[Clause, ...] = (
-            where(f"{path}.leader_epoch", *at_least), (role, (f"{path}.leader_epoch", frozenset(later))),
-        )  # fmt: skip
+            where(f"{path}.leader_epoch", *at_least),
+            (role, (f"{path}.leader_epoch", frozenset(later))),
+        )
         return Drawn(clauses, arguments={"broker": broker})
 
     return draw
@@ -386,141 +396,253 @@ _STATES, _BROKER = "[Controller id={broker} epoch={epoch}] ", "[Broker id={broke
 _SERVER = "[KafkaServer id={broker}] "
 
 ELECTED = LineKind(
-    {"2.8.2": _CONTROLLER + "{same} successfully elected as the controller. Epoch incremented to {epoch} "
-     "and epoch zk version is now {}"},
-    CONTROLLER, "INFO", "KafkaController.elect",
-    "/controller names the broker, and the controller epoch is this one", draw=_elected,
-)  # fmt: skip
+    {
+        "2.8.2": _CONTROLLER + "{same} successfully elected as the controller. Epoch incremented to {epoch} "
+        "and epoch zk version is now {}"
+    },
+    CONTROLLER,
+    "INFO",
+    "KafkaController.elect",
+    "/controller names the broker, and the controller epoch is this one",
+    draw=_elected,
+)
 EXPIRED = LineKind(
-    {"2.8.2": "[ZooKeeperClient Kafka server] Session expired."}, SESSION, "INFO",
+    {"2.8.2": "[ZooKeeperClient Kafka server] Session expired."},
+    SESSION,
+    "INFO",
     "ZooKeeperClient.scheduleReinitialize",
-    "the session of the broker has expired, and it runs; its broker is that of other lines of its file", draw=_expired,
-)  # fmt: skip
+    "the session of the broker has expired, and it runs; its broker is that of other lines of its file",
+    draw=_expired,
+)
 UPDATED = LineKind(
-    {"2.8.2": _BROKER + "Add {} partitions and deleted {} partitions from metadata cache in response to "
-     "UpdateMetadata request sent by controller {sender} epoch {epoch} with correlation id {}"},
-    REPLICAS, "INFO", "MetadataCache.updateMetadata (2.8.2), ZkMetadataCache.updateMetadata (3.9.0)",
-    "in all states: the controller epoch belongs to this controller", draw=Unused.LIMIT,
-)  # fmt: skip
+    {
+        "2.8.2": _BROKER + "Add {} partitions and deleted {} partitions from metadata cache in response to "
+        "UpdateMetadata request sent by controller {sender} epoch {epoch} with correlation id {}"
+    },
+    REPLICAS,
+    "INFO",
+    "MetadataCache.updateMetadata (2.8.2), ZkMetadataCache.updateMetadata (3.9.0)",
+    "in all states: the controller epoch belongs to this controller",
+    draw=Unused.LIMIT,
+)
 KINDS: tuple[LineKind, ...] = (
     ELECTED,
     UPDATED,
     LineKind(
         {"2.8.2": _CONTROLLER + "Ready to serve as the new controller with epoch {epoch}"},
-        CONTROLLER, "INFO", "KafkaController.onControllerFailover",
-        "the broker has elected leaders in its failover", (failover_sends_requests,), _by_broker,
+        CONTROLLER,
+        "INFO",
+        "KafkaController.onControllerFailover",
+        "the broker has elected leaders in its failover",
+        (failover_sends_requests,),
+        _by_broker,
     ),
     LineKind(
         {"2.8.2": _CONTROLLER + "Resigned"},
-        CONTROLLER, "INFO", "KafkaController.onControllerResignation",
+        CONTROLLER,
+        "INFO",
+        "KafkaController.onControllerResignation",
         "implied: it is also logged by a broker that stops and by one whose session has expired, controller or not",
     ),
     LineKind(
-        {"2.8.2": _CONTROLLER + "New topics: [{new}], deleted topics: [{gone}], new partition replica assignment "
-         "[{read}]"},
-        CONTROLLER, "INFO", "KafkaController.processTopicChange",
-        "the controller reads the topic for the first time, with this id or without one", (topic_change,), _new_topics,
+        {
+            "2.8.2": _CONTROLLER + "New topics: [{new}], deleted topics: [{gone}], new partition replica assignment "
+            "[{read}]"
+        },
+        CONTROLLER,
+        "INFO",
+        "KafkaController.processTopicChange",
+        "the controller reads the topic for the first time, with this id or without one",
+        (topic_change,),
+        _new_topics,
     ),
     LineKind(
         {"2.8.2": _CONTROLLER + "New partitions to be added {added}"},
-        CONTROLLER, "INFO", "KafkaController.processPartitionModifications",
-        "the controller knows the partitions", (partition_modifications,), _new_partitions,
-        slack=EVENT_SECONDS, precedes=True,
+        CONTROLLER,
+        "INFO",
+        "KafkaController.processPartitionModifications",
+        "the controller knows the partitions",
+        (partition_modifications,),
+        _new_partitions,
+        slack=EVENT_SECONDS,
+        precedes=True,
     ),
     LineKind(
-        {"2.8.2": _CONTROLLER + "Newly added brokers: {new}, deleted brokers: {gone}, bounced brokers: {bounced}, "
-         "all live brokers: {}"},
-        CONTROLLER, "INFO", "KafkaController.processBrokerChange",
+        {
+            "2.8.2": _CONTROLLER + "Newly added brokers: {new}, deleted brokers: {gone}, bounced brokers: {bounced}, "
+            "all live brokers: {}"
+        },
+        CONTROLLER,
+        "INFO",
+        "KafkaController.processBrokerChange",
         "the controller takes up the new and bounced brokers; or if there are none, drops the deleted ones",
-        (broker_startup, broker_failure), _broker_change, slack=EVENT_SECONDS, precedes=True,
+        (broker_startup, broker_failure),
+        _broker_change,
+        slack=EVENT_SECONDS,
+        precedes=True,
     ),
     LineKind(
         {"2.8.2": _CONTROLLER + "Starting topic deletion for topics {topics}"},
-        CONTROLLER, "INFO", "KafkaController.processTopicDeletion",
-        "the controller queues the topic for deletion", (topic_deletion,), _deletion(is_done=False),
-        slack=EVENT_SECONDS, precedes=True,
+        CONTROLLER,
+        "INFO",
+        "KafkaController.processTopicDeletion",
+        "the controller queues the topic for deletion",
+        (topic_deletion,),
+        _deletion(is_done=False),
+        slack=EVENT_SECONDS,
+        precedes=True,
     ),
     LineKind(
         {"2.8.2": _DELETION + "Deletion of topic {topics} successfully completed"},
-        CONTROLLER, "INFO", "TopicDeletionManager.resumeDeletions",
-        "the controller has deleted the delete_topics znode", (complete_deletion_deletes_request,),
-        _deletion(is_done=True), distinct=True,
+        CONTROLLER,
+        "INFO",
+        "TopicDeletionManager.resumeDeletions",
+        "the controller has deleted the delete_topics znode",
+        (complete_deletion_deletes_request,),
+        _deletion(is_done=True),
+        distinct=True,
     ),
     LineKind(
         {"2.8.2": _CONTROLLER + "Updated leader epoch for partition {partition} to {leader_epoch}, zkVersion={}"},
-        CONTROLLER, "INFO", "KafkaController.UpdateLeaderEpoch",
-        "the partition has the leader epoch", draw=_leader_epoch,
+        CONTROLLER,
+        "INFO",
+        "KafkaController.UpdateLeaderEpoch",
+        "the partition has the leader epoch",
+        draw=_leader_epoch,
     ),
     LineKind(
-        {"2.8.2": _STATES + "Changed partition {partition} from {} to OnlinePartition with state "
-         "LeaderAndIsr(leader={leader}, leaderEpoch={leader_epoch}, {}"},
-        MACHINES, "INFO", "ZkPartitionStateMachine.doHandleStateChanges",
-        "the partition has the leader epoch, under this controller epoch", draw=_elected_leader,
+        {
+            "2.8.2": _STATES + "Changed partition {partition} from {} to OnlinePartition with state "
+            "LeaderAndIsr(leader={leader}, leaderEpoch={leader_epoch}, {}"
+        },
+        MACHINES,
+        "INFO",
+        "ZkPartitionStateMachine.doHandleStateChanges",
+        "the partition has the leader epoch, under this controller epoch",
+        draw=_elected_leader,
     ),
     LineKind(
-        {"2.8.2": _STATES + "Partition {partition} state changed to (Leader:{leader},ISR:{},LeaderEpoch:{leader_epoch},"
-         "{}) after removing replica {} from the ISR as part of transition to OfflineReplica"},
-        MACHINES, "INFO", "ZkReplicaStateMachine.doHandleStateChanges",
-        "the partition has the leader epoch", draw=_leader_epoch,
+        {
+            "2.8.2": _STATES
+            + "Partition {partition} state changed to (Leader:{leader},ISR:{},LeaderEpoch:{leader_epoch},"
+            "{}) after removing replica {} from the ISR as part of transition to OfflineReplica"
+        },
+        MACHINES,
+        "INFO",
+        "ZkReplicaStateMachine.doHandleStateChanges",
+        "the partition has the leader epoch",
+        draw=_leader_epoch,
     ),
     LineKind(
-        {"2.8.2": _BROKER + "Leader {partition} starts at leader epoch {leader_epoch} from offset {}",
-         "3.9.0": _BROKER + "Leader {partition} with topic id {} starts at leader epoch {leader_epoch} from offset {}"},
-        REPLICAS, "INFO", "Partition.makeLeader",
-        "the broker handles LeaderAndIsr, and leads with this leader epoch", (handle_leader_and_isr,), _starts(True),
+        {
+            "2.8.2": _BROKER + "Leader {partition} starts at leader epoch {leader_epoch} from offset {}",
+            "3.9.0": _BROKER
+            + "Leader {partition} with topic id {} starts at leader epoch {leader_epoch} from offset {}",
+        },
+        REPLICAS,
+        "INFO",
+        "Partition.makeLeader",
+        "the broker handles LeaderAndIsr, and leads with this leader epoch",
+        (handle_leader_and_isr,),
+        _starts(True),
     ),
     LineKind(
         {"2.8.2": _BROKER + "Follower {partition} starts at leader epoch {leader_epoch} from offset {}"},
-        REPLICAS, "INFO", "Partition.makeFollower",
-        "the broker handles LeaderAndIsr, and follows with this leader epoch", (handle_leader_and_isr,), _starts(False),
+        REPLICAS,
+        "INFO",
+        "Partition.makeFollower",
+        "the broker handles LeaderAndIsr, and follows with this leader epoch",
+        (handle_leader_and_isr,),
+        _starts(False),
     ),
     LineKind(
-        {"2.8.2": _BROKER + "Topic Id in memory: {memory} does not match the topic Id for partition {partition} "
-         "provided in the request: {request}.",
-         "3.9.0": _BROKER + "Topic ID in memory: {memory} does not match the topic ID for partition {partition} "
-         "received: {request}."},
-        REPLICAS, "ERROR", "Partition.checkOrSetTopicId (2.8.2), ReplicaManager.becomeLeaderOrFollower (3.9.0)",
+        {
+            "2.8.2": _BROKER + "Topic Id in memory: {memory} does not match the topic Id for partition {partition} "
+            "provided in the request: {request}.",
+            "3.9.0": _BROKER + "Topic ID in memory: {memory} does not match the topic ID for partition {partition} "
+            "received: {request}.",
+        },
+        REPLICAS,
+        "ERROR",
+        "Partition.checkOrSetTopicId (2.8.2), ReplicaManager.becomeLeaderOrFollower (3.9.0)",
         "the broker handles LeaderAndIsr with the one topic id, and has the other one before and after",
-        (handle_leader_and_isr,), _refused_id,
+        (handle_leader_and_isr,),
+        _refused_id,
     ),
-    *(LineKind(
-        {"2.8.2": _BROKER + text}, REPLICAS, "INFO", source,
-        "implied: it says when the broker begins to handle the request", opens=True,
-    ) for text, source in (
-        ("Handling LeaderAndIsr request correlationId {} from controller {} for {} partitions",
-         "ReplicaManager.becomeLeaderOrFollower"),
-        ("Handling StopReplica request correlationId {} from controller {} for {} partitions",
-         "ReplicaManager.stopReplicas"),
-    )),
+    *(
+        LineKind(
+            {"2.8.2": _BROKER + text},
+            REPLICAS,
+            "INFO",
+            source,
+            "implied: it says when the broker begins to handle the request",
+            opens=True,
+        )
+        for text, source in (
+            (
+                "Handling LeaderAndIsr request correlationId {} from controller {} for {} partitions",
+                "ReplicaManager.becomeLeaderOrFollower",
+            ),
+            (
+                "Handling StopReplica request correlationId {} from controller {} for {} partitions",
+                "ReplicaManager.stopReplicas",
+            ),
+        )
+    ),
     LineKind(
-        {"2.8.2": "starting"}, SERVER, "INFO", "KafkaServer.startup",
+        {"2.8.2": "starting"},
+        SERVER,
+        "INFO",
+        "KafkaServer.startup",
         "implied: it says when the broker begins to start; its broker is that of other lines of its file",
     ),
     LineKind(
-        {"2.8.2": _SERVER + "started"}, SERVER, "INFO", "KafkaServer.startup",
-        "the broker starts", (restart, start_with_offline_logs), _started, distinct=True,
+        {"2.8.2": _SERVER + "started"},
+        SERVER,
+        "INFO",
+        "KafkaServer.startup",
+        "the broker starts",
+        (restart, start_with_offline_logs),
+        _started,
+        distinct=True,
     ),
     LineKind(
-        {"2.8.2": _SERVER + "shut down completed"}, SERVER, "INFO", "KafkaServer.shutdown",
-        "the broker is not in /brokers/ids", draw=_gone, slack=SESSION_SECONDS,
+        {"2.8.2": _SERVER + "shut down completed"},
+        SERVER,
+        "INFO",
+        "KafkaServer.shutdown",
+        "the broker is not in /brokers/ids",
+        draw=_gone,
+        slack=SESSION_SECONDS,
     ),
     EXPIRED,
     LineKind(
-        {"2.8.2": "[Partition {partition} broker={broker}] ISR updated to {isr} and version updated to [{}]",
-         "3.9.0": "[Partition {partition} broker={broker}] ISR updated to {isr} {} and version updated to {}"},
-        ISR, "INFO", "Partition.handleAlterIsrResponse (2.8.2), handleAlterPartitionUpdate (3.9.0)",
-        "the ISR of the partition has no other brokers", draw=_isr,
+        {
+            "2.8.2": "[Partition {partition} broker={broker}] ISR updated to {isr} and version updated to [{}]",
+            "3.9.0": "[Partition {partition} broker={broker}] ISR updated to {isr} {} and version updated to {}",
+        },
+        ISR,
+        "INFO",
+        "Partition.handleAlterIsrResponse (2.8.2), handleAlterPartitionUpdate (3.9.0)",
+        "the ISR of the partition has no other brokers",
+        draw=_isr,
     ),
     LineKind(
         {"2.8.2": "Created log for partition {partition} in {} with properties {}"},
-        LOGS, "INFO", "LogManager.getOrCreateLog",
-        "the broker handles LeaderAndIsr, and has the log then, and no log before", (handle_leader_and_isr,),
+        LOGS,
+        "INFO",
+        "LogManager.getOrCreateLog",
+        "the broker handles LeaderAndIsr, and has the log then, and no log before",
+        (handle_leader_and_isr,),
         _log(is_there=True),
     ),
     LineKind(
         {"2.8.2": "Log for partition {partition} is renamed to {renamed} and is scheduled for deletion"},
-        LOGS, "INFO", "LogManager.asyncDelete",
-        "the broker handles StopReplica, and has no log then, and the log before", (handle_stop_replica,),
+        LOGS,
+        "INFO",
+        "LogManager.asyncDelete",
+        "the broker handles StopReplica, and has no log then, and the log before",
+        (handle_stop_replica,),
         _log(is_there=False),
     ),
-)  # fmt: skip
+)

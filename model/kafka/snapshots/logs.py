@@ -6,6 +6,7 @@ snapshots the step is between, as far as the window is.
 
 A step that may have been taken before the first snapshot is not required if that snapshot may show its effect.
 """
+
 from __future__ import annotations
 
 import gzip
@@ -31,15 +32,22 @@ TIME = re.compile(r"\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)[,.](\d{3})\]?\s+(.*
 """How a line begins: with %d, as in [%d] %p %m (%c)%n, or without the brackets."""
 LAYOUT = re.compile(r"(?:(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+)?(.*?)(?: \(([\w.$]+)\))?")
 """What is around a message: its level before it, its logger after it."""
-MARKS = ("[Controller id=", "[Topic Deletion Manager ", "[Broker id=", "[KafkaServer id=", "[ZooKeeperClient Kafka ",
-         "[Partition ")  # fmt: skip
+MARKS = (
+    "[Controller id=",
+    "[Topic Deletion Manager ",
+    "[Broker id=",
+    "[KafkaServer id=",
+    "[ZooKeeperClient Kafka ",
+    "[Partition ",
+)
 IDENTITY = re.compile(
     r"\[(?:KafkaServer|Controller|Broker) id=(\d+)|\[[^\]]* broker[ =](\d+)\]|.*?Registered broker (\d+) at path"
 )
 """What names the broker whose log it is."""
 LOGGERS = {
-    "kafka.server.KafkaServer": re.compile("starting"), "kafka.log.LogManager": re.compile("(?:Created l|L)og for .*"),
-}  # fmt: skip
+    "kafka.server.KafkaServer": re.compile("starting"),
+    "kafka.log.LogManager": re.compile("(?:Created l|L)og for .*"),
+}
 """The loggers of lines that name no broker, with those lines."""
 FUTURE = "-future"
 """In the folder of a log that is being moved to another disk of its broker: it is no log of its partition yet."""
@@ -118,8 +126,13 @@ def read_logs(source: LogSource) -> Logs:
                 unordered.add(thread)
             threads.setdefault(thread, []).extend(part)
     ordered = {thread: tuple(_distinct(sorted(found, key=lambda line: line.time))) for thread, found in threads.items()}
-    return Logs(source, tuple(os.path.relpath(path, source.folder) for path in paths), tuple(lines), ordered,
-                frozenset(unordered))  # fmt: skip
+    return Logs(
+        source,
+        tuple(os.path.relpath(path, source.folder) for path in paths),
+        tuple(lines),
+        ordered,
+        frozenset(unordered),
+    )
 
 
 def _paths(folder: str) -> Iterator[str]:
@@ -221,8 +234,10 @@ def moments_of(names: Sequence[str], captures: Sequence[Capture]) -> Moments:
                 "snapshots. Allowed: snapshots with the field taken, as `kwalk collect` writes them."
             )
         if spans and capture.taken[0] < spans[-1][1]:
-            raise UsageError(f"{printable(name, 200)} was taken before the snapshot that is named before it. "
-                             "Name snapshots in the order in which they were taken.")  # fmt: skip
+            raise UsageError(
+                f"{printable(name, 200)} was taken before the snapshot that is named before it. "
+                "Name snapshots in the order in which they were taken."
+            )
         spans.append(capture.taken)
     return Moments(tuple(names), tuple(spans))
 
@@ -234,6 +249,7 @@ class ReadLogs:
     logs: tuple[tuple[LoggedStep, ...], ...]
     limits: tuple[Clause, ...]
     counts: LogCounts
+
 
 def steps_of(logs: Logs, moments: Moments, captures: Sequence[Capture], numbering: Numbering) -> ReadLogs:
     """Return what the logs show of a series.
@@ -274,9 +290,13 @@ def steps_of(logs: Logs, moments: Moments, captures: Sequence[Capture], numberin
     unused[Unused.COPY.value] = sum(line.kind is not None for line in inside) - met
     unknown = Counter(_shape(line) for line in inside if line.kind is None)
     counts = LogCounts(
-        len(logs.files), len(logs.lines), used, {why: count for why, count in unused.items() if count},
-        dict(unknown.most_common()), tuple(_notes(logs, unseen, numbering)),
-    )  # fmt: skip
+        len(logs.files),
+        len(logs.lines),
+        used,
+        {why: count for why, count in unused.items() if count},
+        dict(unknown.most_common()),
+        tuple(_notes(logs, unseen, numbering)),
+    )
     return ReadLogs(tuple(found), tuple(dict.fromkeys(limits)), counts)
 
 
@@ -325,11 +345,18 @@ def _step(
         return None
     actions = drawn.actions or line.kind.actions
     return LoggedStep(
-        name=line.place, text=line.message, actions=tuple(action.name for action in actions),
-        arguments=drawn.arguments, clauses=drawn.clauses, before=drawn.before, first=first,
-        last=last if last < len(moments.spans) else None, distinct=line.kind.distinct, standing=first == 0,
+        name=line.place,
+        text=line.message,
+        actions=tuple(action.name for action in actions),
+        arguments=drawn.arguments,
+        clauses=drawn.clauses,
+        before=drawn.before,
+        first=first,
+        last=last if last < len(moments.spans) else None,
+        distinct=line.kind.distinct,
+        standing=first == 0,
         events=drawn.events,
-    )  # fmt: skip
+    )
 
 
 def _monotone(steps: Sequence[LoggedStep]) -> tuple[LoggedStep, ...]:

@@ -3,6 +3,7 @@
 The commands are those of Kafka 2.8.2 and 3.9.0, which are the same here, and of ZooKeeper's zkCli. ZK stands for the
 address of ZooKeeper, LOG_DIR for a broker's log directory.
 """
+
 from __future__ import annotations
 
 import json
@@ -89,8 +90,10 @@ class Catalogue:
         label = topic_label(topic.name)
         path = shlex.quote(f"/brokers/topics/{label}")
         return Procedure(
-            f"write-topic-id {label} {identity}", f"Write the topic id {identity} into the znode of topic {label}.",
-            self._in_each_part(moves), cost=1,
+            f"write-topic-id {label} {identity}",
+            f"Write the topic id {identity} into the znode of topic {label}.",
+            self._in_each_part(moves),
+            cost=1,
             commands=(
                 f"zkCli.sh -server ZK get -s {path}   # note dataVersion; it was {topic.version} in the snapshot",
                 f"zkCli.sh -server ZK set -v DATA_VERSION {path} {shlex.quote(_znode(topic, identity))}",
@@ -100,28 +103,34 @@ class Catalogue:
             "those that get prints",
             after=REST,
             risk="a wrong partition list loses partitions; -v refuses to overwrite what another client has written",
-        )  # fmt: skip
+        )
 
     def _fail_over(self) -> Procedure:
         return Procedure(
-            "fail-over", "Fail the controller over.",
-            self._in_each_part(lambda part: (Move((("delete_controller()",),)),)), cost=2,
+            "fail-over",
+            "Fail the controller over.",
+            self._in_each_part(lambda part: (Move((("delete_controller()",),)),)),
+            cost=2,
             commands=("zkCli.sh -server ZK delete /controller", "# or: bin/zookeeper-shell.sh ZK delete /controller"),
             before="all brokers are in /brokers/ids",
             after=REST,
             risk="for about a second no leader is elected; producers and consumers continue",
-        )  # fmt: skip
+        )
 
     def _start(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             return (_start(part.number(broker)),)
 
         return Procedure(
-            f"start-broker {broker}", f"Start broker {broker}.", self._in_each_part(moves), cost=1, commands=START,
+            f"start-broker {broker}",
+            f"Start broker {broker}.",
+            self._in_each_part(moves),
+            cost=1,
+            commands=START,
             before=f"its disks are in order; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
             after=REST,
             risk="none for the other brokers",
-        )  # fmt: skip
+        )
 
     def _restart(self, brokers: Sequence[int]) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -130,11 +139,16 @@ class Catalogue:
         one = len(brokers) == 1
         what = brokers_in_words(brokers) if one else f"{brokers_in_words(brokers)}, one after the other"
         return Procedure(
-            f"restart {' '.join(map(str, brokers))}", f"Restart {what}.", self._in_each_part(moves),
-            cost=4 * len(brokers) - (not one), late=one,
+            f"restart {' '.join(map(str, brokers))}",
+            f"Restart {what}.",
+            self._in_each_part(moves),
+            cost=4 * len(brokers) - (not one),
+            late=one,
             commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
-            before="no other broker is down", after=REST, risk="while one is down, partitions have one replica less",
-        )  # fmt: skip
+            before="no other broker is down",
+            after=REST,
+            risk="while one is down, partitions have one replica less",
+        )
 
     def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -153,13 +167,15 @@ class Catalogue:
             f"restart-without-metadata-files {label} {' '.join(map(str, brokers))}",
             f"Stop {each}, remove partition.metadata of topic {label} there, and start it"
             f"{'.' if one else f' before the next: brokers {listed([str(b) for b in brokers])}.'}",
-            self._in_each_part(moves), cost=5 * len(brokers) - (not one), late=one,
+            self._in_each_part(moves),
+            cost=5 * len(brokers) - (not one),
+            late=one,
             commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
             before="no other broker is down",
             after=REST,
             risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
             "sends; leave leader-epoch-checkpoint in place",
-        )  # fmt: skip
+        )
 
     def _remove_directories(self, topic: Topic, broker: int) -> Procedure:
         strays = self._strays(topic, broker)
@@ -176,13 +192,14 @@ class Catalogue:
             f"remove-directories {label} {broker}",
             f"Stop broker {broker}, move the director{'ies' if len(names) > 1 else 'y'} {listed(names)} away, and "
             "start it.",
-            self._in_each_part(moves), cost=6,
+            self._in_each_part(moves),
+            cost=6,
             commands=(*STOP, f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR", *START),
             before=f"broker {broker} is no replica of {listed(names)} (kafka-topics.sh --describe), and no other "
             "broker is down",
             after=REST,
             risk="records in these directories are no longer served; keep the backup as long as they may be needed",
-        )  # fmt: skip
+        )
 
     def _foreign(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions that have a broker in the ISR, and not among their replicas."""
@@ -210,7 +227,8 @@ class Catalogue:
         return Procedure(
             f"put-back {label} {broker}",
             f"Make broker {broker} a replica of {names}, fail the controller over, and take the replica away again.",
-            self._in_each_part(moves), cost=5,
+            self._in_each_part(moves),
+            cost=5,
             commands=(
                 f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
                 f"{reassign} with-{broker}.json --execute",
@@ -224,7 +242,7 @@ class Catalogue:
             after=REST,
             risk=f"if broker {broker} has no log of {names}, it copies the leader's in between; without the failover "
             "the controller does not take the replica out of the ISR",
-        )  # fmt: skip
+        )
 
     def _remove_marker(self, topic: Topic) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -234,13 +252,15 @@ class Catalogue:
         label = topic_label(topic.name)
         path = shlex.quote(f"/admin/delete_topics/{label}")
         return Procedure(
-            f"remove-deletion-request {label}", f"Remove the deletion request of topic {label}.",
-            self._in_each_part(moves), cost=8,
+            f"remove-deletion-request {label}",
+            f"Remove the deletion request of topic {label}.",
+            self._in_each_part(moves),
+            cost=8,
             commands=(f"zkCli.sh -server ZK delete {path}", f"# or: bin/zookeeper-shell.sh ZK delete {path}"),
             before="the topic shall not be deleted any more",
             after=REST,
             risk="the controller continues what it has begun: logs may be deleted already",
-        )  # fmt: skip
+        )
 
     def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:
         """Return the moves in the world of each part."""
@@ -253,16 +273,18 @@ class Catalogue:
         live = [b for b in self.brokers if self.capture.brokers[b].alive]
         found = [
             self._what_if(
-                "the controller fails over", f"{BY_ITSELF}; an operator can do it",
+                "the controller fails over",
+                f"{BY_ITSELF}; an operator can do it",
                 lambda part: (Move((("delete_controller()",),)),),
             ),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
             *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
             self._what_if(
-                "all brokers restart in turn", ROUTINE,
+                "all brokers restart in turn",
+                ROUTINE,
                 lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part.number(b)))),
             ),
-        ]  # fmt: skip
+        ]
         return tuple(found)
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
@@ -308,8 +330,12 @@ def _znode(topic: Topic, identity: str) -> str:
     """Return the JSON of a topic's znode with an id, as Kafka 2.8 and later write it."""
     partitions = {str(number): list(replicas) for number, replicas in sorted(topic.partitions.items())}
     content = {
-        "version": 3, "topic_id": identity, "partitions": partitions, "adding_replicas": {}, "removing_replicas": {},
-    }  # fmt: skip
+        "version": 3,
+        "topic_id": identity,
+        "partitions": partitions,
+        "adding_replicas": {},
+        "removing_replicas": {},
+    }
     return json.dumps(content, separators=(",", ":"))
 
 

@@ -4,6 +4,7 @@ Words: a *numbering* gives the brokers, topic ids and epochs of a series their n
 place among those of the series, ids in the order in which the series shows them, controller epochs from the first
 capture on. All captures of a series have one numbering.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -92,9 +93,11 @@ class Unsettled:
         if self.is_new and later.is_new:
             return Unsettled()
         return Unsettled(
-            self.is_new, self.leaderless - later.leaderless, self.outdated - later.outdated,
+            self.is_new,
+            self.leaderless - later.leaderless,
+            self.outdated - later.outdated,
             self.without_log - later.without_log,
-        )  # fmt: skip
+        )
 
     @property
     def waiting(self) -> frozenset[int]:
@@ -116,9 +119,11 @@ def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
     dead = {state.leader for state in led.values()} - {None, *capture.registered}
     gone = frozenset(partition for partition, state in led.items() if dead & {state.leader, *state.isr})
     lacking = frozenset(
-        (broker, partition) for partition, state in topic.states.items() for broker in live & set(state.isr)
+        (broker, partition)
+        for partition, state in topic.states.items()
+        for broker in live & set(state.isr)
         if state.leader is not None and capture.directory(broker, topic_name, partition) is None
-    )  # fmt: skip
+    )
     return Unsettled(not topic.states, waits, gone - waits, lacking)
 
 
@@ -131,7 +136,12 @@ def written_later(state: CapturedPartitionState) -> int:
 
 
 def facts_of(
-    capture: Capture, numbering: Numbering, life: int, open_: Unsettled = SETTLED, *, bare: bool = False,
+    capture: Capture,
+    numbering: Numbering,
+    life: int,
+    open_: Unsettled = SETTLED,
+    *,
+    bare: bool = False,
     strays: bool = False,
 ) -> tuple[Fact, ...]:
     """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare.
@@ -295,14 +305,20 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
     if state is not None:
         yield _leader(numbering, partition, state, name)
         yield _broker_set(
-            numbering, f"ISR of {name}", f"{path}.isr", state.isr,
+            numbering,
+            f"ISR of {name}",
+            f"{path}.isr",
+            state.isr,
             lambda cluster: cluster.zookeeper.state_of(0, partition).isr,
-        )  # fmt: skip
+        )
     if numbering.scope.reassignment and topic is not None and partition in topic.partitions:
         yield _broker_set(
-            numbering, f"replicas of {name}", f"{TOPIC}.assignments[{partition}].replicas", topic.partitions[partition],
+            numbering,
+            f"replicas of {name}",
+            f"{TOPIC}.assignments[{partition}].replicas",
+            topic.partitions[partition],
             lambda cluster: cluster.zookeeper.topics[0].assignments[partition].replicas,
-        )  # fmt: skip
+        )
         if numbering.scope.lists:
             first = topic.partitions[partition][0]
             yield Fact(

@@ -3,6 +3,7 @@
 Words: a topic has a new *life* each time that it is created under its name. What a series does not show is switched
 off, so that it costs nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -90,7 +91,9 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     created = {life: len(capture.topics[topic].partitions) for life, capture in backwards if topic in capture.topics}
     gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
     return Scope(
-        topic=topic, brokers=brokers, lives=lives,
+        topic=topic,
+        brokers=brokers,
+        lives=lives,
         deletion=gone or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
         reassignment=not full or moving or changes,
         moves=moving or changes,
@@ -99,7 +102,7 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
         stepwise=len(counts) > 2 or len(set(created.values())) > 1,
         orders=_orders([one for _, one in shown], brokers),
         factor=min(len(replicas) for _, one in shown[:1] for replicas in one.partitions.values()),
-    )  # fmt: skip
+    )
 
 
 def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:

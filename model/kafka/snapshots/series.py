@@ -10,6 +10,7 @@ no write to it since: then a behaviour begins without the topic. Otherwise it be
 What the capture does not show is left open: which brokers have *bounced* (stopped and started) since their replicas'
 ids differ from the controller's, and what they hold in memory where there is no file.
 """
+
 from __future__ import annotations
 
 import os
@@ -280,8 +281,12 @@ def after_a_life(series: Captures, scope: Scope) -> Callable[..., None]:
     Brokers that have run since then have the logs in memory as in the life before; others have loaded them.
     """
     assert series.left is not None
-    running = [number for number, broker in enumerate(scope.brokers) if series.first.brokers[broker].alive
-               and any(series.first.directory(broker, scope.topic, p) for p in range(len(scope.orders)))]  # fmt: skip
+    running = [
+        number
+        for number, broker in enumerate(scope.brokers)
+        if series.first.brokers[broker].alive
+        and any(series.first.directory(broker, scope.topic, p) for p in range(len(scope.orders)))
+    ]
     possible = list(_subsets(running))
     choice = Enum("History", {f"history_{number}": number for number in range(len(possible))})  # type: ignore[misc]
     before, shown, left = before_the_topic(series.first, scope, len(series.returning)), series.first, series.left
@@ -367,9 +372,11 @@ UNSEEN = (
 UNTRIED = (
     "a broker that crashes in the middle of a controlled shutdown",
     "operators who put partition.metadata back, or who removed it before the first snapshot",
-    "failed disks", "failed authentication with ZooKeeper", "requests that arrive late or twice",
+    "failed disks",
+    "failed authentication with ZooKeeper",
+    "requests that arrive late or twice",
     "lists of more than two replicas that a client chooses",
-)  # fmt: skip
+)
 """What no search for an explanation tries."""
 
 
@@ -408,8 +415,12 @@ class Captures:
     def _left_ids(self) -> set[str | None]:
         """The ids of logs that the life before has left."""
         brokers = self.first.brokers.values() if self.left else ()
-        return {log.topic_id for broker in brokers for name, log in broker.directories.items()
-                if name.rpartition("-")[0] == self.topic}  # fmt: skip
+        return {
+            log.topic_id
+            for broker in brokers
+            for name, log in broker.directories.items()
+            if name.rpartition("-")[0] == self.topic
+        }
 
     @property
     def first(self) -> Capture:
@@ -484,8 +495,14 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
             gone = f"between {names[place - 1]} and {names[place]}, without {topic_label(topic)}"
             between = evolve(_without(captures[place - 1], topic), taken=_between(*captures[place - 1 : place + 1]))
             end = evolve(between, controller=None, controller_epoch=captures[place].controller_epoch)
-            yield Captures((*names[begin:place], gone), (*captures[begin:place], end), topic, life,
-                           frozenset({*(n - begin for n in bare if n >= begin), place - begin}), left=left)  # fmt: skip
+            yield Captures(
+                (*names[begin:place], gone),
+                (*captures[begin:place], end),
+                topic,
+                life,
+                frozenset({*(n - begin for n in bare if n >= begin), place - begin}),
+                left=left,
+            )
             left = None
             captures.insert(place, between)
             names.insert(place, gone)
@@ -504,8 +521,14 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
             yield Captures(*part, topic, life, places, left=left)
             begin, life, left = place, life + 1, captures[place - 1]
         place += 1
-    yield Captures(tuple(names[begin:]), tuple(captures[begin:]), topic, life,
-                   frozenset(n - begin for n in bare if n >= begin), left=left)  # fmt: skip
+    yield Captures(
+        tuple(names[begin:]),
+        tuple(captures[begin:]),
+        topic,
+        life,
+        frozenset(n - begin for n in bare if n >= begin),
+        left=left,
+    )
 
 
 def _another_number(before: Topic, later: Sequence[Capture], topic: str) -> bool:
@@ -536,16 +559,23 @@ def _is_gone(capture: Capture, topic: str) -> bool:
 def _without(capture: Capture, topic: str) -> Capture:
     """Return a capture of the same cluster when nothing is left of the topic, also not in metadata caches."""
     brokers = {
-        number: evolve(broker, cache=None, directories={
-            name: kept for name, kept in broker.directories.items()
-            if not broker.alive or name.rpartition("-")[0] != topic
-        })
+        number: evolve(
+            broker,
+            cache=None,
+            directories={
+                name: kept
+                for name, kept in broker.directories.items()
+                if not broker.alive or name.rpartition("-")[0] != topic
+            },
+        )
         for number, broker in capture.brokers.items()
-    }  # fmt: skip
+    }
     return evolve(
-        capture, brokers=brokers, topics={name: one for name, one in capture.topics.items() if name != topic},
+        capture,
+        brokers=brokers,
+        topics={name: one for name, one in capture.topics.items() if name != topic},
         deleting=tuple(name for name in capture.deleting if name != topic),
-    )  # fmt: skip
+    )
 
 
 def _capture(source: Source, name: str) -> Capture:
@@ -660,9 +690,12 @@ def _requires(series: Captures) -> Iterator[Requirement]:
     if topic is not None and (topic.topic_id is not None or topic.format >= FORMAT_WITH_IDS):
         what = f"the topic id {topic.topic_id}" if topic.topic_id else f"a znode in format {topic.format}"
     else:
-        logs = [(b, name) for b, broker in sorted(series.first.brokers.items())
-                for name, directory in sorted(broker.directories.items())
-                if directory.topic_id and name.rpartition("-")[0] == series.topic]  # fmt: skip
+        logs = [
+            (b, name)
+            for b, broker in sorted(series.first.brokers.items())
+            for name, directory in sorted(broker.directories.items())
+            if directory.topic_id and name.rpartition("-")[0] == series.topic
+        ]
         if not logs:
             return
         what = f"partition.metadata of {printable(logs[0][1], 200)} on broker {logs[0][0]}"
@@ -700,9 +733,14 @@ def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> N
     lives = [*series.topics, *([series.left.topics[series.topic]] if series.left else [])]
     epochs = [state.leader_epoch for topic in lives for state in topic.states.values()]
     return Numbering(
-        topic=series.topic, brokers=scope.brokers, partitions=len(scope.orders), ids=tuple(ids),
-        earlier_epochs=series.first.controller_epoch - 1, most=_rounded(max(epochs, default=0)), scope=scope,
-    )  # fmt: skip
+        topic=series.topic,
+        brokers=scope.brokers,
+        partitions=len(scope.orders),
+        ids=tuple(ids),
+        earlier_epochs=series.first.controller_epoch - 1,
+        most=_rounded(max(epochs, default=0)),
+        scope=scope,
+    )
 
 
 def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
@@ -839,11 +877,24 @@ REAL_CLUSTER = evolve(
     # The order decides between behaviours that assume as much: with `leave` last, a broker that stops handles the
     # requests on their way to it first; see `SLOW`.
     actions=(
-        *ADMIN_CLIENTS, *(one for one in FAULTS if one is not operator.leave), *REPAIRS, *CONTROLLER, *BROKER,
-        kafka_zk_client.deliver_notification, operator.leave, operator.write_topic_id,
-        admin_clients.admin_reads_topic, admin_clients.admin_writes_topic,
-        admin_clients.admin_adds_partitions, admin_clients.admin_creates_topic,
-        *DELETION, *BY_HAND, *REASSIGNMENT_ACTIONS, reorder_replicas, *SESSIONS,
+        *ADMIN_CLIENTS,
+        *(one for one in FAULTS if one is not operator.leave),
+        *REPAIRS,
+        *CONTROLLER,
+        *BROKER,
+        kafka_zk_client.deliver_notification,
+        operator.leave,
+        operator.write_topic_id,
+        admin_clients.admin_reads_topic,
+        admin_clients.admin_writes_topic,
+        admin_clients.admin_adds_partitions,
+        admin_clients.admin_creates_topic,
+        *DELETION,
+        *BY_HAND,
+        *REASSIGNMENT_ACTIONS,
+        reorder_replicas,
+        *SESSIONS,
     ),
-    flags=FLAGS, read_series=read_series,
-)  # fmt: skip
+    flags=FLAGS,
+    read_series=read_series,
+)

@@ -3,6 +3,7 @@
 Words: a *capture* is the file; a *reading* is its meaning in the model. What a capture cannot show, and the model
 therefore assumes, is listed in the reading's facts.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,8 +48,12 @@ MINTED = 2
 HARM = ("partition_servable", "no_partition_lost", "leader_in_assignment")
 """Properties whose violation hurts users."""
 AGREEMENT = (
-    "replica_id_matches_zookeeper", "replicas_converge", "topic_id_stable", "zk_id_not_erased", "context_agrees",
-)  # fmt: skip
+    "replica_id_matches_zookeeper",
+    "replicas_converge",
+    "topic_id_stable",
+    "zk_id_not_erased",
+    "context_agrees",
+)
 """Properties that latent damage violates already."""
 FLAGS = {"stepwise_shutdown": True}
 """What the scenario leaves out: in 2.8 the last LeaderAndIsr before a stop may decide which topic ids are on disk."""
@@ -105,7 +110,11 @@ def _reading(inferred: InferredState, severity: Severity) -> Reading:
         variant=inferred.capture.version,
         flags=FLAGS,
         facts=(
-            _headline(inferred.capture), *unseen(inferred.capture), *focus.facts, *_assumptions(inferred), *_names(ids),
+            _headline(inferred.capture),
+            *unseen(inferred.capture),
+            *focus.facts,
+            *_assumptions(inferred),
+            *_names(ids),
         ),
         properties=_asked(severity),
         diagnose=partial(conclude, severity),

@@ -3,6 +3,7 @@
 Words: a *node* is one value of a JSON document together with the path that leads to it. *Printable* text is safe for a
 terminal or a page: no control characters, no line breaks, not long.
 """
+
 from __future__ import annotations
 
 import json

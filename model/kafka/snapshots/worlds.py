@@ -9,6 +9,7 @@ Where the ISR has a broker that is no replica, no plan relies on the leader to r
 partition does so only after a record has been written, and in 2.8 its task fails once the leader epoch has risen
 (Partition.getOutOfSyncReplicas, isFollowerOutOfSync: getReplicaOrException).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -89,13 +90,30 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
         properties=tuple(properties),
         initial=_initial(part, needs),
         bounds={
-            **REAL_CLUSTER.bounds, **scope.bounds, "topics": 1, "created_partitions": 1,
-            "topic_ids": max(4, ids + MINTED), "old_creations": 0, "new_creations": 0, "expansions": 0,
-            "new_expansions": 0, "failovers": AMPLE, "restarts": AMPLE, "repairs": AMPLE,
-            "reassignments": AMPLE * needs.foreign_isr, "cancellations": 0, "controller_epochs": AMPLE,
-            "leader_epochs": AMPLE, "events": 8, "requests": 8, "deletions": int(needs.deletion), "notifications": 0,
-            "old_admins": 0, "admins": 1,
-            "expirations": int(needs.sessions), "hand_removals": 3 * needs.deletion,
+            **REAL_CLUSTER.bounds,
+            **scope.bounds,
+            "topics": 1,
+            "created_partitions": 1,
+            "topic_ids": max(4, ids + MINTED),
+            "old_creations": 0,
+            "new_creations": 0,
+            "expansions": 0,
+            "new_expansions": 0,
+            "failovers": AMPLE,
+            "restarts": AMPLE,
+            "repairs": AMPLE,
+            "reassignments": AMPLE * needs.foreign_isr,
+            "cancellations": 0,
+            "controller_epochs": AMPLE,
+            "leader_epochs": AMPLE,
+            "events": 8,
+            "requests": 8,
+            "deletions": int(needs.deletion),
+            "notifications": 0,
+            "old_admins": 0,
+            "admins": 1,
+            "expirations": int(needs.sessions),
+            "hand_removals": 3 * needs.deletion,
         },
         flags={**FLAGS, **scope.flags, "isr_changes": "between requests", "metadata_caches": False},
         labels={
@@ -104,7 +122,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             PARTITIONS.name: tuple(str(number) for number in part.partitions[:1]),
             TOPIC_IDS.name: short(part.ids),
         },
-    )  # fmt: skip
+    )
 
 
 def _initial(part: ClusterPart, needs: Needs) -> Any:
@@ -140,12 +158,18 @@ def world_of(
     if needs.foreign_isr:
         held |= {f"shrink_isr({number}, 0, 0)" for number in numbers}
     return World(
-        name=part.name, model=model, initial=model.initial, claims=model.properties, harms=frozenset(harms),
+        name=part.name,
+        model=model,
+        initial=model.initial,
+        claims=model.properties,
+        harms=frozenset(harms),
         held=frozenset(held),
         faults=(*(f"crash({number})" for number in numbers), "delete_controller()"),
-        plain=deletion, counters=COUNTERS, ranked=_epochs(model),
+        plain=deletion,
+        counters=COUNTERS,
+        ranked=_epochs(model),
         kind=(situation.release, len(numbers), needs, len(model.leaves), _shape(part)),
-    )  # fmt: skip
+    )
 
 
 def _shape(part: ClusterPart) -> tuple[int, ...]:
@@ -158,7 +182,6 @@ def _epochs(model: Model) -> tuple[tuple[str, ...], ...]:
     paths = [leaf.path for leaf in model.leaves]
     leader = tuple(path for path in paths if path.endswith("leader_epoch") and ".requests." not in path)
     controller = tuple(
-        path for path in paths
-        if path.endswith(("controller_epoch", "controller.epoch")) and ".requests." not in path
-    )  # fmt: skip
+        path for path in paths if path.endswith(("controller_epoch", "controller.epoch")) and ".requests." not in path
+    )
     return controller, leader

@@ -2,6 +2,7 @@
 
 Source: DynamicBrokerConfig.AllDynamicConfigs, DynamicBrokerConfig.PerBrokerConfigs; LogConfig.TopicConfigSynonyms.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -2,6 +2,7 @@
 
 Limits that Kafka counts in bytes, milliseconds or offsets are bounds here, scaled to the sizes of a story.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

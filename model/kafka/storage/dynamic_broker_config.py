@@ -7,6 +7,7 @@ of logs, such as `log.cleaner.delete.retention.ms`, stands for all others: its c
 
 A change is written to a znode. The broker learns of it by a notification, or when it starts.
 """
+
 from __future__ import annotations
 
 from typing import Annotated

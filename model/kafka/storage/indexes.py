@@ -2,6 +2,7 @@
 
 Both are sorted, so that Kafka's binary search finds the last entry that is not above its target, as the loops here do.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
 """Log: the segments of a partition: appending and rolling, finding records, retention and truncation."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (

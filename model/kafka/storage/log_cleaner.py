@@ -4,6 +4,7 @@ One cleaning goes through groups of segments, each in these steps: the records t
 the suffix `.cleaned`; it is renamed to `.swap`; the old segments are renamed to `.deleted`, in order; the suffix is
 removed. A chunk that the cleaner appends at a time is one batch here.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (

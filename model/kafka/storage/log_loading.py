@@ -1,4 +1,5 @@
 """Log and LogManager: what is flushed and checkpointed, what a crash leaves, and how a log is loaded and recovered."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (

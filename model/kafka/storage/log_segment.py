@@ -1,4 +1,5 @@
 """LogSegment: when it is full, what is appended to it and its indexes, and how a record is found in it."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (

@@ -6,6 +6,7 @@ the first offset that clients may read, the *end offset* the next one to be assi
 
 What no action can observe is reset to its default, so that equivalent logs are equal states.
 """
+
 from __future__ import annotations
 
 from enum import Enum

@@ -2,6 +2,7 @@
 
 Each flag was dated by comparing the sources of the releases on both sides of the change.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.releases import ReleaseFlags

@@ -1,4 +1,5 @@
 """Stories about deleted topics: by a client, again under the same name, and by an operator who removes the znodes."""
+
 from __future__ import annotations
 
 from attrs import evolve

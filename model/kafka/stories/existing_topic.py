@@ -1,4 +1,5 @@
 """Initial states in which a topic exists already, with everything that its creation leaves behind."""
+
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import created_assignment, created_replicas, first_assigned

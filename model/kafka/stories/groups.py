@@ -1,4 +1,5 @@
 """Stories about consumer groups: one group, its partition of __consumer_offsets, and two brokers that can lead that."""
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -3,6 +3,7 @@
 Each adds one more load while the controller moves and brokers stop, crash and start. A property that does not hold here
 shows a defect of Kafka, or of this model.
 """
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -1,4 +1,5 @@
 """Stories about reassignment: three brokers, two replicas of each partition, and one replica that moves."""
+
 from __future__ import annotations
 
 from attrs import evolve

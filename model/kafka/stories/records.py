@@ -1,4 +1,5 @@
 """Stories about records: one partition and its leaders, with just enough records to show loss and divergence."""
+
 from __future__ import annotations
 
 from attrs import evolve

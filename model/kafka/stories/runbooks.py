@@ -3,6 +3,7 @@
 Each is one runbook of `kwalk.model.kafka.clients.runbook`; another order of its tasks is another setting of the flag
 `runbook`.
 """
+
 from __future__ import annotations
 
 from attrs import evolve

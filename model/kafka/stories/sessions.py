@@ -1,4 +1,5 @@
 """Stories about sessions and bounces: deposed controllers that do not notice, and brokers that restart quickly."""
+
 from __future__ import annotations
 
 from attrs import evolve

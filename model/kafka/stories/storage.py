@@ -1,4 +1,5 @@
 """Stories about the log of one partition: its segments and indexes, retention."""
+
 from __future__ import annotations
 
 from attrs import evolve

@@ -3,6 +3,7 @@
 Words: a *broken* cluster is one in which the old client's expansion and a failover have left a topic with a second id
 (B) in ZooKeeper, and replicas that know the first one (A).
 """
+
 from __future__ import annotations
 
 from attrs import evolve

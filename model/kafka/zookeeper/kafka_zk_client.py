@@ -3,6 +3,7 @@
 Words: a write is *fenced* when it succeeds only under the controller epoch that the writer was elected with. Nothing
 else is compared: a topic's znode is always overwritten blindly, whatever it holds.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import ZOOKEEPER

@@ -5,6 +5,7 @@ once. The process *notices* when its client is connected again; until then it st
 was. What it reads and writes meanwhile is refused: the event under way ends incomplete, others end as they begin. That
 is the flag `session_bound`; the ZkClient of Kafka 1.0 repeated all of it in the next session, and no write was fenced.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER, FAULT

@@ -3,6 +3,7 @@
 Words: a *znode* is ZooKeeper's record; a topic's znode has its partitions and its topic id, a partition's *state znode*
 has leader, ISR and leader epoch. A *watch* is one-shot: once it has fired, a read has to arm it again.
 """
+
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import (

@@ -1,4 +1,5 @@
 """Lifting: the second meaning of a model. `lift(model)` returns its terms; see `terms` for what those are."""
+
 from kwalk.model.language.lift.lifting import (
     Lifted,
     LiftedAction,
@@ -28,4 +29,4 @@ __all__ = [
     "rebuild",
     "step_code",
     "substitute",
-]  # fmt: skip
+]

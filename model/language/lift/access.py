@@ -1,4 +1,5 @@
 """Access to parts of the state: reading and writing attributes and elements, and checks of what is stored."""
+
 from __future__ import annotations
 
 import types

@@ -1,4 +1,5 @@
 """Calls: of functions and methods of the model (run in place), of constructors, and of the builtins that lift."""
+
 from __future__ import annotations
 
 import ast
@@ -77,9 +78,7 @@ def _unordered(
     return items_of(m, iterable, any_order=True)
 
 
-def _quantified(
-    m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term]
-) -> list[tuple[Term, Any]]:
+def _quantified(m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], Term]) -> list[tuple[Term, Any]]:
     """The items for `all` and `any`; it is recorded where there is one."""
     found = _unordered(m, iterable, stop)
     if isinstance(iterable, OnceItems):

@@ -1,4 +1,5 @@
 """The items of loops and comprehensions, each with the condition under which it is present."""
+
 from __future__ import annotations
 
 import ast
@@ -106,9 +107,12 @@ class _Consumer:
 
 
 def _clauses(
-    m: SymbolicMachine, clauses: list[ast.comprehension], so_far: Term, items: list[tuple[Term, Any]],
+    m: SymbolicMachine,
+    clauses: list[ast.comprehension],
+    so_far: Term,
+    items: list[tuple[Term, Any]],
     consumer: _Consumer,
-) -> Iterator[tuple[Term, dict[str, Any]]]:  # fmt: skip
+) -> Iterator[tuple[Term, dict[str, Any]]]:
     """Yield the bindings of the clauses' targets, each with its condition.
 
     What Python does not evaluate raises no error: a test or an inner iterable is evaluated where the tests before it

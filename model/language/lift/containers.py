@@ -3,6 +3,7 @@
 Words: a *slot* of a queue is meant by a *position*, which counts from the head; where a position has no element, its
 slot holds the default. Parts and sums of queues are new objects, as in plain Python.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

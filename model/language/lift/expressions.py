@@ -1,4 +1,5 @@
 """Expressions: one small function per construct, in the order of Python's own reference."""
+
 from __future__ import annotations
 
 import ast

@@ -3,6 +3,7 @@
 Every value that enters an execution (a constant, a global, a field, an argument, a default) passes `known`; every
 operation finds its rule by the kinds of its operands (see `rules`).
 """
+
 from __future__ import annotations
 
 import types
@@ -174,8 +175,15 @@ KINDS: dict[type, ValueKind | Callable[[Any], ValueKind]] = {
 """The kind of each class of values, or a function that tells the kinds of its values apart."""
 
 CHANGED_BY = (
-    "__eq__", "__hash__", "__bool__", "__len__", "__contains__", "__iter__", "__getattr__", "__getattribute__",
-)  # fmt: skip
+    "__eq__",
+    "__hash__",
+    "__bool__",
+    "__len__",
+    "__contains__",
+    "__iter__",
+    "__getattr__",
+    "__getattribute__",
+)
 """Special methods that give members of an Enum another meaning than that of distinct constants."""
 
 

@@ -4,6 +4,7 @@ For every action instance this gives a guard, a side condition for each bound an
 it changes; for every property instance its premise and its truth. Variables 0 … n-1 are the leaves of the state; in
 step properties, n … 2n-1 are the leaves of the state after the step.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -176,12 +177,15 @@ def _elements(
     """Return a property that counts the elements of a quantifier, from the lifted instances of that one's property."""
     instances = (one for one in lifted if one.prop.declaration is counts.prop)
     premise = terms.disjunction(
-        terms.conjunction((
-            one.premise, one.elements.get(counts.quantifier.line, terms.false),
-            *(terms.negation(error.condition) for error in one.errors),
-        ))
+        terms.conjunction(
+            (
+                one.premise,
+                one.elements.get(counts.quantifier.line, terms.false),
+                *(terms.negation(error.condition) for error in one.errors),
+            )
+        )
         for one in instances
-    )  # fmt: skip
+    )
     return LiftedProperty(prop, premise, terms.true, ())
 
 

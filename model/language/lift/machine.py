@@ -8,6 +8,7 @@ domain. Side conditions are listed in program order; the first one that is true 
 there. A *pure* section is an expression that Python may or may not evaluate (the right operand of `and`, a
 comprehension): nothing that exists outside of it may be written there.
 """
+
 from __future__ import annotations
 
 import ast

@@ -4,6 +4,7 @@ Words: a *cell* holds one scalar, set or frozen record; its value is in the stor
 or source of ids made of cells. Objects are reached through references (`values.Reference`), which name one of several
 objects, each under a condition: so an index that depends on the state is followed.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

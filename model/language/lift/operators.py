@@ -1,4 +1,5 @@
 """Comparisons and arithmetic: operators with one or two operands."""
+
 from __future__ import annotations
 
 import ast

@@ -2,6 +2,7 @@
 
 The reference's section on operations is generated from this table (`rules_page`), and the tests walk it.
 """
+
 from __future__ import annotations
 
 import re
@@ -32,9 +33,7 @@ class Construct:
 class Operation(Enum):
     """The operations of the language whose meaning depends on the kinds of their operands."""
 
-    TRUTH = Construct(
-        "if x:, not x, x and y, bool(x), any, all, require(x)", "{0} as a truth value", "a comparison"
-    )
+    TRUTH = Construct("if x:, not x, x and y, bool(x), any, all, require(x)", "{0} as a truth value", "a comparison")
     EQUAL = Construct("x == y, x != y", "a comparison of {0} with {1}", "a comparison of values of one kind")
     IS = Construct("x is y, x is not y", "`is` between {0} and {1}", "`==`; `is` compares with None or an Enum member")
     ORDER = Construct("x < y, x <= y, x > y, x >= y", "{0} compared by size with {1}", "numbers or sets")
@@ -123,59 +122,110 @@ INSTEAD: dict[tuple[Operation, ValueKind], str] = {
 MIXED_TYPES = "this variable holds values of different types, depending on the branch taken"
 REFUSALS: dict[str, tuple[str, ...]] = {
     "syntax": (
-        "the construct …", "the statement …", "the operator …", "a lambda or async function",
-        "`else` after a loop", "`try` with anything but one `except`", "`except` of anything but a named abort",
-        "a raise of …", "an assignment of … to …", "this loop target for …", "a write to a slice", "a slice",
-        "a slice of a Fifo with a step", "… as the end of a slice",
-        "an expression or a block that is nested too deeply", "calls nested deeper than …",
+        "the construct …",
+        "the statement …",
+        "the operator …",
+        "a lambda or async function",
+        "`else` after a loop",
+        "`try` with anything but one `except`",
+        "`except` of anything but a named abort",
+        "a raise of …",
+        "an assignment of … to …",
+        "this loop target for …",
+        "a write to a slice",
+        "a slice",
+        "a slice of a Fifo with a step",
+        "… as the end of a slice",
+        "an expression or a block that is nested too deeply",
+        "calls nested deeper than …",
     ),
     "names and attributes": (
-        "the name … has no value here", "the name … has no value yet", MIXED_TYPES, "… has no attribute …",
-        "… has no field …", "attribute … of a set", "attribute … of a member that the state decides",
+        "the name … has no value here",
+        "the name … has no value yet",
+        MIXED_TYPES,
+        "… has no attribute …",
+        "… has no field …",
+        "attribute … of a set",
+        "attribute … of a member that the state decides",
         "Flag … is never …",
     ),
     "calls": (
-        "… with these arguments", "* or ** in a call", "* or ** in the parameters of …", "keywords in a call of …",
-        "… is called with arguments it does not take", "… is called without …",
-        "… has no field for one of these arguments", "a call of …", "isinstance of the class …", "add of …",
-        "discard of …", "remove of …", "update of …",
+        "… with these arguments",
+        "* or ** in a call",
+        "* or ** in the parameters of …",
+        "keywords in a call of …",
+        "… is called with arguments it does not take",
+        "… is called without …",
+        "… has no field for one of these arguments",
+        "a call of …",
+        "isinstance of the class …",
+        "add of …",
+        "discard of …",
+        "remove of …",
+        "update of …",
     ),
     "guards and writes": (
-        "a guard after an effect", "`require` in a property", "`premise` in an action",
-        "`premise` or an abort in a constraint", "the constraint changes the state", "… changes the state",
-        "an abort leaves the property", "an abort from an expression that Python may not evaluate",
-        "a write inside an expression that Python may not evaluate …", "a write to an argument, which never changes",
-        "… cannot be written to", "an element of … is written",
+        "a guard after an effect",
+        "`require` in a property",
+        "`premise` in an action",
+        "`premise` or an abort in a constraint",
+        "the constraint changes the state",
+        "… changes the state",
+        "an abort leaves the property",
+        "an abort from an expression that Python may not evaluate",
+        "a write inside an expression that Python may not evaluate …",
+        "a write to an argument, which never changes",
+        "… cannot be written to",
+        "an element of … is written",
         "a change in place of the set …, which other names may share",
         "a change in place of the list …, which other names may share",
     ),
     "stored values": (
-        "… is given …", "an element is given …", "… is given another value", "… is given a Fresh of another domain",
-        "a range in place of elements of a Fifo", "a list that holds an object which the state decides",
-        "a record that can be None in a set", "a tuple with … in a set", "a set that holds …",
+        "… is given …",
+        "an element is given …",
+        "… is given another value",
+        "… is given a Fresh of another domain",
+        "a range in place of elements of a Fifo",
+        "a list that holds an object which the state decides",
+        "a record that can be None in a set",
+        "a tuple with … in a set",
+        "a set that holds …",
         "a set that holds a number from … to …",
     ),
     "numbers and indexes": (
-        "… is used as an index", "… cannot be indexed", "an index into something that is empty",
-        "… is used as a number", "the number …", "a number that can be beyond …", "the exponent or shift …",
-        "* of two numbers that the state decides", "// by a number that the state decides",
-        "% by a number that the state decides", "a value that can be None is compared with a negative number",
-        "min or max of what may be a single None", "sum with this start",
+        "… is used as an index",
+        "… cannot be indexed",
+        "an index into something that is empty",
+        "… is used as a number",
+        "the number …",
+        "a number that can be beyond …",
+        "the exponent or shift …",
+        "* of two numbers that the state decides",
+        "// by a number that the state decides",
+        "% by a number that the state decides",
+        "a value that can be None is compared with a negative number",
+        "min or max of what may be a single None",
+        "sum with this start",
     ),
     "ranges, iterators and orders": (
         "a range of other things than numbers, or with a step, that depends on the state",
         "a range of … numbers, from … to …",
         "more than … rounds of loops and calls in one function (… of them here)",
-        "next of …, which is no iterator", "a key with these parameters",
-        "enumerate from a number that the state decides", "zip with `strict` that depends on the state",
-        "zip(…, strict=True) of a Fifo", "the order of items that are no members of a domain",
-        "an order that depends on the state", "an iterator that is used twice",
+        "next of …, which is no iterator",
+        "a key with these parameters",
+        "enumerate from a number that the state decides",
+        "zip with `strict` that depends on the state",
+        "zip(…, strict=True) of a Fifo",
+        "the order of items that are no members of a domain",
+        "an order that depends on the state",
+        "an iterator that is used twice",
         "a generator expression that is used in another function, or after a change of what it reads",
         "a loop over a generator expression, which Python evaluates between the rounds",
         "a comprehension over a set, whose order Python does not fix, with a possible error (…)",
     ),
     "values that are not those of a model": (
-        "a … that is no part of the state, and can change", "…, of the class …",
+        "a … that is no part of the state, and can change",
+        "…, of the class …",
         "the Enum …, whose members also behave as other values",
     ),
 }

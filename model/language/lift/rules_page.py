@@ -2,6 +2,7 @@
 
 `python -m kwalk.model.language.lift.rules_page docs/reference/language.md` writes it.
 """
+
 from __future__ import annotations
 
 import sys

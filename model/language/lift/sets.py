@@ -3,6 +3,7 @@
 Words: the *content* of a set in the state is a `Set`. What is *stored* of it is, for a flagged set, a `Set` with all
 records of its domain; for a bounded set, the tuple of its length and its slots, which are in ascending order.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -193,8 +194,10 @@ def stored_as(m: SymbolicMachine, shape: SetShape, found: Set, where: str) -> An
             m.error(condition, f"{where} is given {describe(item)}")
     fitting = [(condition, item) for condition, item in items if record_class(item) in shape.classes]
     if isinstance(shape, FlaggedSetShape):
-        some = Set({i: c for c, i in fitting if not isinstance(i, RecordValue)},
-                   tuple((c, i) for c, i in fitting if isinstance(i, RecordValue)))  # fmt: skip
+        some = Set(
+            {i: c for c, i in fitting if not isinstance(i, RecordValue)},
+            tuple((c, i) for c, i in fitting if isinstance(i, RecordValue)),
+        )
         return Set({record: m.values.in_set(record, some) for record in shape.members()})
     assert isinstance(shape, BoundedSetShape)
     stored, over = empty_content(shape), t.false
@@ -295,4 +298,3 @@ def must_be_record(item: Any, name: str) -> None:
     """
     if kind_of(item) not in (*RECORDS, K.NONE):
         raise Refused(f"{name} of {describe(item)}", "a record of the set's classes")
-

@@ -2,6 +2,7 @@
 
 Ints become bit-vectors of one width that holds every interval among the terms, so nothing wraps around.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

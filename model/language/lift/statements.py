@@ -1,4 +1,5 @@
 """Statements: one small function per construct. A block is executed until no path is left in it."""
+
 from __future__ import annotations
 
 import ast

@@ -1,4 +1,5 @@
 """Truth values, and `is`: the rules of conditions."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -4,6 +4,7 @@ A value is concrete (an ordinary Python object) wherever the scenario fixes it, 
 (also members of an Enum, and None), `Set`, `RecordValue` (a frozen record, or None). References to mutable parts of the
 state are in `objects`. `Values` converts, chooses between and compares them over one table of terms.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -203,11 +204,20 @@ def enum_of(value: Any) -> type[Enum] | None:
 def describe(value: Any) -> str:
     """Return the kind of a value, for messages."""
     kinds = {
-        Bool: "a truth value", Int: "a number", Set: "a set",
-        Mixed: "a variable of mixed types", bool: "a truth value", int: "a number", type(None): "None",
-        tuple: "a tuple", frozenset: "a set", range: "a range", str: "a text", OnceItems: "an iterator",
+        Bool: "a truth value",
+        Int: "a number",
+        Set: "a set",
+        Mixed: "a variable of mixed types",
+        bool: "a truth value",
+        int: "a number",
+        type(None): "None",
+        tuple: "a tuple",
+        frozenset: "a set",
+        range: "a range",
+        str: "a text",
+        OnceItems: "an iterator",
         Method: "a method",
-    }  # fmt: skip
+    }
     if isinstance(value, RecordValue):
         return f"a {value.cls.__name__}"
     if isinstance(value, Reference):
@@ -299,9 +309,11 @@ class Values:
         members = list(enum) if enum is not None else range(term.high + 1)
         return [
             *none,
-            *((members[n] if n >= 0 else n, self.terms.equal(term, self.terms.integer(n)))
-              for n in range(least, term.high + 1)),
-        ]  # fmt: skip
+            *(
+                (members[n] if n >= 0 else n, self.terms.equal(term, self.terms.integer(n)))
+                for n in range(least, term.high + 1)
+            ),
+        ]
 
     def in_set(self, item: Any, container: Any) -> Term:
         """Return the term of `item in container`, of a set."""

@@ -4,6 +4,7 @@ Words: a *row* of the table is a trial of a fix, with a *cell* for each setting 
 same search are searched once. A *saved* outcome of an earlier audit is reused if it is decided, or had as much time as
 there is now, and the model is the same.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -151,10 +152,12 @@ class _Audit(SavedRun[AuditCell, CellOutcome]):
         workers = min(self.options.workers, len(left))
         if workers > 1:
             yield from run_in_processes(
-                [[key] for key in left], lambda key: examine(left[key], self.options), workers=workers,
+                [[key] for key in left],
+                lambda key: examine(left[key], self.options),
+                workers=workers,
                 name=lambda key: left[key].name,
                 report=lambda keys: self.report(", ".join(left[key].name for key in keys)),
-            )  # fmt: skip
+            )
             return
         for key, cell in left.items():
             self.report(cell.name)

@@ -6,6 +6,7 @@ not. A *judgement* compares the two cells of a row.
 Exhaustive search comes first. If it does not finish in its time, a proof is attempted if that is requested, and then
 random walks, whose first finding is minimized.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -228,8 +229,11 @@ def examine(cell: AuditCell, options: AuditOptions) -> CellOutcome:
     """
     kernel = kernel_for(cell.model)
     common: dict[str, Any] = {
-        "properties": cell.properties, "seconds": options.seconds, "kernel": kernel, "report": options.report
-    }  # fmt: skip
+        "properties": cell.properties,
+        "seconds": options.seconds,
+        "kernel": kernel,
+        "report": options.report,
+    }
     memory = int(options.share * available_memory())
     verdict = _uninterrupted(exhaust(cell.model, memory_bytes=memory, **common))
     outcome, others = _outcome(cell, options, verdict, common)
@@ -270,10 +274,13 @@ def _first(verdict: Verdict) -> Finding | None:
 
 def _violated(verdict: Verdict, found: Finding) -> CellOutcome:
     return CellOutcome(
-        CellStatus.VIOLATED, verdict.distinct_states if found.trace is None else None,
-        verdict.depth if found.trace is None else None, prop="" if found.prop == DEADLOCK else found.prop,
-        trace=found.trace, bounds_hit=tuple(verdict.bounds_hit),
-    )  # fmt: skip
+        CellStatus.VIOLATED,
+        verdict.distinct_states if found.trace is None else None,
+        verdict.depth if found.trace is None else None,
+        prop="" if found.prop == DEADLOCK else found.prop,
+        trace=found.trace,
+        bounds_hit=tuple(verdict.bounds_hit),
+    )
 
 
 def _sampled(cell: AuditCell, walks: Verdict, exhausted: Verdict, seconds: float) -> CellOutcome:

@@ -9,6 +9,7 @@ waypoint before it; if none of them leads on, the search backtracks one segment 
 If no behaviour fits, the last segment is searched once more, calmly and without limits, for a number of states. Of the
 states at rest, the *closest* is the one that differs from the snapshot least.
 """
+
 from __future__ import annotations
 
 import time
@@ -213,9 +214,7 @@ def logged_along(
 
 EVENTS = 8
 """The default for the most assumed events of a segment."""
-SHARES = {
-    EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.EAGER: 2, EventTiming.SLOW: 2, EventTiming.HASTY: 2
-}  # fmt: skip
+SHARES = {EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.EAGER: 2, EventTiming.SLOW: 2, EventTiming.HASTY: 2}
 """The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs."""
 MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
@@ -391,9 +390,7 @@ class SegmentSearch:
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
 
-def explain(
-    model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions | None = None
-) -> Explanation:
+def explain(model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions | None = None) -> Explanation:
     """Search for a behaviour of the model that passes through all waypoints of the series in order.
 
     Args:
@@ -493,11 +490,14 @@ class TraceReconstruction:
         budget, segment = self.options.seconds, self.searches[-1].number if self.searches else 0
         self.options.report(
             Progress(
-                engine="explain", done=self.expanded, unit="states", seconds=self.seconds,
+                engine="explain",
+                done=self.expanded,
+                unit="states",
+                seconds=self.seconds,
                 left=None if budget is None else max(0.0, budget - self.seconds),
                 note=f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}",
             )
-        )  # fmt: skip
+        )
         if budget is not None and self.seconds >= (1 - NEAR_SHARE) * budget * self.share:
             raise BudgetSpent(f"time budget of {budget:g} s")
 
@@ -659,9 +659,18 @@ class TraceReconstruction:
         for name, count in source.functions.bounds_hit.items() if source.functions else ():
             hits[name] = hits.get(name, 0) + count
         return Explanation(
-            fit, how, trace, tuple(arrivals), tuple(s.effort() for s in self.searches),
-            self.seconds, mismatch, hits, self._compared(), source.description, logged,
-        )  # fmt: skip
+            fit,
+            how,
+            trace,
+            tuple(arrivals),
+            tuple(s.effort() for s in self.searches),
+            self.seconds,
+            mismatch,
+            hits,
+            self._compared(),
+            source.description,
+            logged,
+        )
 
     def _compared(self) -> Compared:
         """Compare some of the stored states of all searches with plain Python; return how much was compared.

@@ -4,6 +4,7 @@ Most series need some hundred states, and plain Python has searched them before 
 takes longer, another process compiles the model meanwhile, and the search continues with its code: both kernels have
 one layout of packed states. That process ends with the search: a time budget holds for the compilation, too.
 """
+
 from __future__ import annotations
 
 import ctypes

@@ -9,6 +9,7 @@ a behaviour of the model; what it does not find may exist in haste.
 A search may *aim* at the waypoint: with the fewest events that its needs ask for, or some more. If no more events than
 that are left, only events that serve a need are taken. One that does is not rare.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -61,10 +62,13 @@ def program_of(model: Model, kernel: Kernel, clauses: Iterable[Clause]) -> Claus
         ends.append(len(rows))
     columns = np.array(rows, np.int64).reshape(-1, 4).T
     return ClauseProgram(
-        words=columns[0].copy(), shifts=columns[1].astype(np.uint64), masks=columns[2].astype(np.uint64),
-        bases=columns[3].copy(), ends=np.array(ends, np.int64),
+        words=columns[0].copy(),
+        shifts=columns[1].astype(np.uint64),
+        masks=columns[2].astype(np.uint64),
+        bases=columns[3].copy(),
+        ends=np.array(ends, np.int64),
         allowed=np.concatenate([*allowed, np.zeros(1, np.uint8)]),
-    )  # fmt: skip
+    )
 
 
 def _table(path: str, width: int, low: int, numbers: Iterable[int]) -> np.ndarray:
@@ -101,8 +105,13 @@ class EventTiming(Enum):
     @property
     def code(self) -> int:
         """The constant of the loops."""
-        return {"patient": loops.TIMING_PATIENT, "calm": loops.TIMING_CALM, "eager": loops.TIMING_EAGER,
-                "hasty": loops.TIMING_HASTY, "slow": loops.TIMING_EAGER}[self.value]  # fmt: skip
+        return {
+            "patient": loops.TIMING_PATIENT,
+            "calm": loops.TIMING_CALM,
+            "eager": loops.TIMING_EAGER,
+            "hasty": loops.TIMING_HASTY,
+            "slow": loops.TIMING_EAGER,
+        }[self.value]
 
 
 class BudgetSpent(Exception):
@@ -229,8 +238,12 @@ class Aim:
         self.groups = [[len(row) for row in group] for group in waypoint.needs] or [[]]
         needs = [need for group in waypoint.needs for row in group for need in row]
         self._programs = [program_of(context.model, context.kernel, need.clauses) for need in needs]
-        logged = [(log, place) for log, end in enumerate(due) for place in range(end)
-                  if context.series.logs[log][place].events]  # fmt: skip
+        logged = [
+            (log, place)
+            for log, end in enumerate(due)
+            for place in range(end)
+            if context.series.logs[log][place].events
+        ]
         self._logs, self._places = (np.array([each[n] for each in logged], np.int64) for n in (0, 1))
         self.groups[-1].append(len(logged))
         events = [*(need.events for need in needs), *(context.series.logs[log][place].events for log, place in logged)]
@@ -324,11 +337,17 @@ def log_program(context: SegmentContext, number: int) -> LogProgram:
     ends = [sum(step.first <= number for step in log) for log in logs]
     due = [max((n for n, s in enumerate(log, 1) if s.last is not None and s.last <= number), default=0) for log in logs]
     return LogProgram(
-        first_word=context.kernel.words, begins=np.cumsum([0, *map(len, logs)])[: len(logs)].astype(np.int64),
-        ends=np.array(ends, np.int64), due=np.array(due, np.int64), rows=context.logged_instances.reshape(-1),
+        first_word=context.kernel.words,
+        begins=np.cumsum([0, *map(len, logs)])[: len(logs)].astype(np.int64),
+        ends=np.array(ends, np.int64),
+        due=np.array(due, np.int64),
+        rows=context.logged_instances.reshape(-1),
         distinct=np.array([step.distinct for step in steps], np.uint8),
-        clauses=after[0], after=after[1], clauses_before=before[0], before=before[1],
-    )  # fmt: skip
+        clauses=after[0],
+        after=after[1],
+        clauses_before=before[0],
+        before=before[1],
+    )
 
 
 class Layers:
@@ -482,13 +501,29 @@ class Layers:
             self.hits_before.update(self._hits())
             self.hits, self.hits_of = np.zeros(2 * len(kernel.bounds) + 2, np.int64), kernel
         return Segment(
-            expand=kernel.expand, row_words=kernel.instance_words, instances=kernel.instances,
-            space=self.states.space, successors=self.room.ctypes.data, taken=self.taken.ctypes.data,
-            row=self.row.ctypes.data, hits=self.hits.ctypes.data, bounds=len(kernel.bounds), kinds=self.kinds,
-            busy_row=self.busy_row, restless_row=self.restless_row, limits=self.limits, goal=self.goal,
-            logs=self.logs, key=self.key.ctypes.data, timing=self.timing.code, parents=self.parents, steps=self.steps,
-            depths=self.depths, order=self.order, matches=self.matches,
-        )  # fmt: skip
+            expand=kernel.expand,
+            row_words=kernel.instance_words,
+            instances=kernel.instances,
+            space=self.states.space,
+            successors=self.room.ctypes.data,
+            taken=self.taken.ctypes.data,
+            row=self.row.ctypes.data,
+            hits=self.hits.ctypes.data,
+            bounds=len(kernel.bounds),
+            kinds=self.kinds,
+            busy_row=self.busy_row,
+            restless_row=self.restless_row,
+            limits=self.limits,
+            goal=self.goal,
+            logs=self.logs,
+            key=self.key.ctypes.data,
+            timing=self.timing.code,
+            parents=self.parents,
+            steps=self.steps,
+            depths=self.depths,
+            order=self.order,
+            matches=self.matches,
+        )
 
     def at_rest(self) -> np.ndarray:
         """Return for each state whether it is at rest, bool[states]."""

@@ -9,6 +9,7 @@ patient. The key of a state is the packed state and, if there are logs, behind i
 of the logged steps have been taken. A step that fits the next logged steps advances the position as far as it can: that
 is never worse than to wait for another step that fits.
 """
+
 from __future__ import annotations
 
 from enum import IntEnum

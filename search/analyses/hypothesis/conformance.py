@@ -6,6 +6,7 @@ and computes from the state of the model what it should be; the model is the *te
 K. Claessen and J. Hughes, Testing Monadic Code with QuickCheck, 2002). An *attempt* calls an action that the model
 disables: the implementation must refuse it.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator

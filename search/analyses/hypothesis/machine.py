@@ -6,6 +6,7 @@ instances. An *example* is one behaviour that it tries, also while it shrinks.
 Hypothesis is slow (thousands of steps per second at best) and proves nothing. Its counterexamples are short lists of
 steps in the words of the model, and its database shows them again in the next run.
 """
+
 from __future__ import annotations
 
 import re

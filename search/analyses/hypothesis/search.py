@@ -5,6 +5,7 @@ database, `nightly` long. A *batch* is one run of Hypothesis; its seed is derive
 number of the batch. Without a time budget there is one batch; with one, batches are repeated until a violation is found
 or the time is up.
 """
+
 from __future__ import annotations
 
 import time
@@ -34,15 +35,16 @@ from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
 # No explain phase, as in `machine_for`; the target phase needs targets, and a model has none.
 _PHASES = [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
 _COMMON = hypothesis.settings(deadline=None, suppress_health_check=list(HealthCheck), phases=_PHASES)
-PROFILES = MappingProxyType({
-    "dev": hypothesis.settings(_COMMON, max_examples=100, stateful_step_count=50),
-    "ci": hypothesis.settings(
-        _COMMON, max_examples=100, stateful_step_count=50, derandomize=True, database=None, print_blob=True
-    ),
-    "nightly": hypothesis.settings(_COMMON, max_examples=10_000, stateful_step_count=200),
-})
+PROFILES = MappingProxyType(
+    {
+        "dev": hypothesis.settings(_COMMON, max_examples=100, stateful_step_count=50),
+        "ci": hypothesis.settings(
+            _COMMON, max_examples=100, stateful_step_count=50, derandomize=True, database=None, print_blob=True
+        ),
+        "nightly": hypothesis.settings(_COMMON, max_examples=10_000, stateful_step_count=200),
+    }
+)
 """Settings of Hypothesis by name; `register_profiles` registers them."""
-
 
 
 def register_profiles() -> None:

@@ -5,6 +5,7 @@ no mutant. Its *states* are all reachable ones. A *path* to a statement is the c
 lead to it, recorded while the model is lifted. Paths are never too narrow: in a state in which none of the paths to a
 statement is taken, the step does not execute it.
 """
+
 from __future__ import annotations
 
 import ast

@@ -1,4 +1,5 @@
 """Differences between a mutant and the model: as a term, over many states at once, and as a query to Z3."""
+
 from __future__ import annotations
 
 from collections import Counter

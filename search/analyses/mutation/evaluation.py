@@ -13,6 +13,7 @@ it is searched exhaustively, and by random walks if that does not finish. The mu
 does not reach; for these, the *unreached instances* are lifted too. If no reachable state distinguishes the mutant, Z3
 decides whether any state in the domain does.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -241,9 +242,14 @@ def _search(
         if not verdict.findings and not is_complete and not verdict.is_interrupted:
             evidence, limit = Evidence.WALK, max(LEAST_WALKING, seconds)
             verdict = walk(
-                model, properties=properties, kernel=kernel, walks=WALKS, depth=WALK_DEPTH, seconds=limit,
+                model,
+                properties=properties,
+                kernel=kernel,
+                walks=WALKS,
+                depth=WALK_DEPTH,
+                seconds=limit,
                 compare=False,
-            )  # fmt: skip
+            )
     except StepLeavesDomain as error:
         steps = _steps_of(error.trace, baseline)
         return MutantOutcome(MutantStatus.CRASHED, evidence, baseline.name, _reason(error), *steps), False

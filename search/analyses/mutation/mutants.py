@@ -3,6 +3,7 @@
 The id of a mutant is derived from what it changes (function, operator, the changed line before and after, and which of
 several equal lines), not from its position, so that lines above it and the package of its module can change.
 """
+
 from __future__ import annotations
 
 import ast

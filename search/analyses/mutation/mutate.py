@@ -5,6 +5,7 @@ whose reachable states are all known. The result is its *status* (see `MutantSta
 undecided, can be *explained*: a reason states why no property notices it. An explanation of any other mutant is
 *stale*.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -184,9 +185,7 @@ class _Mutation(SavedRun[Mutant, MutantOutcome]):
     options: MutationOptions
     engine, unit, save_period = "mutate", "mutants", SAVE_PERIOD
 
-    def __init__(
-        self, mutants: Mapping[str, Mutant], baselines: Sequence[Baseline], options: MutationOptions
-    ) -> None:
+    def __init__(self, mutants: Mapping[str, Mutant], baselines: Sequence[Baseline], options: MutationOptions) -> None:
         super().__init__(mutants, options)
         self.baselines = baselines
 
@@ -216,9 +215,11 @@ class _Mutation(SavedRun[Mutant, MutantOutcome]):
         size = max(1, min(MUTANTS_PER_PROCESS, -(-len(left) // workers)))
         return run_in_processes(
             [keys[first : first + size] for first in range(0, len(keys), size)],
-            evaluated, workers=workers, name=lambda key: _description(left[key]),
+            evaluated,
+            workers=workers,
+            name=lambda key: _description(left[key]),
             report=lambda running: self.report(", ".join(left[key].id for key in running)),
-        )  # fmt: skip
+        )
 
 
 def _description(mutant: Mutant) -> str:
@@ -241,4 +242,4 @@ __all__ = [
     "mutate",
     "sample",
     "stale_explanations",
-]  # fmt: skip
+]

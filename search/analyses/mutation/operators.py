@@ -5,6 +5,7 @@ that decides: the test of an `if`, a comprehension or `require`, and any compari
 `or` and `not`. Each operator is a function from a definition to its edits. That few kinds of small mistakes stand for
 most others is the coupling effect: DeMillo, Lipton and Sayward, "Hints on Test Data Selection" (1978).
 """
+
 from __future__ import annotations
 
 import ast
@@ -241,8 +242,13 @@ def _is_not(node: ast.expr) -> bool:
 
 
 OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
 
 
 def _negation(part: ast.expr) -> ast.expr:
@@ -263,8 +269,11 @@ def _swapped_connectives(definition: ast.FunctionDef, siblings: Siblings) -> Ite
 # Numbers and names.
 
 NEIGHBOURS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+}
 
 
 def _off_by_one(definition: ast.FunctionDef, siblings: Siblings) -> Iterator[Edit]:

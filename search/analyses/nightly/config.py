@@ -3,6 +3,7 @@
 Words: an *entry* is one `[[tasks]]` table; its scenarios, variants and bounds multiply into tasks. Unknown settings are
 refused with the nearest known name, and every value is checked before anything starts.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -112,15 +113,23 @@ def _entry(content: Any, place: str) -> TaskTable:
         raise UsageError(f"{place}: {content!r} is no table. Write [[tasks]].")
     table = _Table(content, place, tuple(known.name for known in fields(TaskTable)))
     entry = TaskTable(
-        scenarios=table.texts("scenarios"), variants=table.texts("variants"), bounds=table.bounds(),
-        flags=table.flags(), engine=table.text("engine", "walk", ENGINES) or "walk",
+        scenarios=table.texts("scenarios"),
+        variants=table.texts("variants"),
+        bounds=table.bounds(),
+        flags=table.flags(),
+        engine=table.text("engine", "walk", ENGINES) or "walk",
         properties=table.texts("properties"),
-        depth=table.whole("depth", None), walks=table.whole("walks", None), seconds=table.above_zero("seconds"),
-        share=table.above_zero("share") or 1.0, swarm=table.given("swarm", bool, "true or false") is not False,
-        only=table.texts("only"), without=table.texts("without"), memory=table.text("memory", None),
-    )  # fmt: skip
+        depth=table.whole("depth", None),
+        walks=table.whole("walks", None),
+        seconds=table.above_zero("seconds"),
+        share=table.above_zero("share") or 1.0,
+        swarm=table.given("swarm", bool, "true or false") is not False,
+        only=table.texts("only"),
+        without=table.texts("without"),
+        memory=table.text("memory", None),
+    )
     if not entry.scenarios:
-        raise UsageError(f"{place}: no scenarios. Name them: scenarios = [\"NAME\"]; `kwalk scenarios` lists them.")
+        raise UsageError(f'{place}: no scenarios. Name them: scenarios = ["NAME"]; `kwalk scenarios` lists them.')
     if entry.memory is not None:
         memory_bytes(entry.memory, place)
     _check_engine(entry, place)
@@ -134,7 +143,7 @@ def _check_engine(entry: TaskTable, place: str) -> None:
     for name, value in foreign.items():
         if value:
             other = "exhaust" if entry.engine == "walk" else "walk"
-            raise UsageError(f"{place}: {name} is for engine = \"{other}\", and this is {entry.engine!r}.")
+            raise UsageError(f'{place}: {name} is for engine = "{other}", and this is {entry.engine!r}.')
 
 
 def memory_bytes(text: str, place: str) -> int:
@@ -145,7 +154,7 @@ def memory_bytes(text: str, place: str) -> int:
     """
     found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?) ?([KMG])iB", text)
     if not found or float(found[1]) <= 0:
-        raise UsageError(f"{place}: memory = {text!r} is not an amount. Write it as \"512MiB\" or \"2GiB\".")
+        raise UsageError(f'{place}: memory = {text!r} is not an amount. Write it as "512MiB" or "2GiB".')
     return int(float(found[1]) * UNITS[found[2]])
 
 

@@ -4,6 +4,7 @@ Words: the tasks take turns in *laps*: no task begins a lap before all others ha
 run that is cut short has a part of each. An interrupt (Ctrl-C, SIGTERM) ends the run after what it has saved. Object
 code is compiled *ahead* by a process of its own while other tasks run.
 """
+
 from __future__ import annotations
 
 import time
@@ -338,16 +339,27 @@ class NightlyRun:
     def _search_event(self, task: NightlyTask, progress: Progress, clusters: int = 0) -> ProgressEvent:
         """Return the progress of the run during or after a search."""
         return self._event(
-            task, walks=0, steps=progress.done, findings=0, clusters=clusters, rate=progress.rate,
-            done=len(self.rows) / len(self.tasks), left=progress.left,
-        )  # fmt: skip
+            task,
+            walks=0,
+            steps=progress.done,
+            findings=0,
+            clusters=clusters,
+            rate=progress.rate,
+            done=len(self.rows) / len(self.tasks),
+            left=progress.left,
+        )
 
     def _event(self, task: NightlyTask, **fields: Any) -> ProgressEvent:
         """Return the progress of the run; `fields` are the fields of `ProgressEvent` that depend on the engine."""
         return ProgressEvent(
-            time=now(), task=task.number, name=task.name, tasks_ended=len(self.rows), tasks=len(self.tasks),
-            seconds=time.monotonic() - self.began, **fields,
-        )  # fmt: skip
+            time=now(),
+            task=task.number,
+            name=task.name,
+            tasks_ended=len(self.rows),
+            tasks=len(self.tasks),
+            seconds=time.monotonic() - self.began,
+            **fields,
+        )
 
     def _do_round(self, task_state: TaskState) -> None:
         """Run a round and save it; SparkFailure if it fails TRIES times."""
@@ -428,11 +440,15 @@ class NightlyRun:
         walks = simulation.totals.walks
         fractions = [self._progress_of(task) for task in self.tasks if task.number not in self.rows]
         event = self._event(
-            simulation.task, walks=walks.walks, steps=walks.steps, findings=simulation.violations,
-            clusters=len(simulation.clusters.groups), rate=task_state.rate,
+            simulation.task,
+            walks=walks.walks,
+            steps=walks.steps,
+            findings=simulation.violations,
+            clusters=len(simulation.clusters.groups),
+            rate=task_state.rate,
             done=(len(self.rows) + sum(min(1.0, done) for done, _, _ in fractions)) / len(self.tasks),
             left=seconds_left(fractions),
-        )  # fmt: skip
+        )
         self.folder.append_progress(event.content)
         self.environment.observer.progress(event)
 

@@ -2,6 +2,7 @@
 
 The folder of states is the checkpoint of the search and is removed at its end; the tables remain.
 """
+
 from __future__ import annotations
 
 import time
@@ -46,11 +47,18 @@ class ExhaustiveTask:
         states = self.folder.path / STATES / f"{task.number:04}"
         memory = task.entry.memory
         verdict = exhaust_on_spark(
-            task.model, folder=states, properties=task.properties,
-            session=self.session, keep_going=True, seconds=task.seconds,
-            memory_bytes=TASK_MEMORY if memory is None else memory_bytes(memory, task.name), report=self.report,
-            resume=(states / MANIFEST).exists(), on_level=self._save_level, command=task.command(None),
-        )  # fmt: skip
+            task.model,
+            folder=states,
+            properties=task.properties,
+            session=self.session,
+            keep_going=True,
+            seconds=task.seconds,
+            memory_bytes=TASK_MEMORY if memory is None else memory_bytes(memory, task.name),
+            report=self.report,
+            resume=(states / MANIFEST).exists(),
+            on_level=self._save_level,
+            command=task.command(None),
+        )
         verdict = with_clusters(task.model, kernel_for(task.model), verdict)
         verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
         verdict = examined(task.model, task.properties, verdict)
@@ -67,19 +75,28 @@ class ExhaustiveTask:
         place = (number, len(self.folder.rounds(number, LEVELS)))
         tables: dict[str, Sequence[Any]] = {
             "findings": [_finding(self.task, cluster, place) for cluster in verdict.clusters],
-            "actions": _action_rows(self.task, verdict, place), "coverage": _coverage(self.task, verdict, place),
+            "actions": _action_rows(self.task, verdict, place),
+            "coverage": _coverage(self.task, verdict, place),
             LEVELS: [],
-        }  # fmt: skip
+        }
         self.folder.save_round(*place, tables, LEVELS)
 
     def _row(self, verdict: Verdict, seconds: float, cpu: float) -> RunRow:
         states, is_exact = verdict.distinct_states, verdict.strength is Strength.EXHAUSTIVE
         return row_of_run(
-            self.task, verdict, walks=0, steps=verdict.generated_states or 0, visits=states or 0,
-            distinct=None if states is None else float(states), distinct_exact=states if is_exact else None,
-            distinct_error=0.0, depth=verdict.depth, seconds=seconds, cpu_seconds=cpu,
+            self.task,
+            verdict,
+            walks=0,
+            steps=verdict.generated_states or 0,
+            visits=states or 0,
+            distinct=None if states is None else float(states),
+            distinct_exact=states if is_exact else None,
+            distinct_error=0.0,
+            depth=verdict.depth,
+            seconds=seconds,
+            cpu_seconds=cpu,
             why="" if is_exact or verdict.findings else verdict.qualifier,
-        )  # fmt: skip
+        )
 
 
 def _finding(task: NightlyTask, cluster: FindingCluster, place: tuple[int, int]) -> FindingRow:
@@ -87,20 +104,29 @@ def _finding(task: NightlyTask, cluster: FindingCluster, place: tuple[int, int])
     first = trace.prop or DEADLOCK
     kind = "" if trace.prop is None else task.model.properties_of(trace.prop)[0].kind.value
     return FindingRow(
-        task=place[0], round=place[1], cluster=cluster_id(cluster.prop, cluster.steps), kind=kind,
-        property=cluster.prop, steps=cluster.steps, count=cluster.count,
+        task=place[0],
+        round=place[1],
+        cluster=cluster_id(cluster.prop, cluster.steps),
+        kind=kind,
+        property=cluster.prop,
+        steps=cluster.steps,
+        count=cluster.count,
         properties=(first, *(key for key in cluster.properties if key != first)),
-        first_walk=0, start=trace.states[0], actions=trace.actions, length=trace.length,
+        first_walk=0,
+        start=trace.states[0],
+        actions=trace.actions,
+        length=trace.length,
         shortest=trace.shortest is not None,
-    )  # fmt: skip
+    )
 
 
 def _action_rows(task: NightlyTask, verdict: Verdict, place: tuple[int, int]) -> list[ActionRow]:
     with task.model.active():
         return [
             ActionRow(*place, i.key, i.action.name, i.actor, counts.enabled, counts.taken, counts.changed)
-            for i in task.model.instances if (counts := verdict.action_counts.get(i.key)) is not None
-        ]  # fmt: skip
+            for i in task.model.instances
+            if (counts := verdict.action_counts.get(i.key)) is not None
+        ]
 
 
 def _coverage(task: NightlyTask, verdict: Verdict, place: tuple[int, int]) -> list[CoverageRow]:

@@ -5,6 +5,7 @@ its last part exists and all of its parts are intact; so a round is saved atomic
 run ran with and the state of its tasks: *waiting*, *running*, *complete*, *cut* (its time or the run ended before its
 walks were done) or *failed*. A run is *running*, *complete*, *interrupted* or *failed*.
 """
+
 from __future__ import annotations
 
 import fcntl
@@ -279,14 +280,31 @@ class Manifest:
 def new_manifest(folder: RunFolder, config: Config, tasks: Sequence[NightlyTask]) -> Manifest:
     """Return the manifest of a new run, without its environment."""
     changes = _git("status", "--porcelain", "--untracked-files=no")
-    return Manifest(folder, {
-        "format": FORMAT, "kwalk": kwalk_version(), "python": platform.python_version(), "spark": pyspark.__version__,
-        "java": None, "platform": platform.platform(), "cpu": cpu(), "commit": _git("rev-parse", "HEAD"),
-        "dirty": None if changes is None else bool(changes), "config": config.content, "config_sha256": config.digest,
-        "seed": config.seed, "master": None, "cores": None, "started": now(), "ended": None, "wall_seconds": None,
-        "state": "running", "resumed": [],
-        "tasks": [{**task.identity, "state": "waiting", "why": ""} for task in tasks],
-    })  # fmt: skip
+    return Manifest(
+        folder,
+        {
+            "format": FORMAT,
+            "kwalk": kwalk_version(),
+            "python": platform.python_version(),
+            "spark": pyspark.__version__,
+            "java": None,
+            "platform": platform.platform(),
+            "cpu": cpu(),
+            "commit": _git("rev-parse", "HEAD"),
+            "dirty": None if changes is None else bool(changes),
+            "config": config.content,
+            "config_sha256": config.digest,
+            "seed": config.seed,
+            "master": None,
+            "cores": None,
+            "started": now(),
+            "ended": None,
+            "wall_seconds": None,
+            "state": "running",
+            "resumed": [],
+            "tasks": [{**task.identity, "state": "waiting", "why": ""} for task in tasks],
+        },
+    )
 
 
 def resumed_manifest(folder: RunFolder, content: dict[str, Any], tasks: Sequence[NightlyTask]) -> Manifest:

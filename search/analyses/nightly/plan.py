@@ -1,4 +1,5 @@
 """The tasks of a run: models, properties and budgets from a configuration, all checked before anything starts."""
+
 from __future__ import annotations
 
 import shlex
@@ -52,10 +53,15 @@ class NightlyTask:
     def identity(self) -> dict[str, Any]:
         """What must be the same when a run is resumed, as it is in the manifest."""
         return {
-            "task": self.number, "name": self.name, "scenario": self.reference, "variant": self.model.variant,
+            "task": self.number,
+            "name": self.name,
+            "scenario": self.reference,
+            "variant": self.model.variant,
             "bounds": {name: int(size) for name, size in self.model.binding.bounds.items()},
-            "flags": dict(self.model.flag_overrides), "engine": self.entry.engine, "fingerprint": cache_key(self.model),
-        }  # fmt: skip
+            "flags": dict(self.model.flag_overrides),
+            "engine": self.entry.engine,
+            "fingerprint": cache_key(self.model),
+        }
 
     def command(self, walks: int | None) -> str:
         """Return the command that runs this task alone, with that many walks."""

@@ -6,6 +6,7 @@ rounds that count are read (see `kwalk.search.analyses.nightly.folder`): those f
 Words: a *cluster* is all findings of one shape of a task, over its rounds. The *growth* of a task is the number of
 distinct states after each number of steps (of walks) or levels (of a search).
 """
+
 from __future__ import annotations
 
 import json
@@ -126,7 +127,7 @@ class RunResult:
 
     @property
     def state(self) -> str:
-        """"running", "complete", "interrupted" or "failed"."""
+        """ "running", "complete", "interrupted" or "failed"."""
         return str(self.manifest.get("state", "interrupted"))
 
     def text_of(self, name: str) -> str:
@@ -147,11 +148,12 @@ def _both(one: FindingRow, other: FindingRow) -> FindingRow:
     """Merge two clusters of one shape: add the counts; keep the shortest and then earliest trace."""
     best, rest = sorted((one, other), key=lambda row: (row.length, row.round))
     return evolve(
-        best, count=one.count + other.count,
+        best,
+        count=one.count + other.count,
         properties=tuple(dict.fromkeys((*best.properties, *sorted(rest.properties)))),
         first_walk=min(one.first_walk, other.first_walk),
         shortest=best.shortest or (rest.shortest and rest.length == best.length),
-    )  # fmt: skip
+    )
 
 
 POINTS = 400
@@ -189,9 +191,12 @@ def _task_fields(path: Path, manifest: Mapping[str, Any]) -> Iterator[dict[str, 
             )
         yield {
             **{name: task[name] for name in names},
-            "number": task["task"], "bounds": _mapping(task.get("bounds")), "flags": _mapping(task.get("flags")),
-            "why": str(task.get("why") or ""), "fingerprint": str(task.get("fingerprint") or ""),
-        }  # fmt: skip
+            "number": task["task"],
+            "bounds": _mapping(task.get("bounds")),
+            "flags": _mapping(task.get("flags")),
+            "why": str(task.get("why") or ""),
+            "fingerprint": str(task.get("fingerprint") or ""),
+        }
 
 
 def _mapping(found: Any) -> dict[str, Any]:
@@ -219,12 +224,19 @@ def _task(folder: RunFolder, fields: dict[str, Any]) -> tuple[TaskResult, list[s
     outcome, unread = _outcome(folder, fields)
     walked = sum(row.steps for row in rounds.chunks)
     task = TaskResult(
-        **fields, outcome=outcome, rounds=rounds.count, walks=sum(row.walks for row in rounds.chunks),
-        steps=walked + sum(row.generated for row in rounds.levels), spent=_spent(rounds),
-        clusters=merged_clusters(rounds.findings), actions=_action_totals(rounds.actions),
-        properties=_property_totals(rounds.coverage), levels=tuple(sorted(rounds.levels, key=lambda row: row.depth)),
-        growth=_growth(rounds), bounds_hit={} if outcome is None else _mapping(json.loads(outcome.bounds_hit or "{}")),
-    )  # fmt: skip
+        **fields,
+        outcome=outcome,
+        rounds=rounds.count,
+        walks=sum(row.walks for row in rounds.chunks),
+        steps=walked + sum(row.generated for row in rounds.levels),
+        spent=_spent(rounds),
+        clusters=merged_clusters(rounds.findings),
+        actions=_action_totals(rounds.actions),
+        properties=_property_totals(rounds.coverage),
+        levels=tuple(sorted(rounds.levels, key=lambda row: row.depth)),
+        growth=_growth(rounds),
+        bounds_hit={} if outcome is None else _mapping(json.loads(outcome.bounds_hit or "{}")),
+    )
     return task, [*gaps, *unread]
 
 
@@ -238,8 +250,13 @@ def _read_rounds(folder: RunFolder, fields: Mapping[str, Any]) -> tuple[_Rounds,
             counts = f"rounds that count: {len(whole)}; that do not: {later}, as {wrong}"
             gaps.append(f"Task {number} ({fields['name']}): {counts}.")
         for round in whole:
-            for table, rows in (("chunks", rounds.chunks), ("findings", rounds.findings), ("actions", rounds.actions),
-                                ("coverage", rounds.coverage), ("levels", rounds.levels)):
+            for table, rows in (
+                ("chunks", rounds.chunks),
+                ("findings", rounds.findings),
+                ("actions", rounds.actions),
+                ("coverage", rounds.coverage),
+                ("levels", rounds.levels),
+            ):
                 if (folder.path / part_name(table, number, round)).exists():
                     rows.extend(folder.read(TABLES[table], number, round))
         rounds = evolve(rounds, count=rounds.count + len(whole))
@@ -295,5 +312,5 @@ def _growth(rounds: _Rounds) -> GrowthCurve:
         done += level.generated
         points.append((done, float(level.total)))
     every = -(-len(points) // POINTS) or 1
-    thinned = points[: -1 : every] + points[-1:]
+    thinned = points[:-1:every] + points[-1:]
     return GrowthCurve(tuple(steps for steps, _ in thinned), tuple(states for _, states in thinned))

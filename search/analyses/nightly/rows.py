@@ -3,6 +3,7 @@
 Rows of one cluster are merged: counts are added, and the first walk and the shortest trace remain; of traces of equal
 length that of the earliest round, as its walks came first.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -77,11 +78,19 @@ def chunk_rows(chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarr
     for chunk in chunks:
         counts = {name: getattr(chunk.counts, name) for name in ("walks", "steps", "visits", "dead_ends", "quiescent")}
         sketch, last = merged(sketch, chunk.counts.sketch), chunk is chunks[-1]
-        rows.append(ChunkRow(
-            task=place[0], round=place[1], first=chunk.first, seconds=chunk.cpu, host=", ".join(chunk.hosts),
-            distinct=distinct(sketch), sketch=done.walks.sketch.tobytes() if last else None,
-            merged=done.pack() if last else None, **counts,
-        ))  # fmt: skip
+        rows.append(
+            ChunkRow(
+                task=place[0],
+                round=place[1],
+                first=chunk.first,
+                seconds=chunk.cpu,
+                host=", ".join(chunk.hosts),
+                distinct=distinct(sketch),
+                sketch=done.walks.sketch.tobytes() if last else None,
+                merged=done.pack() if last else None,
+                **counts,
+            )
+        )
     return rows
 
 
@@ -114,9 +123,7 @@ def cluster_id(prop: str, steps: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps([prop, *steps]).encode()).hexdigest()[:12]
 
 
-def rows_of_clusters(
-    model: Model, kernel: Kernel, clusters: Clusters, place: tuple[int, int]
-) -> list[FindingRow]:
+def rows_of_clusters(model: Model, kernel: Kernel, clusters: Clusters, place: tuple[int, int]) -> list[FindingRow]:
     """Return the rows of a round, those of fewest steps first; `place` is the task and the round."""
     ordered = sorted(clusters.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
     return [_row(model, kernel, (shape, group), place) for shape, group in ordered]
@@ -128,13 +135,20 @@ def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], p
     numbers = sorted(group.properties, key=lambda prop: (prop != group.best.prop, -1 if prop is None else prop))
     properties = tuple(DEADLOCK if number is None else model.properties[number].key for number in numbers)
     return FindingRow(
-        task=place[0], round=place[1], cluster=cluster_id(shape.prop, shape.steps), kind=shape.kind,
-        property=shape.prop, steps=shape.steps, count=group.count, properties=properties,
+        task=place[0],
+        round=place[1],
+        cluster=cluster_id(shape.prop, shape.steps),
+        kind=shape.kind,
+        property=shape.prop,
+        steps=shape.steps,
+        count=group.count,
+        properties=properties,
         first_walk=group.first.walk or 0,
         start=tuple(int(number) for number in start),
-        actions=tuple(model.instances[step].key for step in group.best.steps), length=len(group.best.steps),
+        actions=tuple(model.instances[step].key for step in group.best.steps),
+        length=len(group.best.steps),
         shortest=group.best.origin.shortest is not None,
-    )  # fmt: skip
+    )
 
 
 def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
@@ -142,12 +156,21 @@ def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
     fairness = (f"Fairness: {verdict.fairness}.",) if verdict.fairness else ()
     worth = (*unfailing_notes(verdict), *(gap.text for gap in verdict.gaps if gap.bound))
     return RunRow(
-        task=task.number, name=task.name, scenario=task.reference, variant=task.model.variant,
-        bounds=json.dumps(dict(verdict.bounds)), flags=json.dumps(dict(verdict.flags)), engine=task.entry.engine,
-        seed=task.seed, answer=verdict.answer.value, how=verdict.qualifier,
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)), command=verdict.command,
-        notes=(*worth, *verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes), **fields,
-    )  # fmt: skip
+        task=task.number,
+        name=task.name,
+        scenario=task.reference,
+        variant=task.model.variant,
+        bounds=json.dumps(dict(verdict.bounds)),
+        flags=json.dumps(dict(verdict.flags)),
+        engine=task.entry.engine,
+        seed=task.seed,
+        answer=verdict.answer.value,
+        how=verdict.qualifier,
+        bounds_hit=json.dumps(dict(verdict.bounds_hit)),
+        command=verdict.command,
+        notes=(*worth, *verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes),
+        **fields,
+    )
 
 
 class ClusterReader:

@@ -2,6 +2,7 @@
 
 Words: the *answer* of a run is the most serious one of its tasks.
 """
+
 from __future__ import annotations
 
 import signal

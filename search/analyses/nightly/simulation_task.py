@@ -5,6 +5,7 @@ are walked by the same plan, twice as many as all before it. A *round* ends wher
 length depends on the speed of the machines, and no finding depends on it. The *totals* of a task are the counts of all
 of its rounds, its *clusters* the minimized findings. Both are computed from what the folder holds.
 """
+
 from __future__ import annotations
 
 import pickle
@@ -100,9 +101,17 @@ class SimulationTask:
         self.properties = safety_properties(task.properties)
         entry = task.entry
         self.options = SimulationOptions(
-            properties=self.properties, seed=task.seed, depth=task.depth, walks=entry.walks, seconds=task.seconds,
-            keep_going=True, only=entry.only, without=entry.without, swarm=entry.swarm, count_states=True,
-        )  # fmt: skip
+            properties=self.properties,
+            seed=task.seed,
+            depth=task.depth,
+            walks=entry.walks,
+            seconds=task.seconds,
+            keep_going=True,
+            only=entry.only,
+            without=entry.without,
+            swarm=entry.swarm,
+            count_states=True,
+        )
         self.plan = self.options.plan(model, kernel)
         self.block = block_of(task.depth)
         self.reader = ClusterReader(model, kernel, task.seed)
@@ -183,17 +192,20 @@ class SimulationTask:
         found: Iterable[Clusters] = (pickle.loads(chunk.clusters) for chunk in chunks if chunk.clusters)
         clusters = reduce(merge, found, Clusters())
         done = TaskTotals(
-            self.totals.walks + round_walks, self.totals.seconds + seconds,
-            self.totals.cpu + sum(chunk.cpu for chunk in chunks), self.totals.minimized + clusters.minimized,
+            self.totals.walks + round_walks,
+            self.totals.seconds + seconds,
+            self.totals.cpu + sum(chunk.cpu for chunk in chunks),
+            self.totals.minimized + clusters.minimized,
             self.totals.sliced + sum(chunk.sliced for chunk in chunks),
-        )  # fmt: skip
+        )
         place = (self.task.number, self.rounds)
         rows = rows_of_clusters(self.task.model, self.kernel, clusters, place)
         tables: dict[str, Sequence[Any]] = {
-            "findings": rows, "actions": action_rows(self.task.model, round_walks, place),
+            "findings": rows,
+            "actions": action_rows(self.task.model, round_walks, place),
             "coverage": coverage_rows(self.task.model, self.properties, round_walks, place),
             LAST: chunk_rows(chunks, place, self.totals.walks.sketch, done),
-        }  # fmt: skip
+        }
         self.folder.save_round(*place, tables, LAST)
         self._set_pace(chunks)
         for chunk in chunks:
@@ -254,9 +266,10 @@ class SimulationTask:
         """The violated property instances without a minimized finding of the same property."""
         hits, known = self.totals.walks.property_hits, self._known()
         return tuple(
-            prop.key for prop in self.properties
+            prop.key
+            for prop in self.properties
             if hits[prop.index] and prop.kind is not Kind.REACHABLE and prop.index not in known
-        )  # fmt: skip
+        )
 
 
 def _until_failure(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
@@ -269,9 +282,14 @@ def _ended(simulation: SimulationTask, counts: WalkCounts, walks: int, *, interr
     """Return the run of a task that has ended; its command repeats that many walks."""
     options = evolve(simulation.options, command=simulation.task.command(walks))
     return SimulationRun(
-        simulation.task.model, simulation.kernel, options, simulation.plan, counts, simulation.totals.seconds,
+        simulation.task.model,
+        simulation.kernel,
+        options,
+        simulation.plan,
+        counts,
+        simulation.totals.seconds,
         interrupted,
-    )  # fmt: skip
+    )
 
 
 class _CountedVerdict(SimulationVerdict):
@@ -325,10 +343,19 @@ def run_row(simulation: SimulationTask, verdict: Verdict, why: str) -> RunRow:
     """Return the row of a task that has ended."""
     totals, walks = simulation.totals, simulation.totals.walks
     return row_of_run(
-        simulation.task, verdict, walks=walks.walks, steps=walks.steps, visits=walks.visits,
-        distinct=distinct(walks.sketch), distinct_exact=None, distinct_error=STANDARD_ERROR, depth=None,
-        seconds=totals.seconds, cpu_seconds=totals.cpu, why=why,
-    )  # fmt: skip
+        simulation.task,
+        verdict,
+        walks=walks.walks,
+        steps=walks.steps,
+        visits=walks.visits,
+        distinct=distinct(walks.sketch),
+        distinct_exact=None,
+        distinct_error=STANDARD_ERROR,
+        depth=None,
+        seconds=totals.seconds,
+        cpu_seconds=totals.cpu,
+        why=why,
+    )
 
 
 def with_error(row: RunRow, error: str) -> RunRow:
@@ -345,7 +372,16 @@ def failed_row(task: NightlyTask, done: TaskTotals | None, why: str) -> RunRow:
         Answer.UNDECIDED, Strength.SAMPLED, stopped=StopReason.ERROR
     )
     return row_of_run(
-        task, verdict, walks=walks.walks if walks else 0, steps=walks.steps if walks else 0,
-        visits=walks.visits if walks else 0, distinct=None, distinct_exact=None, distinct_error=None, depth=None,
-        seconds=done.seconds if done else 0.0, cpu_seconds=done.cpu if done else 0.0, why=why,
-    )  # fmt: skip
+        task,
+        verdict,
+        walks=walks.walks if walks else 0,
+        steps=walks.steps if walks else 0,
+        visits=walks.visits if walks else 0,
+        distinct=None,
+        distinct_exact=None,
+        distinct_error=None,
+        depth=None,
+        seconds=done.seconds if done else 0.0,
+        cpu_seconds=done.cpu if done else 0.0,
+        why=why,
+    )

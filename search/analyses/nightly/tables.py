@@ -5,6 +5,7 @@ A *round* is what a task does between two checkpoints. A *part* is the file of o
 table have the same columns. Rows of `chunks`, `findings`, `actions`, `coverage` and `levels` are of a round, so that
 sums over rounds are those of the task; rows of `runs` are of a task that has ended.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -156,15 +157,24 @@ class RunRow:
 
 
 TABLES: Mapping[str, type] = {
-    "chunks": ChunkRow, "findings": FindingRow, "actions": ActionRow, "coverage": CoverageRow, "levels": LevelRow,
+    "chunks": ChunkRow,
+    "findings": FindingRow,
+    "actions": ActionRow,
+    "coverage": CoverageRow,
+    "levels": LevelRow,
     "runs": RunRow,
-}  # fmt: skip
+}
 """The class of the rows of each table."""
 NARROW = {"task": TASK, "round": ROUND, "length": pa.int32(), "depth": pa.int32()}
 KINDS: Mapping[str, pa.DataType] = {
-    "int": COUNT, "float": REAL, "str": TEXT, "bool": pa.bool_(), "bytes": pa.binary(), "tuple[str, ...]": TEXTS,
+    "int": COUNT,
+    "float": REAL,
+    "str": TEXT,
+    "bool": pa.bool_(),
+    "bytes": pa.binary(),
+    "tuple[str, ...]": TEXTS,
     "tuple[int, ...]": pa.list_(pa.field("element", COUNT)),
-}  # fmt: skip
+}
 """The column of each Python type."""
 
 

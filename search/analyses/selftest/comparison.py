@@ -4,6 +4,7 @@ The order is that of trust: plain Python against the oracle in every state that 
 then terms, machine code and Z3 against plain Python in the same states; then the verdicts of searches, walks and proofs
 against what the oracle's own search finds.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -297,11 +298,7 @@ class ModelComparison:
 
     def _truth(self, prop: PropertyInstance, vector: Vector, before: Vector | None) -> Any:
         try:
-            return (
-                self.model.awaited(prop, vector)
-                if prop.kind.is_liveness
-                else self.model.truth(prop, vector, before)
-            )
+            return self.model.awaited(prop, vector) if prop.kind.is_liveness else self.model.truth(prop, vector, before)
         except DomainError:
             return ERROR
 
@@ -359,9 +356,11 @@ class ModelComparison:
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
         verdict = self._verdict(
-            "walks", lambda: walk(model, kernel=kernel, walks=WALKS, depth=20, seed=self.seed, keep_going=True),
-            has_error=found.has_error, may_miss=True,
-        )  # fmt: skip
+            "walks",
+            lambda: walk(model, kernel=kernel, walks=WALKS, depth=20, seed=self.seed, keep_going=True),
+            has_error=found.has_error,
+            may_miss=True,
+        )
         if verdict is not None:
             self._compare_sampled("walks", verdict, found)
 

@@ -3,6 +3,7 @@
 Each method `_bool_…`, `_int_…` and so on writes one form. Forms that need something that a scope lacks return None, and
 another one is drawn.
 """
+
 from __future__ import annotations
 
 import random
@@ -134,9 +135,10 @@ class Expressions:
         if self.risky():
             return self.int_of(0, 3, 1)
         found = [
-            one for one in [*self.scope.variables, *self.scope.paths]
+            one
+            for one in [*self.scope.variables, *self.scope.paths]
             if isinstance(one.type, IntType) and 0 <= one.type.low <= one.type.high < size and "{" not in one.text
-        ]  # fmt: skip
+        ]
         if found and self.rng.random() < 0.7:
             return self.rng.choice(found).text
         return str(self.rng.randrange(size)) if self.rng.random() < 0.8 else f"({self.number(1)[0]}) % {size}"
@@ -466,13 +468,19 @@ class Expressions:
         if found is None or not isinstance(found.type, FifoType):
             return None
         element = self.of(found.type.element, depth - 1)
-        return self.rng.choice((
-            f"{found.text}.is_empty", f"{found.text}.starts_with({element})", f"({element} in {found.text})",
-            f"(not {found.text}.is_empty and {found.text}.head == {element})", f"(len({found.text}) == CAP)",
-            f"({found.text} == [{element}])", f"(({element}, {element}) != {found.text})",
-            f"({found.text} != [] and {found.text}[-1] == {element})" if self.risky() else f"({found.text} == [])",
-            f"(len({found.text}) > 1 and {found.text}[1] != {element})",
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                f"{found.text}.is_empty",
+                f"{found.text}.starts_with({element})",
+                f"({element} in {found.text})",
+                f"(not {found.text}.is_empty and {found.text}.head == {element})",
+                f"(len({found.text}) == CAP)",
+                f"({found.text} == [{element}])",
+                f"(({element}, {element}) != {found.text})",
+                f"({found.text} != [] and {found.text}[-1] == {element})" if self.risky() else f"({found.text} == [])",
+                f"(len({found.text}) > 1 and {found.text}[1] != {element})",
+            )
+        )
 
     def _bool_parts(self, depth: int) -> str | None:
         found = self.find(lambda kind: isinstance(kind, FifoType))
@@ -480,10 +488,13 @@ class Expressions:
             return None
         a, b, operator = self.queue(found, depth), self.queue(found, depth), self.rng.choice(("==", "!="))
         x, y = self.fresh_name(), self.fresh_name()
-        return self.rng.choice((
-            f"({a} {operator} {b})", f"bool({a})",
-            f"all({x} {operator} {y} for {x}, {y} in zip({found.text}, {a}))",
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                f"({a} {operator} {b})",
+                f"bool({a})",
+                f"all({x} {operator} {y} for {x}, {y} in zip({found.text}, {a}))",
+            )
+        )
 
     def _bool_records(self, depth: int) -> str | None:
         found = self.find(lambda kind: isinstance(kind, ClassType) and not kind.is_mutable)
@@ -589,11 +600,18 @@ class Expressions:
             name = self.fresh_name()
             with self.scope.binding(*expanded(PathText(name, cls, is_writable=False))):
                 item, condition = self.record(cls, depth - 1), self.boolean(depth - 1)
-            return self.rng.choice((
-                f"({a} | {b})", f"({a} & {b})", f"({a} - {b})", f"({a} ^ {b})",
-                f"{{{name} for {name} in {a} if {condition}}}", f"{{{item} for {name} in {a} if {condition}}}",
-                f"{{{item} for {name} in {a}}}", f"frozenset({name} for {name} in {a} if {condition})",
-            ))  # fmt: skip
+            return self.rng.choice(
+                (
+                    f"({a} | {b})",
+                    f"({a} & {b})",
+                    f"({a} - {b})",
+                    f"({a} ^ {b})",
+                    f"{{{name} for {name} in {a} if {condition}}}",
+                    f"{{{item} for {name} in {a} if {condition}}}",
+                    f"{{{item} for {name} in {a}}}",
+                    f"frozenset({name} for {name} in {a} if {condition})",
+                )
+            )
         items = ", ".join(self.record(cls, max(0, depth - 1)) for _ in range(self.rng.choice((1, 1, 2))))
         return self.rng.choice(("set()", f"{{{items}}}", f"{{{items}}}", f"frozenset({{{items}}})"))
 
@@ -630,19 +648,28 @@ class Expressions:
             name = self.fresh_name()
             with self.scope.binding(PathText(name, IntType(0, size - 1))):
                 condition = self.boolean(depth - 1)
-            return self.rng.choice((
-                f"({a} | {b})", f"({a} & {b})", f"({a} - {b})", f"({a} ^ {b})",
-                f"({a} if {self.boolean(depth - 1)} else {b})",
-                f"frozenset({name} for {name} in {domain} if {condition})",
-                f"{{{name} for {name} in {domain} if {condition}}}",
-            ))  # fmt: skip
+            return self.rng.choice(
+                (
+                    f"({a} | {b})",
+                    f"({a} & {b})",
+                    f"({a} - {b})",
+                    f"({a} ^ {b})",
+                    f"({a} if {self.boolean(depth - 1)} else {b})",
+                    f"frozenset({name} for {name} in {domain} if {condition})",
+                    f"{{{name} for {name} in {domain} if {condition}}}",
+                )
+            )
         maybe = self.find(lambda kind: isinstance(kind, OptType) and kind.inner == IntType(0, size - 1))
         if maybe is not None and self.rng.random() < 0.25:
             return f"({{{maybe.text}, {self.int_of(0, size - 1, 0)}}} - {{None}})"
-        return self.rng.choice((
-            "frozenset()", f"frozenset({domain})", f"{{{self.int_of(0, size - 1, 1)}}}",
-            f"frozenset({{{self.int_of(0, size - 1, 1)}, {self.int_of(0, size - 1, 0)}}})",
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                "frozenset()",
+                f"frozenset({domain})",
+                f"{{{self.int_of(0, size - 1, 1)}}}",
+                f"frozenset({{{self.int_of(0, size - 1, 1)}, {self.int_of(0, size - 1, 0)}}})",
+            )
+        )
 
     def queue(self, found: PathText, depth: int) -> str:
         """Return a queue with elements of another one: the queue itself, a part, or a sum of parts."""
@@ -658,10 +685,13 @@ class Expressions:
             with self.scope.binding(*expanded(PathText(name, found.type.element, is_writable=False))):
                 condition = self.condition(depth - 1)
             return f"({found.text}[:0] + [{name} for {name} in {found.text} if {condition}])"
-        return self.rng.choice((
-            f"({found.text}[:{end()}] + {part})", f"([{self.of(found.type.element, depth - 1)}] + {found.text}[1:])",
-            f"({found.text}[1:] + ({self.of(found.type.element, depth - 1)},))",
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                f"({found.text}[:{end()}] + {part})",
+                f"([{self.of(found.type.element, depth - 1)}] + {found.text}[1:])",
+                f"({found.text}[1:] + ({self.of(found.type.element, depth - 1)},))",
+            )
+        )
 
     def record(self, cls: ClassType, depth: int) -> str:
         """Return a @value record of a class."""

@@ -1,4 +1,5 @@
 """Random models, as the text of a Python module that a user could have written."""
+
 from __future__ import annotations
 
 import random
@@ -88,8 +89,11 @@ def _class(cls: ClassType, schema: SchemaText, rng: random.Random, risk: float) 
     scope = GenerationScope(schema, [path for path in schema.paths("self", cls) if "{" not in path.text], risk=risk)
     condition = Expressions(rng, scope).boolean(2)
     yield from ("", f"{STEP}@property", f"{STEP}def is_usual(self) -> bool:", f"{STEP}{STEP}return {condition}")
-    lines = [f"if {Expressions(rng, scope).boolean(1)}:", f"{STEP}return {Expressions(rng, scope).boolean(1)}",
-             f"return {Expressions(rng, scope).boolean(1)}"]  # fmt: skip
+    lines = [
+        f"if {Expressions(rng, scope).boolean(1)}:",
+        f"{STEP}return {Expressions(rng, scope).boolean(1)}",
+        f"return {Expressions(rng, scope).boolean(1)}",
+    ]
     yield from ("", f"{STEP}def holds(self) -> bool:", *(STEP + STEP + line for line in lines))
     if cls.is_mutable:
         scope = GenerationScope(schema, schema.paths("self", cls), [PathText("given", BoolType())], risk=risk)
@@ -155,10 +159,14 @@ class _ModelText:
         for number in range(rng.choice((0, 0, 1, 1, 2))):
             name, (domain, size) = f"d{number}", rng.choice(list(self.schema.domains.items()))
             enum = rng.choice(self.schema.enums)
-            hint, count, kind = rng.choice((
-                (f"M{domain}", size, IntType(0, size - 1)), (f"M{domain}", size, IntType(0, size - 1)),
-                ("bool", 2, BoolType()), (enum.name, len(enum.members), enum),
-            ))  # fmt: skip
+            hint, count, kind = rng.choice(
+                (
+                    (f"M{domain}", size, IntType(0, size - 1)),
+                    (f"M{domain}", size, IntType(0, size - 1)),
+                    ("bool", 2, BoolType()),
+                    (enum.name, len(enum.members), enum),
+                )
+            )
             structured = argument_types(self.schema, MOST_INSTANCES)
             if structured and rng.random() < 0.25:
                 hint, kind = rng.choice(structured)

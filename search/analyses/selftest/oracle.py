@@ -3,6 +3,7 @@
 It executes the text of a model over `oracle_library`, and imports nothing of kwalk's language, lifter or engines, so a
 mistake there cannot be repeated here.
 """
+
 from __future__ import annotations
 
 import ast
@@ -85,9 +86,12 @@ class Oracle:
             pass
         except Exception as error:
             ended = ERROR, f"{type(error).__name__}: {error}"
-        return self._cut("constraint", state) or ended or self._cut("action_constraint", state, live) or (
-            "done", self.root.frozen(live)
-        )  # fmt: skip
+        return (
+            self._cut("constraint", state)
+            or ended
+            or self._cut("action_constraint", state, live)
+            or ("done", self.root.frozen(live))
+        )
 
     def _cut(self, kind: str, before: Frozen, *after: Any) -> Outcome | None:
         """Return the outcome where a constraint cuts a state or step; None if none does."""

@@ -7,6 +7,7 @@ choice of bounds and flags.
 Words: a *slot* is the declaration of a field: its default, its domain check, and how a value is stored in place of
 another. A state is *frozen* to a nested tuple of plain values, which can be compared and hashed, and *thawed* again.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -1099,14 +1100,28 @@ def namespace(bounds: Mapping[str, int], flags: Mapping[str, Any]) -> dict[str, 
         return lambda function: OracleFunction(function, "action", 1, by)
 
     return {
-        "Abort": OracleAbort, "Actor": OracleActor, "Array": list, "Fifo": list, "Fresh": OracleFresh,
-        "Bound": bound, "Domain": domain, "Flag": flag, "Scenario": OracleScenario, "action": action,
-        "leads_to": leads_to, "SYSTEM_FAIRNESS": None,
+        "Abort": OracleAbort,
+        "Actor": OracleActor,
+        "Array": list,
+        "Fifo": list,
+        "Fresh": OracleFresh,
+        "Bound": bound,
+        "Domain": domain,
+        "Flag": flag,
+        "Scenario": OracleScenario,
+        "action": action,
+        "leads_to": leads_to,
+        "SYSTEM_FAIRNESS": None,
         "weakly_fair": lambda *steps, each=(): OracleFairness(steps, strong=False, each=each),
         "strongly_fair": lambda *steps, each=(): OracleFairness(steps, strong=True, each=each),
         "constraint": lambda **_: lambda function: OracleFunction(function, "constraint", 1),
         "action_constraint": lambda **_: lambda function: OracleFunction(function, "action_constraint", 2),
-        "refines": OracleRefinement, "require": require, "premise": premise, "evolve": evolve,
-        "state": _class_maker(_Mutable, classes), "value": _class_maker(_Frozen, classes), **FIELDS,
+        "refines": OracleRefinement,
+        "require": require,
+        "premise": premise,
+        "evolve": evolve,
+        "state": _class_maker(_Mutable, classes),
+        "value": _class_maker(_Frozen, classes),
+        **FIELDS,
         **{kind: declared(kind) for kind in KINDS},
-    }  # fmt: skip
+    }

@@ -4,6 +4,7 @@ It removes statements, replaces blocks by their content and expressions by their
 test of the text stays true. Source: A. Zeller and R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input"
 (IEEE TSE 2002), here on the syntax tree.
 """
+
 from __future__ import annotations
 
 import ast
@@ -78,9 +79,11 @@ class Reducer:
         names = {one.name for one in gone}
         shortened = [
             (part, list(part.elts))
-            for one in self.tree.body if isinstance(one, ast.Assign)
-            for part in ast.walk(one) if isinstance(part, ast.Tuple) and names & set(map(_name, part.elts))
-        ]  # fmt: skip
+            for one in self.tree.body
+            if isinstance(one, ast.Assign)
+            for part in ast.walk(one)
+            if isinstance(part, ast.Tuple) and names & set(map(_name, part.elts))
+        ]
         for part, items in shortened:
             part.elts = [item for item in items if _name(item) not in names]
         if not gone or not self._try(self.tree, "body", [one for one in self.tree.body if one not in gone]):

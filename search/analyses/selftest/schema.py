@@ -3,6 +3,7 @@
 Words: a *type* is what the generator knows of a value, such as the range of an int. A *path* is an expression
 that reads a part of the state; an index in it is written `{domain}`, to be replaced by an index expression.
 """
+
 from __future__ import annotations
 
 import random
@@ -104,9 +105,18 @@ class FreshType:
 
 
 GeneratedType = (
-    IntType | BoolType | EnumType | OptType | SetType | ClassType | ArrayType | FifoType | FreshType | RecordSetType
+    IntType
+    | BoolType
+    | EnumType
+    | OptType
+    | SetType
+    | ClassType
+    | ArrayType
+    | FifoType
+    | FreshType
+    | RecordSetType
     | SomeRecordsType
-)  # fmt: skip
+)
 
 
 @frozen
@@ -190,11 +200,15 @@ def argument_types(schema: SchemaText, most: int) -> list[tuple[str, GeneratedTy
             (f"Annotated[frozenset[int], subset({domain})]", subset),
             (f"Annotated[int | None, optional({domain})]", OptType(IntType(0, size - 1))),
             (f"Annotated[Array[bool], array({domain}, flag())]", ArrayType(domain, size, BoolType(), "flag()")),
-            (f"Annotated[Array[frozenset[int]], array({domain}, subset({domain}))]",
-             ArrayType(domain, size, subset, f"subset({domain})")),
-            *((f"Annotated[Array[{cls.name}], array({domain}, {cls.name})]", ArrayType(domain, size, cls, cls.name))
-              for cls in schema.records),
-        ]  # fmt: skip
+            (
+                f"Annotated[Array[frozenset[int]], array({domain}, subset({domain}))]",
+                ArrayType(domain, size, subset, f"subset({domain})"),
+            ),
+            *(
+                (f"Annotated[Array[{cls.name}], array({domain}, {cls.name})]", ArrayType(domain, size, cls, cls.name))
+                for cls in schema.records
+            ),
+        ]
     return [(text, kind) for text, kind in found if value_count(kind) <= most]
 
 
@@ -237,9 +251,12 @@ class SchemaMaker:
         sizes: dict[str, str] = {}
         if "DB" in domains and rng.random() < 0.4:
             chosen = (
-                ("LIM + 1", limits["LIM"] + 1), ("DA.bound", domains["DA"]), ("4 - DA.bound", 4 - domains["DA"]),
-                ("CAP - LIM", limits["CAP"] - limits["LIM"]), ("2 ** DA.bound", 2 ** domains["DA"]),
-            )  # fmt: skip
+                ("LIM + 1", limits["LIM"] + 1),
+                ("DA.bound", domains["DA"]),
+                ("4 - DA.bound", 4 - domains["DA"]),
+                ("CAP - LIM", limits["CAP"] - limits["LIM"]),
+                ("2 ** DA.bound", 2 ** domains["DA"]),
+            )
             sizes["DB"], domains["DB"] = rng.choice([(text, size) for text, size in chosen if 1 <= size <= 4])
         self.made = SchemaText(
             domains,
@@ -275,8 +292,16 @@ class SchemaMaker:
         return [*self._record_makers(), self._array, self._optional_record, self._fifo, self._fresh, self._record_set]
 
     def _root_makers(self) -> list:  # type: ignore[type-arg]
-        return [*self._part_makers(), self._number, self._flag, self._array, self._array, self._nested, self._fifo,
-                self._record_set]  # fmt: skip
+        return [
+            *self._part_makers(),
+            self._number,
+            self._flag,
+            self._array,
+            self._array,
+            self._nested,
+            self._fifo,
+            self._record_set,
+        ]
 
     # Fields.
 
@@ -285,8 +310,9 @@ class SchemaMaker:
         chance = self.rng.random()
         if chance > 0.12:
             return FieldText(name, annotation, call, kind)
-        when, is_on = self.rng.choice((("ON", self.made.flags["ON"]), ("OFF", self.made.flags["OFF"]),
-                                       ("LIM", self.made.limits["LIM"] > 0)))  # fmt: skip
+        when, is_on = self.rng.choice(
+            (("ON", self.made.flags["ON"]), ("OFF", self.made.flags["OFF"]), ("LIM", self.made.limits["LIM"] > 0))
+        )
         text = call[:-1] + (", " if not call.endswith("(") and call[-2] != "(" else "") + f"when={when})"
         return FieldText(name, annotation, text, kind, is_fixed=not is_on)
 
@@ -296,12 +322,16 @@ class SchemaMaker:
     def _number(self, name: str) -> FieldText:
         if self.rng.random() < 0.4:
             limit = self.made.limits["LIM"]
-            call, kind = self.rng.choice((
-                ("number(0, LIM)", IntType(0, limit)), ("number(0, LIM)", IntType(0, limit)),
-                ("number(0, LIM + 1)", IntType(0, limit + 1)), ("number(-LIM, LIM)", IntType(-limit, limit)),
-                ("number(-LIM, 2 * LIM, default=LIM)", IntType(-limit, 2 * limit)),
-                ("number(1 - LIM, LIM + 1, default=1)", IntType(1 - limit, limit + 1)),
-            ))  # fmt: skip
+            call, kind = self.rng.choice(
+                (
+                    ("number(0, LIM)", IntType(0, limit)),
+                    ("number(0, LIM)", IntType(0, limit)),
+                    ("number(0, LIM + 1)", IntType(0, limit + 1)),
+                    ("number(-LIM, LIM)", IntType(-limit, limit)),
+                    ("number(-LIM, 2 * LIM, default=LIM)", IntType(-limit, 2 * limit)),
+                    ("number(1 - LIM, LIM + 1, default=1)", IntType(1 - limit, limit + 1)),
+                )
+            )
             found = self._when(name, "int", call, kind)
             return FieldText(name, "int", found.declaration, kind, found.is_fixed, "lim")
         low = self.rng.choice((0, 0, 0, 0, -1, -2, 1))
@@ -325,13 +355,15 @@ class SchemaMaker:
     def _optional(self, name: str) -> FieldText:
         domain, size = self._domain()
         enum, low = self.rng.choice(self.made.enums), self.rng.choice((0, 0, 1))
-        return self.rng.choice((
-            lambda: self._when(name, "int | None", f"optional({domain})", OptType(IntType(0, size - 1))),
-            lambda: self._when(name, f"{enum.name} | None", f"optional({enum.name})", OptType(enum)),
-            lambda: self._when(
-                name, "int | None", f"optional(number({low}, {low + 2}))", OptType(IntType(low, low + 2))
-            ),
-        ))()  # fmt: skip
+        return self.rng.choice(
+            (
+                lambda: self._when(name, "int | None", f"optional({domain})", OptType(IntType(0, size - 1))),
+                lambda: self._when(name, f"{enum.name} | None", f"optional({enum.name})", OptType(enum)),
+                lambda: self._when(
+                    name, "int | None", f"optional(number({low}, {low + 2}))", OptType(IntType(low, low + 2))
+                ),
+            )
+        )()
 
     def _subset(self, name: str) -> FieldText:
         domain, size = self._domain()
@@ -367,12 +399,14 @@ class SchemaMaker:
         domain, size = self._domain()
         enum, rng = self.rng.choice(self.made.enums), self.rng
         options: list[tuple[str, str, GeneratedType]] = [
-            ("int", "number(0, 2)", IntType(0, 2)), ("bool", "flag()", BoolType()),
-            ("int", domain, IntType(0, size - 1)), (enum.name, enum.name, enum),
+            ("int", "number(0, 2)", IntType(0, 2)),
+            ("bool", "flag()", BoolType()),
+            ("int", domain, IntType(0, size - 1)),
+            (enum.name, enum.name, enum),
             ("int | None", f"optional({domain})", OptType(IntType(0, size - 1))),
             ("frozenset[int]", f"subset({domain})", SetType(domain, size)),
             *((cls.name, cls.name, cls) for cls in self.made.records),
-        ]  # fmt: skip
+        ]
         if deep:
             options += [(cls.name, cls.name, cls) for cls in self.made.parts]
             options.append(self._records())

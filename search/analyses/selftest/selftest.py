@@ -3,6 +3,7 @@
 Each model and each module of snippets has a seed of its own, so that a run can be continued, and one of them repeated.
 A difference is reported the moment it is found, so that nothing that ends the run loses it.
 """
+
 from __future__ import annotations
 
 import time
@@ -21,8 +22,11 @@ from kwalk.search.base.progress import Progress, Report, silent, unannounced
 from kwalk.search.base.worker_processes import run_in_processes
 
 SHARES = {
-    2: Engines.KERNEL, 6: Engines.OPTIMIZED, 8: Engines.SEARCHES | Engines.SLICED, 24: Engines.REDUCTION,
-}  # fmt: skip
+    2: Engines.KERNEL,
+    6: Engines.OPTIMIZED,
+    8: Engines.SEARCHES | Engines.SLICED,
+    24: Engines.REDUCTION,
+}
 """What is compared besides plain Python and terms, in one of how many models, by their seeds; see also `Z3_SHARE`."""
 Z3_SHARE = 8
 """One model of this many is compared with Z3's values and proofs, in place of machine code."""

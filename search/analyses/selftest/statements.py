@@ -1,4 +1,5 @@
 """Random statements, of the forms that `docs/reference/language.md` lists."""
+
 from __future__ import annotations
 
 import random
@@ -82,10 +83,13 @@ class Statements:
     def _target(self, *kinds: type) -> PathText | None:
         """Return a place that can be written; rarely one whose flag is off."""
         fits = [
-            path for path in [*self.scope.paths, *self.scope.variables]
-            if path.is_writable and isinstance(path.type, kinds) and ("." in path.text or "[" in path.text)
+            path
+            for path in [*self.scope.paths, *self.scope.variables]
+            if path.is_writable
+            and isinstance(path.type, kinds)
+            and ("." in path.text or "[" in path.text)
             and (not path.is_fixed or self.write.risky())
-        ]  # fmt: skip
+        ]
         if not fits:
             return None
         chosen = self.rng.choice(fits)
@@ -162,10 +166,15 @@ class Statements:
             return []
         element = self.write.of(found.type.element, 2)
         pop = [f"if not {found.text}.is_empty:", f"{STEP}{found.text}.pop()"]
-        return self.rng.choice((
-            [f"{found.text}.push({element})"], [f"{found.text}.push({element})"], pop,
-            [f"{found.text}.clear()"], [f"{found.text}.pop()"] if self.write.risky() else pop,
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                [f"{found.text}.push({element})"],
+                [f"{found.text}.push({element})"],
+                pop,
+                [f"{found.text}.clear()"],
+                [f"{found.text}.pop()"] if self.write.risky() else pop,
+            )
+        )
 
     def _do_sequence(self, depth: int) -> list[str]:
         """A write of an element of a queue, or of the whole queue."""
@@ -179,11 +188,17 @@ class Statements:
             at += [f"{STEP}{found.text}[{position}] += 1"]
         else:
             at += [f"{STEP}{found.text}[{position}] = {element}"]
-        return self.rng.choice((
-            at, at, [f"{found.text} = {queue}"], [f"{found.text} = {queue}"], [f"{found.text} += [{element}]"],
-            [f"{found.text} = {self._filtered(found.text, found.type)}"],
-            [f"{found.text} = {self.rng.choice(('[]', '()', f'[{element}]', f'({element},)'))}"],
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                at,
+                at,
+                [f"{found.text} = {queue}"],
+                [f"{found.text} = {queue}"],
+                [f"{found.text} += [{element}]"],
+                [f"{found.text} = {self._filtered(found.text, found.type)}"],
+                [f"{found.text} = {self.rng.choice(('[]', '()', f'[{element}]', f'({element},)'))}"],
+            )
+        )
 
     def _filtered(self, text: str, kind: FifoType) -> str:
         """Return a list or tuple of some elements of a queue."""
@@ -211,18 +226,32 @@ class Statements:
         remove = [f"if {item} in {found.text}:", f"{STEP}{found.text}.remove({item})"]
         if found.type.most and not self.write.risky() and found.type.most != "CAP":  # more than fit are an error
             smaller = self.write.records_of(cls, 1)
-            return self.rng.choice((
-                [f"if len({found.text}) < {found.type.most}:", f"{STEP}{found.text}.add({item})"],
-                [f"{found.text} = {{{item}}}"], [f"{found.text} &= {some}"], [f"{found.text} -= {some}"], remove,
-                [f"if len({smaller}) <= {found.type.most}:", f"{STEP}{found.text} = {smaller}"],
-                [f"{found.text}.discard({item})"], [f"{found.text}.clear()"],
-            ))  # fmt: skip
+            return self.rng.choice(
+                (
+                    [f"if len({found.text}) < {found.type.most}:", f"{STEP}{found.text}.add({item})"],
+                    [f"{found.text} = {{{item}}}"],
+                    [f"{found.text} &= {some}"],
+                    [f"{found.text} -= {some}"],
+                    remove,
+                    [f"if len({smaller}) <= {found.type.most}:", f"{STEP}{found.text} = {smaller}"],
+                    [f"{found.text}.discard({item})"],
+                    [f"{found.text}.clear()"],
+                )
+            )
         change = self.rng.choice(("|=", "&=", "-=", "^="))
-        return self.rng.choice((
-            [f"{found.text}.add({item})"], [f"{found.text}.add({item})"], [f"{found.text}.discard({item})"], remove,
-            [f"{found.text}.remove({item})"] if self.write.risky() else remove, [f"{found.text}.update({some})"],
-            [f"{found.text} {change} {some}"], [f"{found.text} = {some}"], [f"{found.text}.clear()"],
-        ))  # fmt: skip
+        return self.rng.choice(
+            (
+                [f"{found.text}.add({item})"],
+                [f"{found.text}.add({item})"],
+                [f"{found.text}.discard({item})"],
+                remove,
+                [f"{found.text}.remove({item})"] if self.write.risky() else remove,
+                [f"{found.text}.update({some})"],
+                [f"{found.text} {change} {some}"],
+                [f"{found.text} = {some}"],
+                [f"{found.text}.clear()"],
+            )
+        )
 
     def _do_some_records(self, depth: int) -> list[str]:
         """Bind a name to a set of records that is a value."""
@@ -353,12 +382,13 @@ class Statements:
         array = self.write.find(lambda kind: isinstance(kind, ArrayType))
         queue = self.write.find(lambda kind: isinstance(kind, FifoType))
         simple: list[tuple[str, tuple[PathText, ...]]] = [
-            (f"{name} in {domain}", (member,)), (f"{name} in range({size})", (member,)),
+            (f"{name} in {domain}", (member,)),
+            (f"{name} in range({size})", (member,)),
             (f"{name} in sorted({self.write.set_of(domain, size, 2)})", (member,)),
             (f"{name} in sorted({self.write.set_of(domain, size, 1)}, reverse=True)", (member,)),
             (f"{name} in reversed(range({size}))", (member,)),
             (f"{name} in (0, {size - 1})", (member,)),
-        ]  # fmt: skip
+        ]
         records = self.write.find(lambda kind: isinstance(kind, RecordSetType) and len(kind.classes) == 1)
         if records is not None and isinstance(records.type, RecordSetType):
             item = PathText(name, records.type.classes[0], is_writable=False)
@@ -379,8 +409,9 @@ class Statements:
             items = expanded(PathText(name, array.type.element, array.is_fixed, array.is_writable))
             place = PathText(other, IntType(0, array.type.size - 1))
             simple += [
-                (f"{name} in {array.text}", items), (f"{other}, {name} in enumerate({array.text})", (place, *items)),
+                (f"{name} in {array.text}", items),
+                (f"{other}, {name} in enumerate({array.text})", (place, *items)),
                 (f"{name} in reversed({array.text})", items),
                 (f"{other}, {name} in zip(range({array.type.size}), {array.text})", (place, *items)),
-            ]  # fmt: skip
+            ]
         return rng.choice(simple)

@@ -16,6 +16,7 @@ Sources: R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journ
 and C.-L. Lei, "Modalities for model checking: branching time logic strikes back", Science of Computer Programming 8
 (1987), on fair components; O. Lichtenstein and A. Pnueli, POPL 1985, on their recursive refinement.
 """
+
 from __future__ import annotations
 
 from enum import IntEnum

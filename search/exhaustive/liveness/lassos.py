@@ -3,6 +3,7 @@
 Words: see `components`. A condition of fairness is *unmet* by the loop so far if the loop does not take it, and, for
 weak fairness, has no state where it is disabled; for strong fairness, has a state where it is enabled.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable

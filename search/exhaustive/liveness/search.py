@@ -3,6 +3,7 @@
 Words: see `kwalk.search.results.fairness`, `waiting` and `components`. A property is *settled* when all of its waits
 were examined, or one that never ends was found and that is enough.
 """
+
 from __future__ import annotations
 
 import time

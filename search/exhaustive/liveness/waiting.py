@@ -7,6 +7,7 @@ if it is about what is true infinitely often or from some state on. A *start* is
 step out of a waiting state, with its instance; one to a state that does not wait has the target OUTSIDE. A condition of
 fairness is *enabled* in a state if one of its instances leads from there to another state, or is blocked by a bound.
 """
+
 from __future__ import annotations
 
 from enum import IntEnum

@@ -6,6 +6,7 @@ set of its images under all permutations; its *canonical* state is the least of 
 *dead* where its value cannot be observed (a free slot of a queue): it is moved, and not renamed. A *move* is an item of
 the table: see `SymmetryLayout`.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple

@@ -5,6 +5,7 @@ that differ only by names are added. Traces are translated to real states, and e
 
 Source: C. N. Ip and D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -4,6 +4,7 @@ A renaming must map initial states to initial states, each instance to one with 
 effect, and each property to check to one that is checked and has the same truth value. That is proved for the swaps of
 neighbours, which generate all permutations.
 """
+
 from __future__ import annotations
 
 import ast

@@ -4,6 +4,7 @@ Words: see `canonicalize`. A *permutation* is a tuple: member m is renamed to `p
 if its shape is a member of the domain, or an optional one; where it can be observed only while another leaf is above a
 number (the length of a queue, the presence of a record), that leaf is its *witness*.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

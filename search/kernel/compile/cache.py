@@ -5,6 +5,7 @@ of the compiler, and the CPU. Deleting the cache costs one compilation per model
 damaged, or that another user could have written counts as absent (`kwalk.search.base.cache`). If the folder cannot be
 written, kernels are compiled again each time.
 """
+
 from __future__ import annotations
 
 import hashlib

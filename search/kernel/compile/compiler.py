@@ -3,6 +3,7 @@
 Engines call `kernel_for(model)`. A second start with the same model, bounds, variant and CPU lifts and compiles
 nothing, and does not import what does.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -168,6 +169,13 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
 
 
 __all__ = [
-    "Compiled", "cached_kernel", "compile_model", "compiled_model", "compiled_within", "fast_kernel_for", "kernel_for",
-    "kernel_of", "require_same_terms",
-]  # fmt: skip
+    "Compiled",
+    "cached_kernel",
+    "compile_model",
+    "compiled_model",
+    "compiled_within",
+    "fast_kernel_for",
+    "kernel_for",
+    "kernel_of",
+    "require_same_terms",
+]

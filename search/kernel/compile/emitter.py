@@ -4,6 +4,7 @@ Truth values are i1, ints are i64. Intervals guarantee that every intermediate r
 arithmetic computes the values of the terms. Fields are compared with constants in place, and copied without being
 unpacked: LLVM would do most of this, and that would take most of the time to compile.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

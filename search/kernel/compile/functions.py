@@ -3,6 +3,7 @@
 The code of a model is divided into units that LLVM compiles in parallel. A small model is one unit, in which everything
 is inlined into `expand`, `apply` and `advance`.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable

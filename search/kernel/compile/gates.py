@@ -7,6 +7,7 @@ many bits as the interval needs, and no sign. A *table* computes any function of
 tables that compute given literals (technology mapping, as for the lookup tables of an FPGA). Complements cost nothing
 inside a table.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

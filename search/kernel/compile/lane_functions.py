@@ -26,6 +26,7 @@ the same word of a plane. A *flag* is an i64 for an instance or property, 0 or -
 * `slice.count_down(number, n, lanes)` subtracts 1 from a number of n bits in some lanes, and `slice.is_zero(number, n,
   out)` writes the plane of the lanes where it is 0.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -163,9 +164,20 @@ def lane_text(lanes: int, width: int, words: int) -> str:
     """
     kind, parameters = vector(lanes), "i64, ptr, ptr, ptr"
     functions: list[Callable[[_Writer], str]] = [
-        _draw, _candidates, _prefer, lambda w: _choose(w, width), _step, _note, _hash_rows,
-        lambda w: _hash_states(w, words), _total, _blend, _keep, _count_down, _is_zero,
-    ]  # fmt: skip
+        _draw,
+        _candidates,
+        _prefer,
+        lambda w: _choose(w, width),
+        _step,
+        _note,
+        _hash_rows,
+        lambda w: _hash_states(w, words),
+        _total,
+        _blend,
+        _keep,
+        _count_down,
+        _is_zero,
+    ]
     heads = f"declare {kind} @llvm.ctpop.v{lanes // WORD}i64({kind})\ndeclare void @slice.apply({parameters})\n"
     return heads + "\n".join(function(_Writer(lanes)) for function in functions)
 

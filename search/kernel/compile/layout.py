@@ -3,6 +3,7 @@
 A leaf with k different values takes as many bits as the number k - 1. No leaf straddles two words. Each leaf goes into
 the first word with enough free bits, in the order of the vector.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

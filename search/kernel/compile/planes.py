@@ -17,6 +17,7 @@ The functions, where `planes` are those of a block and i64 arguments are numbers
   the step was taken, lanes where it left the domain, lanes whose state has changed, and for each bound the lanes where
   it was reached.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

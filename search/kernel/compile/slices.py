@@ -3,6 +3,7 @@
 They come on top of a kernel, for searches that take long: compiling them takes about as long as compiling that. What
 lifts and compiles is imported where it is used: a command whose code is in the cache starts sooner.
 """
+
 from __future__ import annotations
 
 import io
@@ -31,9 +32,20 @@ if TYPE_CHECKING:
 FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "count")
 """The functions that a sliced kernel exports, each after `slice.`."""
 LANE_FUNCTIONS = (
-    "draw", "candidates", "prefer", "choose", "step", "note", "hash_rows", "hash_states", "total", "blend", "keep",
-    "count_down", "is_zero",
-)  # fmt: skip
+    "draw",
+    "candidates",
+    "prefer",
+    "choose",
+    "step",
+    "note",
+    "hash_rows",
+    "hash_states",
+    "total",
+    "blend",
+    "keep",
+    "count_down",
+    "is_zero",
+)
 MOST_INSTANCES = 255
 """The instances of a model whose walks can stay in their lanes: their number has at most eight bits."""
 LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
@@ -148,10 +160,15 @@ def load_slices(code: CompiledSlices, words: int) -> SlicedKernel:
     addresses = {name: loaded.addresses[f"slice.{name}"] for name in (*FUNCTIONS, *of_lanes)}
     lane_functions = {name: addresses.pop(name) for name in of_lanes}
     return SlicedKernel(
-        lanes=code.lanes, loads=_counted(code.loads, words), stores=_counted(code.stores, words), **addresses,
-        code=_extents([loaded.addresses[step] for step in steps]), lane_functions=lane_functions,
-        is_resident=bool(of_lanes) and code.tables <= RESIDENT_TABLES, keep_alive=loaded,
-    )  # fmt: skip
+        lanes=code.lanes,
+        loads=_counted(code.loads, words),
+        stores=_counted(code.stores, words),
+        **addresses,
+        code=_extents([loaded.addresses[step] for step in steps]),
+        lane_functions=lane_functions,
+        is_resident=bool(of_lanes) and code.tables <= RESIDENT_TABLES,
+        keep_alive=loaded,
+    )
 
 
 def _extents(addresses: list[int]) -> np.ndarray:

@@ -8,6 +8,7 @@ their packed states, or of their bit rows. The 64 vectors of a column become 64 
 * `slice.count(planes, n, mask, totals)` adds to each of n totals (i64) the number of bits that a plane and the plane
   `mask` have in common.
 """
+
 from __future__ import annotations
 
 from kwalk.search.kernel.compile.layout import WORD
@@ -28,26 +29,28 @@ def _transpose(lanes: int) -> str:
     kind = vector(lanes)
     first = _Pass(lanes, "first", "%source", STEPS[:3], [[low + 8 * n for n in range(8)] for low in range(8)])
     second = _Pass(lanes, "second", "%target", STEPS[3:], [[8 * high + n for n in range(8)] for high in range(8)])
-    return "\n".join([
-        f"define void @slice.transpose(ptr %from, ptr %to, i64 %n) {attributes(lanes)} {{",
-        "entry:",
-        "  %some = icmp sgt i64 %n, 0",
-        "  br i1 %some, label %again, label %end",
-        "again:",
-        "  %k = phi i64 [ 0, %entry ], [ %more, %again ]",
-        f"  %row = mul i64 %k, {WORD}",
-        f"  %source = getelementptr {kind}, ptr %from, i64 %row",
-        f"  %target = getelementptr {kind}, ptr %to, i64 %row",
-        *first.lines,
-        *second.lines,
-        "  %more = add i64 %k, 1",
-        "  %left = icmp slt i64 %more, %n",
-        "  br i1 %left, label %again, label %end",
-        "end:",
-        "  ret void",
-        "}",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"define void @slice.transpose(ptr %from, ptr %to, i64 %n) {attributes(lanes)} {{",
+            "entry:",
+            "  %some = icmp sgt i64 %n, 0",
+            "  br i1 %some, label %again, label %end",
+            "again:",
+            "  %k = phi i64 [ 0, %entry ], [ %more, %again ]",
+            f"  %row = mul i64 %k, {WORD}",
+            f"  %source = getelementptr {kind}, ptr %from, i64 %row",
+            f"  %target = getelementptr {kind}, ptr %to, i64 %row",
+            *first.lines,
+            *second.lines,
+            "  %more = add i64 %k, 1",
+            "  %left = icmp slt i64 %more, %n",
+            "  br i1 %left, label %again, label %end",
+            "end:",
+            "  ret void",
+            "}",
+            "",
+        ]
+    )
 
 
 class _Pass:
@@ -94,31 +97,33 @@ class _Pass:
 
 def _count(lanes: int) -> str:
     kind, name = vector(lanes), f"v{lanes // WORD}i64"
-    return "\n".join([
-        f"declare {kind} @llvm.ctpop.{name}({kind})",
-        f"declare i64 @llvm.vector.reduce.add.{name}({kind})",
-        "define void @slice.count(ptr noalias %planes, i64 %n, ptr noalias %mask, ptr noalias %totals)",
-        f"{attributes(lanes)} {{",
-        "entry:",
-        f"  %which = load {kind}, ptr %mask, align 8",
-        "  %some = icmp sgt i64 %n, 0",
-        "  br i1 %some, label %again, label %end",
-        "again:",
-        "  %k = phi i64 [ 0, %entry ], [ %more, %again ]",
-        f"  %at = getelementptr {kind}, ptr %planes, i64 %k",
-        f"  %plane = load {kind}, ptr %at, align 8",
-        f"  %both = and {kind} %plane, %which",
-        f"  %bits = call {kind} @llvm.ctpop.{name}({kind} %both)",
-        f"  %sum = call i64 @llvm.vector.reduce.add.{name}({kind} %bits)",
-        "  %place = getelementptr i64, ptr %totals, i64 %k",
-        "  %old = load i64, ptr %place, align 8",
-        "  %new = add i64 %old, %sum",
-        "  store i64 %new, ptr %place, align 8",
-        "  %more = add i64 %k, 1",
-        "  %left = icmp slt i64 %more, %n",
-        "  br i1 %left, label %again, label %end",
-        "end:",
-        "  ret void",
-        "}",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"declare {kind} @llvm.ctpop.{name}({kind})",
+            f"declare i64 @llvm.vector.reduce.add.{name}({kind})",
+            "define void @slice.count(ptr noalias %planes, i64 %n, ptr noalias %mask, ptr noalias %totals)",
+            f"{attributes(lanes)} {{",
+            "entry:",
+            f"  %which = load {kind}, ptr %mask, align 8",
+            "  %some = icmp sgt i64 %n, 0",
+            "  br i1 %some, label %again, label %end",
+            "again:",
+            "  %k = phi i64 [ 0, %entry ], [ %more, %again ]",
+            f"  %at = getelementptr {kind}, ptr %planes, i64 %k",
+            f"  %plane = load {kind}, ptr %at, align 8",
+            f"  %both = and {kind} %plane, %which",
+            f"  %bits = call {kind} @llvm.ctpop.{name}({kind} %both)",
+            f"  %sum = call i64 @llvm.vector.reduce.add.{name}({kind} %bits)",
+            "  %place = getelementptr i64, ptr %totals, i64 %k",
+            "  %old = load i64, ptr %place, align 8",
+            "  %new = add i64 %old, %sum",
+            "  store i64 %new, ptr %place, align 8",
+            "  %more = add i64 %k, 1",
+            "  %left = icmp slt i64 %more, %n",
+            "  br i1 %left, label %again, label %end",
+            "end:",
+            "  ret void",
+            "}",
+            "",
+        ]
+    )

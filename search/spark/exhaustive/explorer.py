@@ -4,6 +4,7 @@ Words: a level is *done* when its states are expanded and the next level's state
 *committed* by renaming its manifest, with all counts so far, into its folder. A killed search resumes from the last
 level that is committed and intact. Other words: see `kwalk.search.exhaustive.explorer`.
 """
+
 from __future__ import annotations
 
 import time
@@ -173,9 +174,12 @@ class DistributedExplorer(ExplorationResult):
         """Commit a level whose states are on the disk."""
         self.sizes.append(sizes)
         manifest = {
-            "sizes": sizes, "level": asdict(level),
-            "cursor": self.cursor.tolist(), "counts": self.counts.saved(), "seconds": self.total_seconds,
-        }  # fmt: skip
+            "sizes": sizes,
+            "level": asdict(level),
+            "cursor": self.cursor.tolist(),
+            "counts": self.counts.saved(),
+            "seconds": self.total_seconds,
+        }
         self.states.commit(level.depth, manifest)
         self.saving.saved = self.stored
         self.environment.on_level(level)
@@ -237,9 +241,12 @@ class DistributedExplorer(ExplorationResult):
         """Do the next level; return the reason to stop, None if there is none."""
         began = time.monotonic()
         level = Level(
-            self.states, tuple(map(tuple, self.sizes)), self.options.checked,
-            self.model.scenario.deadlock_is_error, self.options.memory,
-        )  # fmt: skip
+            self.states,
+            tuple(map(tuple, self.sizes)),
+            self.options.checked,
+            self.model.scenario.deadlock_is_error,
+            self.options.memory,
+        )
         outcome = self._outcome(level)
         if outcome is None:
             return self._early_stop() or StopReason.INTERRUPT

@@ -3,6 +3,7 @@
 Words: a row between the halves is a bucket and either a packet for it, or the counts of its own frontier. Rows are as
 large as possible, because the cost of Spark is per row. A level with a small frontier is done *locally*, without Spark.
 """
+
 from __future__ import annotations
 
 from collections import defaultdict, deque

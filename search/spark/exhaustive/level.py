@@ -5,6 +5,7 @@ of a bucket are in a hash table; all states of the bucket are read, level by lev
 are marked *known*. The others are new. So a level takes the memory of its own candidates, and the set of all states is
 only read sequentially.
 """
+
 from __future__ import annotations
 
 import pickle
@@ -147,9 +148,17 @@ class Expander:
         """Return the argument of the loop: `rows` are the states from this number on."""
         words = self.kernel.words
         space = KeySpace(
-            words=words, stride=8 * words, store=rows.ctypes.data - 8 * words * number, capacity=0, table=0,
-            entry_bytes=8, region_size=0, region_limit=0, index_bits=0, filled=0,
-        )  # fmt: skip
+            words=words,
+            stride=8 * words,
+            store=rows.ctypes.data - 8 * words * number,
+            capacity=0,
+            table=0,
+            entry_bytes=8,
+            region_size=0,
+            region_limit=0,
+            index_bits=0,
+            filled=0,
+        )
         return SearchLayout(self.kernel_view, space, NO_TREE, self.room.layout, self.counts.counts.layout)
 
     def _sorted(self, found: levels.SuccessorRecords, made: int) -> Iterator[Packet]:

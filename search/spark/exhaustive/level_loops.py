@@ -5,6 +5,7 @@ States of a level are ordered by place; a *bucket* is a range of places, given b
 words of a state and its *link*: the place of its parent, except for the last 18 bits, which are the instance of that
 step. Of several links to one state the least is used, so that the result does not depend on the order of records.
 """
+
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -3,6 +3,7 @@
 Words: *partitions* are the buckets of states, by hash. A level has as many tasks, and the new states of one must fit
 into the memory of a task. The result does not depend on the number of partitions.
 """
+
 from __future__ import annotations
 
 import os
@@ -88,9 +89,14 @@ def exhaust_on_spark(model: Model, options: DistributedOptions | None = None, **
     asked = DistributedOptions(**others) if options is None else evolve(options, **others)
     checked = tuple(model.properties if asked.properties is None else asked.properties)
     search = SearchOptions(
-        checked, keep_going=asked.keep_going, seconds=asked.seconds, memory=asked.memory_bytes, report=asked.report,
-        checkpoint=CheckpointOptions(Path(asked.folder), resume=asked.resume), command=asked.command,
-    )  # fmt: skip
+        checked,
+        keep_going=asked.keep_going,
+        seconds=asked.seconds,
+        memory=asked.memory_bytes,
+        report=asked.report,
+        checkpoint=CheckpointOptions(Path(asked.folder), resume=asked.resume),
+        command=asked.command,
+    )
     with ExitStack() as stack:
         session = cache(lambda: asked.session or stack.enter_context(spark_session(asked.workers, asked.master)))
         executors = _Executors(stack, model, session)

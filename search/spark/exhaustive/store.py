@@ -4,6 +4,7 @@ Words (see also `level_loops`): a file has the states of one level and bucket, o
 `word1`, … (int64, the packed state) and `link` (int64). States are *numbered* from 0 by level, then by place, so that
 the number gives the position of a state. All executors must see the folder under the same path.
 """
+
 from __future__ import annotations
 
 import hashlib

@@ -1,4 +1,5 @@
 """A model without a story: an action or invariant for each construct, to test what lifting makes of it."""
+
 from __future__ import annotations
 
 from kwalk.model.language import Scenario
@@ -43,12 +44,32 @@ ZOO = Scenario(
     story="One action for each construct of the language.",
     state=Zoo,
     actions=(
-        arithmetic, branches, early_return, aborts, catches, short_circuits, symbolic_indexes, copies, swaps, sets,
-        folds, local_lists, visits, extremes, asserts, pushes, pops, drafts, takes, eats, flags_fold, moods,
+        arithmetic,
+        branches,
+        early_return,
+        aborts,
+        catches,
+        short_circuits,
+        symbolic_indexes,
+        copies,
+        swaps,
+        sets,
+        folds,
+        local_lists,
+        visits,
+        extremes,
+        asserts,
+        pushes,
+        pops,
+        drafts,
+        takes,
+        eats,
+        flags_fold,
+        moods,
         leaves_its_domain,
     ),
     properties=(nobody_is_dangerous, all_calm, level_is_tame, two_letters, drafts_are_like_their_copies),
     bounds={"animals": 3, "tags": 2, "queue": 2, "meals": 3},
     flags={"night": True, "weather": "dry"},
     variants={"dry-night": {}, "wet-day": {"night": False, "weather": "wet"}},
-)  # fmt: skip
+)

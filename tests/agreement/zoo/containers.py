@@ -1,4 +1,5 @@
 """Actions for containers: arrays, sets, queues, lists, fresh ids, and what is folded over them."""
+
 from __future__ import annotations
 
 from kwalk.model.language import action, evolve, require

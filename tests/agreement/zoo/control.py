@@ -1,4 +1,5 @@
 """Actions for what decides the way through a function: branches, aborts, flags, and errors."""
+
 from __future__ import annotations
 
 from kwalk.model.language import Abort, action, require

@@ -1,4 +1,5 @@
 """An invariant of each kind, but for `eventually`."""
+
 from __future__ import annotations
 
 from kwalk.model.language import always, evolve, premise, reachable, step, when_quiescent

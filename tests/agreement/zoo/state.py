@@ -1,4 +1,5 @@
 """The state of the zoo: fields of every kind."""
+
 from __future__ import annotations
 
 from enum import Enum

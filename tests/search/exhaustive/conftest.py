@@ -1,4 +1,5 @@
 """Fixtures that the tests of exhaustive search share."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,5 @@
 """A walk through a graph in which places and steps violate properties, and others have errors of the model."""
+
 from __future__ import annotations
 
 from typing import Annotated

@@ -1,4 +1,5 @@
 """More action instances, and more property instances, than 16 bits can number."""
+
 from __future__ import annotations
 
 from typing import Annotated
@@ -65,6 +66,10 @@ def comes_back(counter: Counter) -> bool:
 
 
 MANY = Scenario(
-    name="many", story="Only the last instances are enabled.", state=Counter, actions=(wait, begin, end),
-    properties=(is_below_two,), bounds={"others": 1, "cases": 1},
-)  # fmt: skip
+    name="many",
+    story="Only the last instances are enabled.",
+    state=Counter,
+    actions=(wait, begin, end),
+    properties=(is_below_two,),
+    bounds={"others": 1, "cases": 1},
+)

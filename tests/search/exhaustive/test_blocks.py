@@ -1,4 +1,5 @@
 """A search that expands blocks of states on bit-sliced code stores, counts and finds the same as one state by state."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -160,9 +161,7 @@ def test_a_search_that_runs_out_of_memory_continues_from_its_checkpoint(tmp_path
             model, kernel=before, keep_going=True, memory_bytes=1 << 19, checkpoint=CheckpointOptions(where)
         )
         assert stopped.stopped is StopReason.MEMORY and 0 < stopped.distinct_states < complete.distinct_states
-        resumed = exhaust(
-            model, kernel=after, keep_going=True, checkpoint=CheckpointOptions(where, resume=True)
-        )
+        resumed = exhaust(model, kernel=after, keep_going=True, checkpoint=CheckpointOptions(where, resume=True))
         assert evolve(resumed, seconds=0.0, notes=()) == complete
 
 
@@ -176,9 +175,11 @@ DATA_MISTAKES = {
 CODE_MISTAKES = {
     "< is >": (GateNetwork, "less", lambda net, a, b, real=GateNetwork.less: real(net, b, a)),
     "quiescent properties count in every state": (
-        planes, "Kind", type("No", (), {"STEP": planes.Kind.STEP, "WHEN_QUIESCENT": None})
+        planes,
+        "Kind",
+        type("No", (), {"STEP": planes.Kind.STEP, "WHEN_QUIESCENT": None}),
     ),
-}  # fmt: skip
+}
 
 
 def finds_a_difference(model, kernel):

@@ -1,4 +1,5 @@
 """Exhaustive search: exact counts, shortest traces, and engines that are found out."""
+
 from __future__ import annotations
 
 import ctypes

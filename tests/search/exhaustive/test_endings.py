@@ -1,4 +1,5 @@
 """Exhaustive searches that end without an answer: what they say, and how far they came."""
+
 from __future__ import annotations
 
 import pytest

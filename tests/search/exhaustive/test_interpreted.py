@@ -1,4 +1,5 @@
 """A search whose kernel executes plain Python has the verdict of a search that runs compiled code."""
+
 from __future__ import annotations
 
 import pytest
@@ -14,16 +15,27 @@ from tests.agreement.zoo import ZOO
 from tests.search.post_office import POST_OFFICE
 
 CASES = [
-    ("die-hard", None, {}), ("two-phase-commit", None, {}), ("lost-update", None, {}),
-    ("blocking-queue", None, {}), ("topic-id-core", None, {"restarts": 0, "failovers": 1}),
-]  # fmt: skip
+    ("die-hard", None, {}),
+    ("two-phase-commit", None, {}),
+    ("lost-update", None, {}),
+    ("blocking-queue", None, {}),
+    ("topic-id-core", None, {"restarts": 0, "failovers": 1}),
+]
 
 
 def what_counts(verdict: Verdict) -> tuple[object, ...]:
     return (
-        verdict.answer, verdict.strength, verdict.distinct_states, verdict.generated_states, verdict.depth,
-        verdict.quiescent_states, verdict.bounds_hit, verdict.premises, verdict.action_counts, verdict.findings,
-    )  # fmt: skip
+        verdict.answer,
+        verdict.strength,
+        verdict.distinct_states,
+        verdict.generated_states,
+        verdict.depth,
+        verdict.quiescent_states,
+        verdict.bounds_hit,
+        verdict.premises,
+        verdict.action_counts,
+        verdict.findings,
+    )
 
 
 @pytest.mark.parametrize(("name", "variant", "bounds"), CASES, ids=[name for name, *_ in CASES])

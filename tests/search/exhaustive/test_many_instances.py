@@ -1,4 +1,5 @@
 """Numbers of action instances and property instances up to the limit of a model pass through every engine."""
+
 from __future__ import annotations
 
 import numpy as np

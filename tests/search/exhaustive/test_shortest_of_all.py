@@ -1,4 +1,5 @@
 """The first violation of a verdict is the shortest of all; an error of the model does not hide it, and is named."""
+
 from __future__ import annotations
 
 import pytest
@@ -19,12 +20,15 @@ from tests.search.exhaustive.graphs import GRAPHS, WALK
 from tests.search.exhaustive.test_blocks import sliced
 
 SHORTEST = {
-    "in the same state": ("is_allowed()", 2), "later in the level": ("is_allowed()", 2),
-    "earlier in the level": ("is_allowed()", 2), "by a step from the level": ("goes_up()", 3),
+    "in the same state": ("is_allowed()", 2),
+    "later in the level": ("is_allowed()", 2),
+    "earlier in the level": ("is_allowed()", 2),
+    "by a step from the level": ("goes_up()", 3),
     "after the level, of a state before": ("is_allowed()", 3),
     "after the level, of a state behind": ("is_allowed()", 2),
-    "behind a property's error": ("is_allowed()", 1), "without an error": ("is_allowed()", 1),
-}  # fmt: skip
+    "behind a property's error": ("is_allowed()", 1),
+    "without an error": ("is_allowed()", 1),
+}
 ENGINES = {
     "exhaust": lambda model, folder: exhaust(model),
     "two workers": lambda model, folder: exhaust(model, workers=2),

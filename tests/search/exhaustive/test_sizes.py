@@ -1,4 +1,5 @@
 """Exhaustive searches with several workers, of many initial states, or of long ones."""
+
 from __future__ import annotations
 
 from functools import partial

@@ -1,4 +1,5 @@
 """What exhaustive search does with time and memory: loops are ready, code gets faster, nothing stays."""
+
 from __future__ import annotations
 
 import gc

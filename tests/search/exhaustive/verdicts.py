@@ -1,4 +1,5 @@
 """What the tests of exhaustive search ask for and compare."""
+
 from __future__ import annotations
 
 from attrs import evolve
