@@ -77,6 +77,7 @@ pictures: setup ## take the pictures of pages in the documentation again, in Chr
 
 lint: setup types ## ruff and mypy
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
 # The package as it is installed, made of links: mypy and editors look for `kwalk.model` below `kwalk`.

@@ -53,16 +53,7 @@ def verdict_object(
         "bounds": dict(verdict.bounds),
         "property": (shown.prop or None) if shown else None,
         "properties": list(verdict.properties),
-        "distinct_states": verdict.distinct_states,
-        "estimated_states": verdict.estimated_states,
-        "generated_states": verdict.generated_states,
-        "depth": verdict.depth,
-        "states_by_depth": list(verdict.states_by_depth),
-        "steps": verdict.steps,
-        "walks": verdict.walks,
-        "quiescent_states": verdict.quiescent_states,
-        "seconds": round(verdict.seconds, 3),
-        "seed": verdict.seed,
+        **_counts(verdict),
         "bounds_hit": dict(verdict.bounds_hit),
         "action_counts": {key: asdict(count) for key, count in verdict.action_counts.items()},
         "left_out": list(verdict.left_out),
@@ -80,6 +71,22 @@ def verdict_object(
         "notes": list(verdict.notes),
         "proofs": list(map(_proof, verdict.proofs)),
         "command": verdict.command,
+    }
+
+
+def _counts(verdict: Verdict) -> dict[str, Any]:
+    """Return what the search counted, and what the counts depend on; null is what the engine does not have."""
+    return {
+        "distinct_states": verdict.distinct_states,
+        "estimated_states": verdict.estimated_states,
+        "generated_states": verdict.generated_states,
+        "depth": verdict.depth,
+        "states_by_depth": list(verdict.states_by_depth),
+        "steps": verdict.steps,
+        "walks": verdict.walks,
+        "quiescent_states": verdict.quiescent_states,
+        "seconds": round(verdict.seconds, 3),
+        "seed": verdict.seed,
     }
 
 

@@ -502,9 +502,9 @@ COMMANDS = {
             {
                 "metavar": "ACTION",
                 "choices": ("fetch", "start", "capture", "list", "reproduce", "replay", "fuzz"),
-                "help": "fetch: download what releases need; start: run a cluster until Ctrl-C; capture: print a snapshot "
-                "of a running cluster; list: list the experiments; reproduce: run experiments; replay: drive a "
-                "cluster along traces; fuzz: run random histories, and explain them",
+                "help": "fetch: download what releases need; start: run a cluster until Ctrl-C; capture: print a "
+                "snapshot of a running cluster; list: list the experiments; reproduce: run experiments; replay: drive "
+                "a cluster along traces; fuzz: run random histories, and explain them",
             },
         ),
         _argument(

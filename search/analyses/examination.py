@@ -158,8 +158,8 @@ def _beyond(model: Model, bound: str, cuts: Sequence[CutStep], bad: tuple[CutSte
             "Leave the constraint out."
             if constrained
             else (
-                f"Search with {raised}. If {name} compares a field with the bound of that field, give the field more room, "
-                f"such as number(0, {bound.upper()} + 1)."
+                f"Search with {raised}. If {name} compares a field with the bound of that field, give the field more "
+                f"room, such as number(0, {bound.upper()} + 1)."
             )
         )
         return f"One step beyond it {name} is violated: {listed(cut.steps, STEPS)}. {advice}"

@@ -747,6 +747,47 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
 # Buffers.
 
 
+def _ring(kernel: Kernel) -> int:
+    """Return how many successors the ring of hashes holds, a power of two."""
+    return 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
+
+
+def _arrays_of(kernel: Kernel, lanes: int, group: int, *, shared: bool) -> dict[str, np.ndarray]:
+    """Allocate the arrays of a view, whose guards take `group` words for each group of lanes."""
+    plane, leaves = lanes // 64, most_leaves_of(kernel.words)
+    sizes = {
+        "states": BLOCK * kernel.words,
+        "numbers": BLOCK * 2 * leaves,
+        "in_work": 1,
+        "begins": BLOCK,
+        "ends": BLOCK,
+        "columns": kernel.words * lanes,
+        "planes": kernel.words * lanes,
+        "saved": kernel.words * lanes,
+        "enabled": BLOCK // lanes * group,
+        "rows": kernel.instance_words * lanes,
+        "property_planes": 2 * 64 * kernel.property_words * plane,
+        "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
+        "valid": plane,
+        "ids": BLOCK // 2,
+        "live": lanes // 2,
+        "parents": lanes // 2,
+        "values": lanes * kernel.words,
+        "probes": 2 * lanes,
+        "parts": lanes * 2 * leaves,
+        "regions": REGIONS,
+    }
+    ring, widest = _ring(kernel), BLOCK * kernel.instances
+    unknown = widest if shared else 1
+    return {name: isolated_zeros(length) for name, length in sizes.items()} | {
+        "keys": reserve(widest * key_words(kernel.words)),
+        "hashes": reserve(ring),
+        "slots": reserve(ring),
+        "unknown_hashes": reserve(unknown),
+        "unknown_slots": reserve(unknown),
+    }
+
+
 class BlockExpansion:
     """The buffers of a `BlockView`, and some blocks that are expanded by the kernel as well.
 
@@ -757,39 +798,12 @@ class BlockExpansion:
     """
 
     def __init__(self, kernel: Kernel, *, compare: bool = True, shared: bool = False) -> None:
-        sliced, rows, words, size = kernel.sliced, kernel.instance_words, kernel.property_words, BLOCK
+        sliced, size = kernel.sliced, BLOCK
         assert sliced is not None and size % sliced.lanes == 0
         self.kernel, self.compares, self.expanded, self._calls = kernel, compare, 0, 0
-        plane, leaves, key, widest = sliced.lanes // 64, most_leaves_of(kernel.words), key_words(kernel.words), size
-        widest *= kernel.instances
-        group = (64 * rows + 1) * plane
-        sizes = {
-            "states": size * kernel.words,
-            "numbers": size * 2 * leaves,
-            "in_work": 1,
-            "begins": size,
-            "ends": size,
-            "columns": kernel.words * sliced.lanes,
-            "planes": kernel.words * sliced.lanes,
-            "saved": kernel.words * sliced.lanes,
-            "enabled": size // sliced.lanes * group,
-            "rows": rows * sliced.lanes,
-            "property_planes": 2 * 64 * words * plane,
-            "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
-            "valid": plane,
-            "ids": size // 2,
-            "live": sliced.lanes // 2,
-            "parents": sliced.lanes // 2,
-            "values": sliced.lanes * kernel.words,
-            "probes": 2 * sliced.lanes,
-            "parts": sliced.lanes * 2 * leaves,
-            "regions": REGIONS,
-        }
-        self._arrays = {name: isolated_zeros(length) for name, length in sizes.items()}
-        ring = 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
-        self._arrays |= {"keys": reserve(widest * key), "hashes": reserve(ring), "slots": reserve(ring)}
-        unknown = widest if shared else 1
-        self._arrays |= {"unknown_hashes": reserve(unknown), "unknown_slots": reserve(unknown)}
+        plane = sliced.lanes // 64
+        group, ring = (64 * kernel.instance_words + 1) * plane, _ring(kernel)
+        self._arrays = _arrays_of(kernel, sliced.lanes, group, shared=shared)
         self.sums = isolated_zeros(sums_length(kernel), np.int64)
         self.enabled_totals = isolated_zeros(kernel.instances, np.int64)
         self.premise_totals = isolated_zeros(kernel.properties, np.int64)

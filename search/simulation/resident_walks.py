@@ -509,6 +509,51 @@ def _end_failed(view: ResidentView, cursor: int, word: int, failed: Word) -> Non
 # Buffers.
 
 
+def _arrays_of(kernel: Kernel, view: WalkView, lanes: int) -> dict[str, np.ndarray]:
+    """Allocate the arrays of resident walks, aligned: planes and columns for all lanes."""
+    rows, properties = kernel.instance_words, 64 * kernel.property_words
+    words, left_bits = lanes // 64, view.depth.bit_length()
+    planes = {
+        "planes": 64 * kernel.words,
+        "left": left_bits,
+        "saved": 64 * kernel.words,
+        "enabled": 64 * rows + 1,
+        "chosen": kernel.instances,
+        "excluded": kernel.instances,
+        "properties": 2 * properties,
+        "results": FIRST_BOUND + len(kernel.bounds),
+        **dict.fromkeys(("active", "fresh", "again", "going", "over", "begun", "found", "levels", "visit_totals"), 1),
+        "any": 2,
+        "ends": 3,
+        "known": properties,
+        "open": kernel.properties + 1,
+        "masks": MAX_LEVEL * 64 * rows if view.groupings else 0,
+        "start_planes": 64 * (kernel.words + 1),
+        "enabled_totals": kernel.instances + 1,
+        "step_totals": 2 * kernel.instances,
+        "bound_totals": max(1, len(kernel.bounds)),
+        "premise_totals": kernel.properties + 1,
+        "hit_totals": kernel.properties + 1,
+    }
+    columns = {
+        "streams": 1,
+        "randoms": 1,
+        "walks": 1,
+        "last_steps": 1,
+        "visits": 1,
+        "rows": rows,
+        "hashes": 1,
+        "start_columns": kernel.words + 1,
+        "mask_columns": MAX_LEVEL * rows if view.groupings else 0,
+        "states": kernel.words if view.sketch else 0,
+    }
+    return aligned_arrays(
+        {name: words * size for name, size in planes.items()}
+        | {name: lanes * size for name, size in columns.items()}
+        | {"allowed": kernel.instances, "state_checked": properties, "step_checked": properties}
+    )
+
+
 class ResidentBuffers(BlockBuffers):
     """The arrays of a `ResidentView`, for the walks of one chunk.
 
@@ -520,55 +565,9 @@ class ResidentBuffers(BlockBuffers):
 
     def __init__(self, kernel: Kernel, view: WalkView, *, collect: bool) -> None:
         super().__init__(kernel, view, collect=collect)
-        sliced, rows, properties = self.sliced, kernel.instance_words, 64 * kernel.property_words
+        sliced = self.sliced
         words, lanes, left_bits = sliced.lanes // 64, sliced.lanes, view.depth.bit_length()
-        planes = {
-            "planes": 64 * kernel.words,
-            "left": left_bits,
-            "saved": 64 * kernel.words,
-            "enabled": 64 * rows + 1,
-            "chosen": kernel.instances,
-            "excluded": kernel.instances,
-            "properties": 2 * properties,
-            "results": FIRST_BOUND + len(kernel.bounds),
-            "active": 1,
-            "fresh": 1,
-            "again": 1,
-            "going": 1,
-            "over": 1,
-            "begun": 1,
-            "found": 1,
-            "any": 2,
-            "ends": 3,
-            "known": properties,
-            "open": kernel.properties + 1,
-            "levels": 1,
-            "masks": MAX_LEVEL * 64 * rows if view.groupings else 0,
-            "start_planes": 64 * (kernel.words + 1),
-            "enabled_totals": kernel.instances + 1,
-            "step_totals": 2 * kernel.instances,
-            "bound_totals": max(1, len(kernel.bounds)),
-            "premise_totals": kernel.properties + 1,
-            "hit_totals": kernel.properties + 1,
-            "visit_totals": 1,
-        }
-        columns = {
-            "streams": 1,
-            "randoms": 1,
-            "walks": 1,
-            "last_steps": 1,
-            "visits": 1,
-            "rows": rows,
-            "hashes": 1,
-            "start_columns": kernel.words + 1,
-            "mask_columns": MAX_LEVEL * rows if view.groupings else 0,
-            "states": kernel.words if view.sketch else 0,
-        }
-        self._arrays = aligned_arrays(
-            {name: words * size for name, size in planes.items()}
-            | {name: lanes * size for name, size in columns.items()}
-            | {"allowed": kernel.instances, "state_checked": properties, "step_checked": properties}
-        )
+        self._arrays = _arrays_of(kernel, view, lanes)
         self._arrays["open"][:] = ~np.uint64(0)
         self.view = ResidentView(
             walk=self.walk,

@@ -57,7 +57,9 @@ FOUND = {
     "enumerate reads them, too": "for n, i in enumerate(s.a):\n        s.a[2] = n; s.n = i",
     "next does not test what follows the item that it finds": "s.n = next((n for n in ITEMS if s.a[2 * n] >= 0), 0)",
     "any does not either": "s.b = any(n == 0 for n in ITEMS if s.a[2 * n] >= 0)",
-    "an inner iterable exists only where its outer tests are true": "s.b = any(m for n in ITEMS if s.n == 3 for m in (s.a[2 * n], s.a[n]))",
+    "an inner iterable exists only where its outer tests are true": (
+        "s.b = any(m for n in ITEMS if s.n == 3 for m in (s.a[2 * n], s.a[n]))"
+    ),
     "a queue as a guard": "require(s.q)",
     "a queue as a condition": "if s.q:\n        s.n = 1",
     "a queue among any": "s.b = any((s.q, s.b))",

@@ -199,13 +199,13 @@ def test_a_deletion_that_no_snapshot_shows_makes_the_lines_of_the_topic_useless(
     ("text", "thread"),
     [
         (
-            "[Controller id=2] 2 successfully elected as the controller. Epoch incremented to 5 and epoch zk version is "
-            "now 5",
+            "[Controller id=2] 2 successfully elected as the controller. Epoch incremented to 5 and epoch zk version "
+            "is now 5",
             LogThread.CONTROLLER,
         ),
         (
-            "[Controller id=1] New partitions to be added Map(t-1 -> ReplicaAssignment(replicas=2,3,1, addingReplicas=, "
-            "removingReplicas=))",
+            "[Controller id=1] New partitions to be added Map(t-1 -> ReplicaAssignment(replicas=2,3,1, addingReplicas="
+            ", removingReplicas=))",
             LogThread.CONTROLLER,
         ),
         (
@@ -244,8 +244,8 @@ def test_a_deletion_that_no_snapshot_shows_makes_the_lines_of_the_topic_useless(
         ("[Partition t-0 broker=1] ISR updated to 1 (under-min-isr) and version updated to 5", LogThread.ISR),
         ("Created log for partition t-0 in /data/t-0 with properties {}", LogThread.LOGS),
         (
-            "Log for partition t-0 is renamed to /data/t-0.d3843d1a4ff24c07aaa894905a731699-delete and is scheduled for "
-            "deletion",
+            "Log for partition t-0 is renamed to /data/t-0.d3843d1a4ff24c07aaa894905a731699-delete and is scheduled "
+            "for deletion",
             LogThread.LOGS,
         ),
     ],

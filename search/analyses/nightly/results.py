@@ -127,7 +127,7 @@ class RunResult:
 
     @property
     def state(self) -> str:
-        """ "running", "complete", "interrupted" or "failed"."""
+        """The state of the night: "running", "complete", "interrupted" or "failed"."""
         return str(self.manifest.get("state", "interrupted"))
 
     def text_of(self, name: str) -> str:
