@@ -24,9 +24,9 @@ from attrs import evolve
 from kwalk.model.language import Model
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.nightly.result import Watcher
-from kwalk.search.analyses.nightly.config import Config, TaskTable
-from kwalk.search.analyses.nightly.run import ExecutionTarget, begin_run
 from kwalk.search.base.progress import Progress
+from kwalk.search.night.config import Config, TaskTable
+from kwalk.search.night.run import ExecutionTarget, begin_run
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.walk import walk
 from kwalk.search.spark.session import spark_session

@@ -48,7 +48,7 @@ SLOW = (
     "search/test_sliced_walks.py",
     "search/test_swarm.py",
     "search/test_waypoints.py",
-    "selftest",
+    "fuzz",
     "snapshots",
     "spark",
     "structure/test_documentation.py",

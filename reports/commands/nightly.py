@@ -21,16 +21,16 @@ from kwalk.reports.nightly_compare.comparison import Comparison, compare
 from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
 from kwalk.reports.streams import remark
 from kwalk.reports.terminal import console
-from kwalk.search.analyses.nightly.results import read_run
+from kwalk.search.night.results import read_run
 
 if TYPE_CHECKING:
-    from kwalk.search.analyses.nightly.run import ExecutionTarget, NightlyResult
+    from kwalk.search.night.run import ExecutionTarget, NightlyResult
 
 
 def run_nightly(options: Namespace) -> int:
     """Start a run, or resume one; return the exit code."""
     from kwalk.reports.nightly.result import exit_code, result_object, result_text
-    from kwalk.search.analyses.nightly.folder import RunFolder
+    from kwalk.search.night.folder import RunFolder
 
     _check(options)
     before = None if options.before is None else Path(options.before)
@@ -64,15 +64,15 @@ def _check(options: Namespace) -> None:
 
 
 def _place(options: Namespace) -> ExecutionTarget:
-    from kwalk.search.analyses.nightly.run import ExecutionTarget
+    from kwalk.search.night.run import ExecutionTarget
 
     return ExecutionTarget(options.workers, options.master)
 
 
 def _begun(options: Namespace) -> NightlyResult:
     from kwalk.reports.nightly.result import watched
-    from kwalk.search.analyses.nightly.config import read_config
-    from kwalk.search.analyses.nightly.run import begin_run
+    from kwalk.search.night.config import read_config
+    from kwalk.search.night.run import begin_run
 
     config = read_config(Path(options.config))
     if options.minutes is not None:
@@ -84,7 +84,7 @@ def _begun(options: Namespace) -> NightlyResult:
 
 def _resumed(options: Namespace) -> NightlyResult:
     from kwalk.reports.nightly.result import watched
-    from kwalk.search.analyses.nightly.run import resume_run
+    from kwalk.search.night.run import resume_run
 
     with watched() as watcher:
         return resume_run(Path(options.resume), _place(options), watcher, options.minutes)

@@ -374,22 +374,6 @@ COMMANDS = {
   kwalk mutate two-phase-commit --operator dropped-guard --list
   kwalk mutate my_package.my_model:STORY --explained survivors.toml --workers 2""",
     ),
-    "selftest": _command(
-        "selftest:run_selftest",
-        "compare kwalk with an independent oracle on random models",
-        _option("--models", natural, "N", "number of random models (default: 200)", default=200),
-        _option("--snippets", natural, "N", "number of random snippets (default: 2000)", default=2000),
-        _option("--seed", seed, "N", "the seed of the first model (default: 0)", default=0),
-        SECONDS,
-        _option("--workers", workers, "N", "number of processes (default: 1)"),
-        _switch("--resume", "continue the run whose log is in the folder of --out"),
-        _out("folder of the models that show a difference, and of the log"),
-        JSON,
-        examples="""
-  kwalk selftest                                   does plain Python mean what machine code and Z3 mean?
-  kwalk selftest --models 20000 --snippets 100000 --workers 2
-  kwalk selftest --workers 2 --resume              continue it after an interrupt""",
-    ),
     "explain": _command(
         "explain:run_explain",
         "find a behaviour that passes through snapshots of a real system",

@@ -24,10 +24,10 @@ from kwalk.reports.progress import at_intervals, duration, transient_bar
 from kwalk.reports.streams import remark
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
-from kwalk.search.analyses.nightly.driver import ProgressEvent
-from kwalk.search.analyses.nightly.folder import MANIFEST, PAGE, TRACES
-from kwalk.search.analyses.nightly.run import NightlyResult
-from kwalk.search.analyses.nightly.tables import RunRow
+from kwalk.search.night.driver import ProgressEvent
+from kwalk.search.night.folder import MANIFEST, PAGE, TRACES
+from kwalk.search.night.run import NightlyResult
+from kwalk.search.night.tables import RunRow
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Answer
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from attrs import frozen
 
-from kwalk.search.analyses.nightly.results import GrowthCurve, TaskResult
+from kwalk.search.night.results import GrowthCurve, TaskResult
 
 LEVELS = 6
 """The number of colours of the heatmap."""

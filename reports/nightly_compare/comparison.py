@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import frozen
 
 from kwalk.reports.nightly_compare.environment import is_repeatable
-from kwalk.search.analyses.nightly.results import RunResult, TaskResult
-from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.night.results import RunResult, TaskResult
+from kwalk.search.night.tables import FindingRow
 from kwalk.search.results.verdict import Answer
 
 BROKEN = frozenset({"violated", "bad stable state", "deadlock", "not reachable"})

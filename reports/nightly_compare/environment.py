@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kwalk.search.analyses.nightly.results import RunResult
+from kwalk.search.night.results import RunResult
 
 MACHINES = {"cpu": "CPU", "platform": "platform", "python": "Python", "spark": "Spark", "java": "Java"}
 """Fields of the manifest that change the speed but not what is found."""

@@ -22,8 +22,8 @@ from kwalk.reports.nightly_compare.phrases import (
     tone_of_answer,
     trace_file,
 )
-from kwalk.search.analyses.nightly.results import RunResult, TaskResult
-from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.night.results import RunResult, TaskResult
+from kwalk.search.night.tables import FindingRow
 
 Link = Callable[[TaskResult, FindingRow], str | None]
 """The address of a cluster's story on a page, None without one."""

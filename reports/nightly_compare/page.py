@@ -26,10 +26,10 @@ from kwalk.reports.nightly_compare.stories import chapters
 from kwalk.reports.nightly_compare.trends import History, history_of, trends
 from kwalk.reports.progress import duration
 from kwalk.reports.traces.story import Fold, LoopStart, shown_lines, why_sentences
-from kwalk.search.analyses.nightly.folder import PAGE
-from kwalk.search.analyses.nightly.results import RunResult, TaskResult, read_run
-from kwalk.search.analyses.nightly.tables import FindingRow
 from kwalk.search.base.atomic_files import save
+from kwalk.search.night.folder import PAGE
+from kwalk.search.night.results import RunResult, TaskResult, read_run
+from kwalk.search.night.tables import FindingRow
 
 FACTS = {
     "seed": "seed",

@@ -12,9 +12,9 @@ from kwalk.reports.document import Span, code
 from kwalk.reports.nightly_compare.charts import Curve
 from kwalk.reports.nightly_compare.comparison import BROKEN, REACHABLE, Comparison, Loss, Pair
 from kwalk.reports.nightly_compare.environment import is_repeatable
-from kwalk.search.analyses.nightly.folder import TRACES
-from kwalk.search.analyses.nightly.results import RunResult, TaskResult
-from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.night.folder import TRACES
+from kwalk.search.night.results import RunResult, TaskResult
+from kwalk.search.night.tables import FindingRow
 from kwalk.search.results.verdict import Answer
 
 NAMED = 6

@@ -14,8 +14,8 @@ from kwalk.reports.nightly_compare.phrases import trace_file
 from kwalk.reports.traces.replay import OpenedTrace, open_trace, replay
 from kwalk.reports.traces.story import Story, story_of
 from kwalk.reports.traces.trace_file import read_trace
-from kwalk.search.analyses.nightly.results import RunResult, TaskResult
-from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.night.results import RunResult, TaskResult
+from kwalk.search.night.tables import FindingRow
 from kwalk.search.results.trace import Trace, is_violated_at_end, run
 from kwalk.search.results.verdict import DEADLOCK
 

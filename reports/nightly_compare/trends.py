@@ -15,9 +15,9 @@ from attrs import field, frozen
 from kwalk.model.language import UsageError
 from kwalk.reports.escaping import visible
 from kwalk.reports.nightly_compare.phrases import suspect_commits
-from kwalk.search.analyses.nightly.folder import MANIFEST
-from kwalk.search.analyses.nightly.results import RunResult, TaskResult, read_run
-from kwalk.search.analyses.nightly.tables import FindingRow
+from kwalk.search.night.folder import MANIFEST
+from kwalk.search.night.results import RunResult, TaskResult, read_run
+from kwalk.search.night.tables import FindingRow
 
 NIGHTS = 60
 """The most runs of a history that are read: the latest ones."""

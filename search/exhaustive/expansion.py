@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from kwalk.search.exhaustive.layout import BATCH, BatchLayout, Counters, Cursor, SearchLayout, Status
-from kwalk.search.exhaustive.symmetry.canonicalize import SymmetryLayout, canonicalize
 from kwalk.search.native.bit_sliced_counters import add_rows, bump
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -22,6 +21,7 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import Int64Array, Word, loop, part
 from kwalk.search.partial_order.stubborn_sets import expand_stubborn_set
+from kwalk.search.symmetry.canonicalize import SymmetryLayout, canonicalize
 from kwalk.search.visited.hash_table import (
     ABSENT,
     find_likely,

@@ -31,7 +31,7 @@ from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength,
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
 
 if TYPE_CHECKING:
-    from kwalk.search.exhaustive.liveness.search import LivenessResult
+    from kwalk.search.liveness.search import LivenessResult
 
 
 def exhaust(
@@ -73,7 +73,7 @@ def exhaust(
 def _explorer(model: Model, kernel: Kernel, options: SearchOptions) -> Explorer:
     if options.symmetry is None:
         return Explorer(model, kernel, options)
-    from kwalk.search.exhaustive.symmetry.explorer import SymmetricExplorer
+    from kwalk.search.symmetry.explorer import SymmetricExplorer
 
     if options.reduce:
         raise UsageError("Partial-order reduction and symmetry cannot be combined. Leave out --symmetry or --reduce.")
@@ -92,7 +92,7 @@ def _search(explorer: Explorer) -> Verdict:
 def _liveness(explorer: Explorer) -> tuple[LivenessResult, ...]:
     if not any(liveness_properties(explorer.options.properties)):
         return ()
-    from kwalk.search.exhaustive.liveness.search import check_liveness  # a search for states ends sooner without it
+    from kwalk.search.liveness.search import check_liveness  # a search for states ends sooner without it
 
     return check_liveness(explorer)
 
@@ -228,7 +228,7 @@ class ExhaustiveVerdict:
 
     def _liveness_notes(self) -> Iterator[str]:
         if self.liveness:
-            from kwalk.search.exhaustive.liveness.search import liveness_notes
+            from kwalk.search.liveness.search import liveness_notes
 
             yield from liveness_notes(self.liveness)
 

@@ -11,8 +11,8 @@ import pytest
 
 from kwalk.model.language.lift import rules
 from kwalk.model.language.lift.rules import REFUSALS, Operation, is_announced
-from kwalk.search.analyses.selftest.selftest import SelftestTask, run_task
-from kwalk.search.analyses.selftest.snippets import random_snippets
+from tests.fuzz.run import FuzzTask, run_task
+from tests.fuzz.snippets import random_snippets
 
 LIFTER = Path(rules.__file__).parent
 COMPUTED = {
@@ -83,7 +83,7 @@ def test_a_text_that_is_not_on_the_page_is_not_announced(refused):
 
 
 def test_random_snippets_are_refused_as_announced():
-    report = run_task(SelftestTask(11, 75))
+    report = run_task(FuzzTask(11, 75))
     assert sum(report.refusals.values()) > 20
     assert not report.differences
 
@@ -93,7 +93,7 @@ def test_a_refusal_that_is_not_announced_is_a_finding(monkeypatch):
     monkeypatch.setattr(rules, "REFUSALS", fewer)
     rules._announced.cache_clear()
     try:
-        found = run_task(SelftestTask(11, 75)).differences
+        found = run_task(FuzzTask(11, 75)).differences
     finally:
         rules._announced.cache_clear()
     assert found and all(one.kind.startswith("a refusal that the reference does not announce") for one in found)

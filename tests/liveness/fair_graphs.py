@@ -18,10 +18,10 @@ from kwalk.model.language import (
     strongly_fair,
     weakly_fair,
 )
-from kwalk.search.analyses.selftest.oracle import FairGraph, OracleCondition
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Verdict
+from tests.fuzz.oracle import FairGraph, OracleCondition
 from tests.liveness.random_graphs import TRAVEL, Travel, World, fault_moves, one_moves, other_moves
 
 SIZE = (1, 80, 6)

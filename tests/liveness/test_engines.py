@@ -74,7 +74,7 @@ def test_a_spent_budget_leaves_it_undecided(budget):
 
 
 def test_a_budget_that_is_spent_among_the_waits_leaves_them_undecided(monkeypatch):
-    monkeypatch.setattr("kwalk.search.exhaustive.liveness.waiting.STATE_BYTES", 1 << 40)
+    monkeypatch.setattr("kwalk.search.liveness.waiting.STATE_BYTES", 1 << 40)
     verdict = exhaust(Model(BOTH))
     assert (verdict.answer, verdict.distinct_states) == (Answer.UNDECIDED, 240)
     assert verdict.qualifier.startswith("memory budget")
@@ -85,7 +85,7 @@ def test_ctrl_c_among_the_waits_is_an_ending(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kwalk.search.exhaustive.liveness.search.find_components", interrupted)
+    monkeypatch.setattr("kwalk.search.liveness.search.find_components", interrupted)
     verdict = exhaust(Model(BOTH))
     assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.INTERRUPT)
 

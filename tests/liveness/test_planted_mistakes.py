@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from kwalk.search.exhaustive.liveness import components, search, waiting
+from kwalk.search.liveness import components, search, waiting
 from kwalk.search.native.loops import CompiledLoop
 from kwalk.search.results.confirmation import EngineDisagreement
 from tests.liveness.fair_graphs import FAIRNESS, SIZE, counts, expected, searched

@@ -14,9 +14,9 @@ from attrs import evolve
 
 from kwalk.model.language import Model
 from kwalk.reports.contradiction_bundle import bundle_of
-from kwalk.search.analyses.nightly import driver, run, simulation_task
-from kwalk.search.analyses.nightly.config import config_from
 from kwalk.search.native.machine_code import cpu
+from kwalk.search.night import driver, run, simulation_task
+from kwalk.search.night.config import config_from
 from kwalk.search.results.trace import Trace
 from kwalk.search.spark.chunks import chunks_of
 from kwalk.search.spark.executors import check_agreement

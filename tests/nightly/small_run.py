@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kwalk.search.analyses.nightly.folder import RunFolder
-from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
+from kwalk.search.night.folder import RunFolder
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 
 SHAPE = "83b1f0c2a7de"
 

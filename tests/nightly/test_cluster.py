@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kwalk.reports.nightly.application as application
-from kwalk.search.analyses.nightly.folder import RunFolder
+from kwalk.search.night.folder import RunFolder
 from kwalk.search.spark.java import java_home
 from tests.nightly.local import begin_run, facts, without_spark
 from tests.spark.cluster import QUICK_START, SPARK, cluster

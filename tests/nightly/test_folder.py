@@ -6,8 +6,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwalk.model.language import UsageError
-from kwalk.search.analyses.nightly.folder import DamagedPart, RunFolder
-from kwalk.search.analyses.nightly.tables import TABLES, ChunkRow, FindingRow, RunRow
+from kwalk.search.night.folder import DamagedPart, RunFolder
+from kwalk.search.night.tables import TABLES, ChunkRow, FindingRow, RunRow
 from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
 
 PARTS = [f"{table}/0000-000001.parquet" for table in ("chunks", "findings", "actions", "coverage")]

@@ -9,10 +9,10 @@ import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
-from kwalk.search.analyses.nightly import driver, simulation_task
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import compile_slices
 from kwalk.search.native.machine_code import cpu
+from kwalk.search.night import driver, simulation_task
 from kwalk.search.spark import executors as fleet
 from kwalk.search.spark.work import TaskPayload, walker_of
 from tests.nightly.local import CONFIG, Hearing, begin_run, facts

@@ -13,11 +13,11 @@ import pytest
 
 from kwalk.model.language import UsageError
 from kwalk.reports.nightly.result import exit_code
-from kwalk.search.analyses.nightly import driver, folder, plan
-from kwalk.search.analyses.nightly.folder import RunFolder
 from kwalk.search.base import atomic_files as files
 from kwalk.search.base.atomic_files import CannotSave
 from kwalk.search.kernel.compile import slices
+from kwalk.search.night import driver, folder, plan
+from kwalk.search.night.folder import RunFolder
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation import chunks
 from tests.agreement.planted_kernels import PLANTED, without_cache

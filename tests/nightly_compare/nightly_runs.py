@@ -13,9 +13,9 @@ from kwalk.model.language import Model
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
-from kwalk.search.analyses.nightly.folder import RunFolder
-from kwalk.search.analyses.nightly.rows import cluster_id
-from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
+from kwalk.search.night.folder import RunFolder
+from kwalk.search.night.rows import cluster_id
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
 from kwalk.search.results.verdict import FindingCluster, Verdict
 from kwalk.search.simulation.walk import walk
 from tests.nightly.small_run import manifest

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwalk.search.analyses.nightly.run import NightlyResult
+from kwalk.search.night.run import NightlyResult
 from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
 
 
@@ -19,7 +19,7 @@ def ended(tmp_path, monkeypatch):
     more = [finding(0, task=1, cluster="0123456789ab", property="worse()")]
     folder.save_round(1, 0, {**tables_of(1, 0), "findings": more}, "chunks")
     result = NightlyResult(folder.path, (run_row(0), run_row(1)), 2, "complete")
-    monkeypatch.setattr("kwalk.search.analyses.nightly.run.begin_run", lambda *_: result)
+    monkeypatch.setattr("kwalk.search.night.run.begin_run", lambda *_: result)
     Path("night.toml").write_text('[[tasks]]\nscenarios = ["die-hard"]\nwalks = 1\n')
     return folder.path
 

@@ -10,9 +10,9 @@ from attrs import evolve
 
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.nightly_compare.comparison import compare
-from kwalk.search.analyses.nightly.folder import RunFolder
-from kwalk.search.analyses.nightly.results import read_run
-from kwalk.search.analyses.nightly.tables import ActionRow, CoverageRow
+from kwalk.search.night.folder import RunFolder
+from kwalk.search.night.results import read_run
+from kwalk.search.night.tables import ActionRow, CoverageRow
 from tests.nightly.small_run import chunk, finding, manifest, run_row, tables_of, write_small_run
 
 OTHER = "0123456789ab"

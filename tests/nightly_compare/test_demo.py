@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.search.analyses.nightly.config import read_config
-from kwalk.search.analyses.nightly.plan import tasks_of
+from kwalk.search.night.config import read_config
+from kwalk.search.night.plan import tasks_of
 from tests.structure.rooms import ROOT
 
 

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from kwalk.search.analyses.nightly.config import config_from
+from kwalk.search.night.config import config_from
 from tests.structure.documents import blocks
 from tests.structure.rooms import ROOT
 

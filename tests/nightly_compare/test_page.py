@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.reports.nightly_compare import phrases, stories
 from kwalk.reports.nightly_compare.charts import curve, heatmap_rows
 from kwalk.reports.nightly_compare.page import nightly_page, write_page
-from kwalk.search.analyses.nightly.results import ActionTotal, GrowthCurve, TaskResult, read_run
+from kwalk.search.night.results import ActionTotal, GrowthCurve, TaskResult, read_run
 from tests.nightly.small_run import manifest, write_small_run
 from tests.nightly_compare.nightly_runs import walked, write_run
 from tests.reports.test_page import read

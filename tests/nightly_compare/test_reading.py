@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kwalk.model.language import UsageError
-from kwalk.search.analyses.nightly.results import merged_clusters, read_run
+from kwalk.search.night.results import merged_clusters, read_run
 from tests.nightly.small_run import SHAPE, chunk, finding, manifest, tables_of, write_small_run
 
 

@@ -18,12 +18,12 @@ from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.language import Model, UsageError
 from kwalk.search.base.options import CheckpointOptions
 from kwalk.search.exhaustive.search import exhaust
-from kwalk.search.exhaustive.symmetry.canonicalize import SymmetryTable
-from kwalk.search.exhaustive.symmetry.permutations import Renaming
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer
+from kwalk.search.symmetry.canonicalize import SymmetryTable
+from kwalk.search.symmetry.permutations import Renaming
 from kwalk.search.visited.tree_compression import LEAST_WORDS
 from tests.examples.plain_search import space_of
 from tests.search.plain_kernel import plain_kernel
@@ -166,7 +166,7 @@ def test_domains_that_a_model_orders_are_refused_with_the_place(scenario, domain
 
 
 def test_kafkas_brokers_are_ordered_by_assignments_too(monkeypatch):
-    monkeypatch.setattr("kwalk.search.exhaustive.symmetry.interchange._check_start", lambda renaming: None)
+    monkeypatch.setattr("kwalk.search.symmetry.interchange._check_start", lambda renaming: None)
     model = Model(DELETE_AND_RECREATE)
     with pytest.raises(
         UsageError, match=r"new_client_creates_topic, .*admin_clients.py:\d+, does not treat all members alike"
@@ -177,7 +177,7 @@ def test_kafkas_brokers_are_ordered_by_assignments_too(monkeypatch):
 def test_without_the_check_plain_python_would_notice(monkeypatch):
     model = Model(BLOCKING_QUEUE, "one-wait-set")
     assert exhaust(model, properties=()).answer is Answer.DEADLOCK
-    monkeypatch.setattr("kwalk.search.exhaustive.symmetry.explorer.check_interchangeable", lambda renaming, asked: None)
+    monkeypatch.setattr("kwalk.search.symmetry.explorer.check_interchangeable", lambda renaming, asked: None)
     with pytest.raises(EngineDisagreement, match=r"executes wait\(0\) and plain Python does not"):
         exhaust(model, properties=(), symmetry="threads")
 

@@ -30,12 +30,12 @@ from kwalk.search.analyses.mutation.mutants import Mutant
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.explorer import Explorer
-from kwalk.search.exhaustive.liveness.search import check_liveness
 from kwalk.search.exhaustive.search import ExhaustiveVerdict
 from kwalk.search.kernel.compile.compiler import Compiled, kernel_of
 from kwalk.search.kernel.compile.functions import Writer
 from kwalk.search.kernel.compile.layout import Layout, layout_of
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.liveness.search import check_liveness
 from kwalk.search.native.object_code import object_code
 from kwalk.search.results.verdict import Verdict
 

@@ -6,29 +6,31 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
-import kwalk.reports.commands.selftest as commands
-import kwalk.search.analyses.selftest.selftest as module
-from kwalk.model.language import Model
+import tests.fuzz.__main__ as commands
+import tests.fuzz.run as module
+from kwalk.model.language import Model, UsageError
 from kwalk.model.language.lift import calls
-from kwalk.search.analyses.selftest.comparison import Engines, compare_model, difference_in, imported
-from kwalk.search.analyses.selftest.models import random_model
-from kwalk.search.analyses.selftest.oracle import Oracle, explore
-from kwalk.search.analyses.selftest.reduction import Reducer
-from kwalk.search.analyses.selftest.selftest import (
-    SelftestOptions,
-    SelftestTask,
+from kwalk.search.exhaustive.search import exhaust
+from tests.fuzz.comparison import Engines, compare_model, difference_in, imported
+from tests.fuzz.models import random_model
+from tests.fuzz.oracle import Oracle, explore
+from tests.fuzz.reduction import Reducer
+from tests.fuzz.run import (
+    FuzzOptions,
+    FuzzTask,
     TaskReport,
+    fuzz,
     run_task,
-    selftest,
     tasks_of,
 )
-from kwalk.search.analyses.selftest.snippets import compare_snippets, random_snippets
-from kwalk.search.exhaustive.search import exhaust
+from tests.fuzz.snippets import compare_snippets, random_snippets
+from tests.reports.commands import Ran
 
 FIRST = 200
 """The seed of the first model of the short run; see also `test_planted_mistakes`."""
@@ -88,7 +90,7 @@ SCENARIO = Scenario(name="toggle", story="A toggle.", state=S, actions=(toggle, 
 
 
 def test_sixty_random_models_mean_the_same_in_every_engine():
-    reports = [run_task(SelftestTask(seed)) for seed in range(FIRST, FIRST + 60)]
+    reports = [run_task(FuzzTask(seed)) for seed in range(FIRST, FIRST + 60)]
     assert [one for report in reports for one in report.differences] == []
     assert sum(report.states for report in reports) > 400
     assert sum(report.is_complete for report in reports) > 40
@@ -223,16 +225,16 @@ SCENARIO = Scenario(name="two", story="Two.", state=S, actions=(idle, accepted, 
 
 
 def test_five_hundred_random_snippets_mean_what_cpython_does():
-    reports = [run_task(SelftestTask(seed, 25)) for seed in range(FIRST, FIRST + 20)]
+    reports = [run_task(FuzzTask(seed, 25)) for seed in range(FIRST, FIRST + 20)]
     assert sum(report.accepted for report in reports) >= 80
     assert [one for report in reports for one in report.differences] == []
 
 
 def test_tasks_have_seeds_in_order_so_that_a_run_can_be_continued():
-    tasks = tasks_of(SelftestOptions(models=4, snippets=50, seed=9))
+    tasks = tasks_of(FuzzOptions(models=4, snippets=50, seed=9))
     assert [task.seed for task in tasks if not task.size] == [9, 10, 11, 12]
     assert [task.seed for task in tasks if task.size] == [9, 10]
-    assert selftest(SelftestOptions(models=1, snippets=0, seed=FIRST + 1)).next_seed == FIRST + 2
+    assert fuzz(FuzzOptions(models=1, snippets=0, seed=FIRST + 1)).next_seed == FIRST + 2
 
 
 def test_the_reduction_keeps_only_what_a_test_needs():
@@ -240,6 +242,20 @@ def test_the_reduction_keeps_only_what_a_test_needs():
     reduced = Reducer(source, lambda text: "* 7" in text or "* 6" in text).run()
     assert len(reduced) < 40
     assert "def g" not in reduced
+
+
+@pytest.fixture
+def fuzz_run(capsys) -> Callable[..., Ran]:
+    """Run the command in this process."""
+
+    def run(*words: object) -> Ran:
+        try:
+            code = commands.main([str(word) for word in words])
+        except UsageError as error:
+            return Ran(2, "", str(error))
+        return Ran(code, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -251,63 +267,63 @@ def first_of_mistaken() -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
         seeds = (seed for seed in range(FIRST, FIRST + 900) if "min(" in random_model(seed))
-        return next(seed for seed in seeds if run_task(SelftestTask(seed)).differences) - 2
+        return next(seed for seed in seeds if run_task(FuzzTask(seed)).differences) - 2
 
 
 def test_a_difference_is_reduced_and_written_to_a_file_with_the_command_that_finds_it(
-    tmp_path, monkeypatch, kwalk, first_of_mistaken
+    tmp_path, monkeypatch, fuzz_run, first_of_mistaken
 ):
     monkeypatch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
-    run = commands.selftest
-    monkeypatch.setattr(commands, "selftest", lambda options: run(evolve(options, tests=40)))
-    ended = kwalk("selftest", "--models", 8, "--snippets", 0, "--seed", first_of_mistaken, "--out", tmp_path)
-    files = sorted((tmp_path / "selftest").glob("model-*.py"))
+    run = commands.fuzz
+    monkeypatch.setattr(commands, "fuzz", lambda options: run(evolve(options, tests=40)))
+    ended = fuzz_run("--models", 8, "--snippets", 0, "--seed", first_of_mistaken, "--out", tmp_path)
+    files = sorted((tmp_path).glob("model-*.py"))
     assert ended.code == 70
     assert f"{len(files)} differences" in ended.out
     text = files[0].read_text(encoding="utf-8")
-    seed = int(re.search(r"# kwalk selftest --seed (\d+) --models 1 --snippets 0", text)[1])
+    seed = int(re.search(r"# python -m tests.fuzz --seed (\d+) --models 1 --snippets 0", text)[1])
     assert len(text) < len(random_model(seed))
-    assert difference_in(text, seed, SelftestTask(seed).engines) is not None
+    assert difference_in(text, seed, FuzzTask(seed).engines) is not None
     monkeypatch.undo()
-    left = difference_in(text, seed, SelftestTask(seed).engines)
+    left = difference_in(text, seed, FuzzTask(seed).engines)
     assert left is None or left.kind.startswith("refused")  # a reduced text need not be in the language
 
 
-def test_a_run_without_differences_ends_with_its_counts(tmp_path, kwalk):
-    ended = kwalk("selftest", "--models", 3, "--snippets", 0, "--seed", FIRST + 1, "--out", tmp_path, "--json")
+def test_a_run_without_differences_ends_with_its_counts(tmp_path, fuzz_run):
+    ended = fuzz_run("--models", 3, "--snippets", 0, "--seed", FIRST + 1, "--out", tmp_path, "--json")
     assert ended.code == 0
     assert ended.object["models"] == 3
     assert ended.object["differences"] == []
     assert ended.object["next_seed"] == FIRST + 4
-    assert ended.object["command"] == f"kwalk selftest --models 3 --snippets 0 --seed {FIRST + 1}"
+    assert ended.object["command"] == f"python -m tests.fuzz --models 3 --snippets 0 --seed {FIRST + 1} --workers 1"
 
 
 def test_a_difference_is_on_the_disk_when_it_is_found_and_an_interrupted_run_is_resumed(
-    tmp_path, monkeypatch, kwalk, first_of_mistaken
+    tmp_path, monkeypatch, fuzz_run, first_of_mistaken
 ):
     first = first_of_mistaken
     monkeypatch.setitem(calls.BUILTINS, min, calls.BUILTINS[max])
-    run = commands.selftest
+    run = commands.fuzz
 
     def interrupted(options):
         def report(progress):
             if "1 differences" in progress.note:
-                assert len(list((tmp_path / "selftest").glob("model-*.py"))) == 1
+                assert len(list((tmp_path).glob("model-*.py"))) == 1
                 raise KeyboardInterrupt
 
         return run(evolve(options, report=report, tests=1))
 
-    monkeypatch.setattr(commands, "selftest", interrupted)
-    words = ("selftest", "--models", 8, "--snippets", 0, "--seed", first, "--out", tmp_path)
-    assert kwalk(*words).code == 70
+    monkeypatch.setattr(commands, "fuzz", interrupted)
+    words = ("--models", 8, "--snippets", 0, "--seed", first, "--out", tmp_path)
+    assert fuzz_run(*words).code == 70
     monkeypatch.undo()
-    (line,) = map(json.loads, (tmp_path / "selftest" / "log.jsonl").read_text().splitlines())
+    (line,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
     assert (line["first_seed"], line["models_asked"], line["differences"], line["at_end"]) == (first, 8, 1, True)
     assert line["next_seed"] == first + line["models"] < first + 8
-    rest = kwalk("selftest", "--resume", "--out", tmp_path, "--json")
+    rest = fuzz_run("--resume", "--out", tmp_path, "--json")
     assert (rest.code, rest.object["models"]) == (0, 8 - line["models"])
     assert rest.object["next_seed"] == first + 8
-    empty = kwalk("selftest", "--resume", "--out", tmp_path / "elsewhere")
+    empty = fuzz_run("--resume", "--out", tmp_path / "elsewhere")
     assert empty.code == 2 and "There is no log of a run in" in empty.err
 
 
@@ -318,7 +334,7 @@ def test_a_process_that_dies_is_a_difference_and_the_run_continues(monkeypatch):
         return TaskReport(states=1)
 
     monkeypatch.setattr(module, "run_task", mortal)
-    result = module.selftest(SelftestOptions(models=6, snippets=0, seed=FIRST, workers=2))
+    result = module.fuzz(FuzzOptions(models=6, snippets=0, seed=FIRST, workers=2))
     assert (result.models, result.states, result.next_seed) == (6, 5, FIRST + 6)
     (one,) = result.differences
     assert (one.task.seed, one.kind, one.source) == (FIRST + 1, module.CRASH, random_model(FIRST + 1))

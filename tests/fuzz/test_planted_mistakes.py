@@ -7,10 +7,14 @@ import z3
 
 from kwalk.model.language.lift.solver import Solver
 from kwalk.model.language.lift.terms import Term
-from kwalk.search.analyses.selftest.comparison import Engines, difference_in
-from kwalk.search.analyses.selftest.models import random_model
+from kwalk.search.kernel.compile import functions  # whose own names must not be bound while a mistake is planted
 from kwalk.search.kernel.compile.emitter import Emitter
+from tests.agreement.planted_kernels import without_cache
 from tests.agreement.test_planted_errors import PLANTED
+from tests.fuzz.comparison import Engines, difference_in
+from tests.fuzz.models import random_model
+
+__all__ = ["functions", "without_cache"]
 
 FEW = 160
 """The number of models within which each mistake must be found."""
@@ -111,6 +115,7 @@ def test_a_mistake_in_the_lifter_is_found(wrong, monkeypatch):
     assert is_found(Engines.NONE)
 
 
+@pytest.mark.usefixtures("without_cache")
 @pytest.mark.parametrize("wrong", EMITTER)
 def test_a_mistake_in_the_kernel_emitter_is_found(wrong, monkeypatch):
     EMITTER[wrong](monkeypatch)

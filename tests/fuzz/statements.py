@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from kwalk.search.analyses.selftest.expressions import DEPTH, Expressions, GenerationScope
-from kwalk.search.analyses.selftest.schema import (
+from tests.fuzz.expressions import DEPTH, Expressions, GenerationScope
+from tests.fuzz.schema import (
     ArrayType,
     BoolType,
     ClassType,

@@ -23,7 +23,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kwalk.search.exhaustive.liveness.waiting import (
+from kwalk.search.liveness.waiting import (
     COMPONENT_DONE,
     OUTSIDE,
     Loop,

@@ -17,12 +17,12 @@ import pyarrow as pa
 from attrs import frozen
 
 from kwalk.model.language import Model, PropertyInstance
-from kwalk.search.analyses.nightly.folder import DamagedPart
-from kwalk.search.analyses.nightly.plan import NightlyTask
-from kwalk.search.analyses.nightly.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clusters, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
+from kwalk.search.night.folder import DamagedPart
+from kwalk.search.night.plan import NightlyTask
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 from kwalk.search.results.confirmation import Origin
 from kwalk.search.results.vacuity import unfailing_notes
 from kwalk.search.results.verdict import DEADLOCK, Verdict

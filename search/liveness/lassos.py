@@ -12,8 +12,9 @@ import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import FairnessConditions, FairnessKind
-from kwalk.search.exhaustive.liveness.components import MARK_FAIR
-from kwalk.search.exhaustive.liveness.waiting import (
+from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
+from kwalk.search.liveness.components import MARK_FAIR
+from kwalk.search.liveness.waiting import (
     OUTSIDE,
     Loop,
     Region,
@@ -24,7 +25,6 @@ from kwalk.search.exhaustive.liveness.waiting import (
     has_condition_in,
     is_unsatisfied,
 )
-from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
 from kwalk.search.native.intrinsics import ZERO, integer, peek, peek32, poke32
 from kwalk.search.native.loops import Int64Array, loop, part
 from kwalk.search.results.confirmation import apply_instance, enabled_row

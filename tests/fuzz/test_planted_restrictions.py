@@ -11,8 +11,8 @@ from attrs import evolve
 from kwalk.model.language import Model, StepResult
 from kwalk.model.language.lift import lifting
 from kwalk.model.language.refinement import MappedAction, RefinedSteps, Refinement
-from kwalk.search.analyses.selftest.comparison import Engines, difference_in
-from kwalk.search.analyses.selftest.models import random_model
+from tests.fuzz.comparison import Engines, difference_in
+from tests.fuzz.models import random_model
 
 MOST = 60
 """The number of models with a construct within which each mistake in it must be found."""

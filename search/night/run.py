@@ -14,9 +14,10 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from kwalk.model.language import UsageError
-from kwalk.search.analyses.nightly.config import Config, config_from
-from kwalk.search.analyses.nightly.driver import Environment, NightlyRun, RunObserver, ahead_compiler
-from kwalk.search.analyses.nightly.folder import (
+from kwalk.search.base.signals import interrupts_noticed
+from kwalk.search.night.config import Config, config_from
+from kwalk.search.night.driver import Environment, NightlyRun, RunObserver, ahead_compiler
+from kwalk.search.night.folder import (
     MANIFEST,
     DamagedPart,
     Manifest,
@@ -25,10 +26,9 @@ from kwalk.search.analyses.nightly.folder import (
     resumed_manifest,
     set_environment,
 )
-from kwalk.search.analyses.nightly.plan import NightlyTask, tasks_of
-from kwalk.search.analyses.nightly.simulation_task import LAST
-from kwalk.search.analyses.nightly.tables import ChunkRow, RunRow
-from kwalk.search.base.signals import interrupts_noticed
+from kwalk.search.night.plan import NightlyTask, tasks_of
+from kwalk.search.night.simulation_task import LAST
+from kwalk.search.night.tables import ChunkRow, RunRow
 from kwalk.search.results.verdict import Answer
 from kwalk.search.spark.session import spark_session
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kwalk.model.language import Model
-from kwalk.search.analyses.selftest.comparison import difference_in, imported
-from kwalk.search.analyses.selftest.selftest import Engines
-from kwalk.search.analyses.selftest.snippets import compare_snippets
+from tests.fuzz.comparison import difference_in, imported
+from tests.fuzz.run import Engines
+from tests.fuzz.snippets import compare_snippets
 
 MODEL = """
 from enum import Enum

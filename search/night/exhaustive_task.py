@@ -13,14 +13,14 @@ from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.search.analyses.examination import examined
-from kwalk.search.analyses.nightly.config import memory_bytes
-from kwalk.search.analyses.nightly.folder import MANIFEST, RunFolder
-from kwalk.search.analyses.nightly.plan import NightlyTask
-from kwalk.search.analyses.nightly.rows import cluster_id, row_of_run
-from kwalk.search.analyses.nightly.tables import ActionRow, CoverageRow, FindingRow, LevelRow, RunRow
 from kwalk.search.base.progress import Report
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.clusters import with_clusters
+from kwalk.search.night.config import memory_bytes
+from kwalk.search.night.folder import MANIFEST, RunFolder
+from kwalk.search.night.plan import NightlyTask
+from kwalk.search.night.rows import cluster_id, row_of_run
+from kwalk.search.night.tables import ActionRow, CoverageRow, FindingRow, LevelRow, RunRow
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, FindingCluster, Strength, Verdict
 from kwalk.search.spark.exhaustive.explorer import LevelDone

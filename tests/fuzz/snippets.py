@@ -20,17 +20,18 @@ from kwalk.model.language import LiftError, Model
 from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.lift import Lifted, lift
 from kwalk.model.language.lift.rules import is_announced
-from kwalk.search.analyses.selftest.comparison import (
+from kwalk.search.kernel.differential import disagreements
+from tests.fuzz.comparison import (
     Difference,
     ModelComparison,
     imported,
     refusal_of,
     what_is_refused,
 )
-from kwalk.search.analyses.selftest.expressions import Expressions, GenerationScope
-from kwalk.search.analyses.selftest.models import HEADER, declarations
-from kwalk.search.analyses.selftest.oracle import Frozen, Oracle
-from kwalk.search.analyses.selftest.schema import (
+from tests.fuzz.expressions import Expressions, GenerationScope
+from tests.fuzz.models import HEADER, declarations
+from tests.fuzz.oracle import Frozen, Oracle
+from tests.fuzz.schema import (
     BoolType,
     ClassType,
     GeneratedType,
@@ -41,8 +42,7 @@ from kwalk.search.analyses.selftest.schema import (
     argument_types,
     expanded,
 )
-from kwalk.search.analyses.selftest.statements import STEP, Statements, is_value
-from kwalk.search.kernel.differential import disagreements
+from tests.fuzz.statements import STEP, Statements, is_value
 
 STATES = 10
 """Random states in which a snippet is executed."""

@@ -1,7 +1,7 @@
 """The result of a nightly run, read from its folder, without any model.
 
 The run can be complete, running, interrupted, or have damaged parts; `RunResult.missing` lists what is missing. Only
-rounds that count are read (see `kwalk.search.analyses.nightly.folder`): those from which a killed run is resumed.
+rounds that count are read (see `kwalk.search.night.folder`): those from which a killed run is resumed.
 
 Words: a *cluster* is all findings of one shape of a task, over its rounds. The *growth* of a task is the number of
 distinct states after each number of steps (of walks) or levels (of a search).
@@ -17,8 +17,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from kwalk.model.language import UsageError
-from kwalk.search.analyses.nightly.folder import MANIFEST, DamagedPart, RunFolder, part_name
-from kwalk.search.analyses.nightly.tables import TABLES, ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
+from kwalk.search.night.folder import MANIFEST, DamagedPart, RunFolder, part_name
+from kwalk.search.night.tables import TABLES, ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
 
 ANSWERS = {"": "deadlock", "when quiescent": "bad stable state"}
 """The answer that a cluster shows, by the kind of its property; "violated" for all other kinds."""

@@ -1,11 +1,16 @@
-"""The command that compares kwalk with an oracle on random models and snippets: `kwalk selftest`."""
+"""Compare kwalk with an oracle on random models and snippets, and write what differs.
+
+python -m tests.fuzz --models 20000 --snippets 100000 --workers 2
+python -m tests.fuzz --workers 2 --resume                          continue it after an interrupt
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -16,24 +21,23 @@ from rich.text import Text
 from kwalk.model.language import UsageError
 from kwalk.model.language.distributions import kwalk_version
 from kwalk.reports.commands.output import print_ending, print_json
-from kwalk.reports.commands.target import command_line
 from kwalk.reports.document import CodeBlock
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.progress import duration, shown_on_stderr
 from kwalk.reports.terminal import console
-from kwalk.search.analyses.selftest.selftest import (
+from tests.fuzz.run import (
     MODULE,
     FoundDifference,
-    SelftestOptions,
-    SelftestResult,
-    selftest,
+    FuzzOptions,
+    FuzzResult,
+    fuzz,
 )
 
 OPTIONS = ("models", "snippets", "seed", "seconds", "workers")
-FOLDER = "selftest"
-"""The folder for the sources of differences and the log, in the folder of the results."""
+FOLDER = "build/fuzz"
+"""The folder for the sources of differences and the log."""
 DIFFERENT = 70
 """The exit code if anything differs: that of an internal error."""
 LISTED_REFUSALS = 12
@@ -45,37 +49,64 @@ SOURCES = ("model/language", "search")
 """The folders whose content the log names by a digest: two runs with the same one test the same kwalk."""
 
 
-def run_selftest(options: Namespace) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Compare kwalk with the oracle; 0 if nothing differs, else 70."""
-    with out_folder(f"{options.out}/{FOLDER}") as out, shown_on_stderr() as report:
-        asked = SelftestOptions(
+    options = _parser().parse_args(argv)
+    with out_folder(options.out) as out, shown_on_stderr() as report:
+        asked = FuzzOptions(
             models=options.models,
             snippets=options.snippets,
             seed=options.seed,
             seconds=options.seconds,
-            workers=options.workers or 1,
+            workers=options.workers,
             report=report,
         )
         if options.resume:
             asked = _remaining(asked, out.path / LOG)
-            options.models, options.snippets, options.seed = asked.models, asked.snippets, asked.seed
         log = _Log(asked, out)
-        result = selftest(evolve(asked, found=log.found, done=partial(log.done, at_end=False)))
+        result = fuzz(evolve(asked, found=log.found, done=partial(log.done, at_end=False)))
         log.done(result, at_end=True)
         written = {name: str(path) for name, path in log.written.items()}
     code = DIFFERENT if result.differences else 0
-    command = command_line(options, (), OPTIONS)
+    command = _command(asked)
     if options.json:
-        print_json({**selftest_object(result), "exit_code": code, "command": command, "files": written})
+        print_json({**result_object(result), "exit_code": code, "command": command, "files": written})
         return code
     _print(result, command, written)
     return code
 
 
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="python -m tests.fuzz", description=__doc__, formatter_class=RawDescriptionHelpFormatter
+    )
+    counts = {
+        "--models": (200, "number of random models"),
+        "--snippets": (2000, "number of random snippets"),
+        "--seed": (0, "the seed of the first model"),
+        "--workers": (1, "number of processes"),
+    }
+    for name, (default, about) in counts.items():
+        parser.add_argument(name, type=int, default=default, metavar="N", help=f"{about} (default: {default})")
+    parser.add_argument("--seconds", type=float, metavar="N", help="time budget in seconds")
+    parser.add_argument("--resume", action="store_true", help="continue the run whose log is in the folder of --out")
+    parser.add_argument(
+        "--out", default=FOLDER, metavar="DIR", help=f"folder of differences and log (default: {FOLDER})"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    return parser
+
+
+def _command(options: FuzzOptions) -> str:
+    """Return the command that repeats a run."""
+    words = (f"--{name} {getattr(options, name)}" for name in OPTIONS if getattr(options, name) is not None)
+    return " ".join(("python -m tests.fuzz", *words))
+
+
 class _Log:
     """Writes differences when they are found, and the log."""
 
-    def __init__(self, options: SelftestOptions, out: OutFolder) -> None:
+    def __init__(self, options: FuzzOptions, out: OutFolder) -> None:
         self.options, self.out, self.last = options, out, time.monotonic()
         self.written: dict[str, Path] = {}
         last = options.seed + max(options.models, -(-options.snippets // MODULE))
@@ -97,7 +128,7 @@ class _Log:
             text = f"{one.task.name}: {one.kind}: {self.written[name]}"
             console(sys.stderr).print(Text(visible(text)), soft_wrap=True)
 
-    def done(self, result: SelftestResult, *, at_end: bool) -> None:
+    def done(self, result: FuzzResult, *, at_end: bool) -> None:
         """Add a line to the log, at the end and if the last one is old."""
         if not at_end and time.monotonic() - self.last < LOG_SECONDS:
             return
@@ -121,7 +152,7 @@ class _Log:
             file.write(json.dumps(line) + "\n")
 
 
-def _remaining(options: SelftestOptions, log: Path) -> SelftestOptions:
+def _remaining(options: FuzzOptions, log: Path) -> FuzzOptions:
     """Return the options of what a run has left, by the last line of its log."""
     try:
         last = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
@@ -142,11 +173,11 @@ def _digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-def _rate(result: SelftestResult) -> float:
+def _rate(result: FuzzResult) -> float:
     return (result.models + result.snippets) / result.seconds if result.seconds else 0.0
 
 
-def selftest_object(result: SelftestResult) -> dict[str, object]:
+def result_object(result: FuzzResult) -> dict[str, object]:
     """Return the result as a JSON object."""
     return {
         "models": result.models,
@@ -174,12 +205,12 @@ def _file(one: FoundDifference) -> str:
     """Return the text of a module that shows a difference, with the command that finds it again."""
     what = "snippets" if one.task.size else "models"
     other = "--models 0" if one.task.size else "--snippets 0"
-    command = f"kwalk selftest --seed {one.task.seed} --{what} 1 {other}"
+    command = f"python -m tests.fuzz --seed {one.task.seed} --{what} 1 {other}"
     lines = [f"# {one.kind}", *(f"# {line}" for line in one.text.splitlines()), f"# {command}", one.source]
     return "\n".join(lines) + "\n"
 
 
-def _print(result: SelftestResult, command: str, written: dict[str, str]) -> None:
+def _print(result: FuzzResult, command: str, written: dict[str, str]) -> None:
     out = console()
     for number, one in enumerate(result.differences):
         path = written[_name(number, one)]
@@ -198,4 +229,8 @@ def _print(result: SelftestResult, command: str, written: dict[str, str]) -> Non
     for line in lines:
         out.print(Text(visible(line)), soft_wrap=True)
     out.print()
-    print_ending({"Continue": f"kwalk selftest --seed {result.next_seed}"}, command, out)
+    print_ending({"Continue": f"python -m tests.fuzz --seed {result.next_seed}"}, command, out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,12 +14,12 @@ from itertools import islice
 
 from attrs import define, evolve, field, frozen
 
-from kwalk.search.analyses.selftest.comparison import Difference, Engines, compare_model, difference_in, refusal_of
-from kwalk.search.analyses.selftest.models import random_model
-from kwalk.search.analyses.selftest.reduction import MOST_TESTS, Reducer
-from kwalk.search.analyses.selftest.snippets import compare_snippets, random_snippets, snippet_difference
 from kwalk.search.base.progress import Progress, Report, silent, unannounced
 from kwalk.search.base.worker_processes import run_in_processes
+from tests.fuzz.comparison import Difference, Engines, compare_model, difference_in, refusal_of
+from tests.fuzz.models import random_model
+from tests.fuzz.reduction import MOST_TESTS, Reducer
+from tests.fuzz.snippets import compare_snippets, random_snippets, snippet_difference
 
 SHARES = {
     2: Engines.KERNEL,
@@ -41,7 +41,7 @@ REDUCED = 2
 
 
 @frozen(kw_only=True)
-class SelftestOptions:
+class FuzzOptions:
     """The options of a run.
 
     Args:
@@ -65,11 +65,11 @@ class SelftestOptions:
     tests: int = MOST_TESTS
     report: Report = field(default=silent, repr=False)
     found: Callable[[int, FoundDifference], None] = field(default=lambda number, one: None, repr=False)
-    done: Callable[[SelftestResult], None] = field(default=lambda result: None, repr=False)
+    done: Callable[[FuzzResult], None] = field(default=lambda result: None, repr=False)
 
 
 @frozen
-class SelftestTask:
+class FuzzTask:
     """A model, or a module of snippets (`size` is their number), by its seed."""
 
     seed: int
@@ -99,7 +99,7 @@ class SelftestTask:
 class FoundDifference:
     """A difference between kwalk and the oracle."""
 
-    task: SelftestTask
+    task: FuzzTask
     kind: str
     text: str
     source: str = field(repr=False)
@@ -119,7 +119,7 @@ class TaskReport:
 
 
 @define
-class SelftestResult:
+class FuzzResult:
     """The counts of a run."""
 
     models: int = 0
@@ -140,7 +140,7 @@ class SelftestResult:
     """The seed with which a run continues after this one."""
     seconds: float = 0.0
 
-    def add(self, task: SelftestTask, report: TaskReport) -> None:
+    def add(self, task: FuzzTask, report: TaskReport) -> None:
         """Add what a task has compared."""
         self.differences += report.differences
         if task.size:
@@ -155,7 +155,7 @@ class SelftestResult:
         self.engines.update(one.name.lower() for one in task.engines if one.name)
 
 
-def run_task(task: SelftestTask) -> TaskReport:
+def run_task(task: FuzzTask) -> TaskReport:
     """Compare one model, or the snippets of one module."""
     source = task.source()
     if task.size:
@@ -173,10 +173,10 @@ def run_task(task: SelftestTask) -> TaskReport:
     return TaskReport(report.states, report.is_complete, refusals=refusals)
 
 
-def tasks_of(options: SelftestOptions) -> list[SelftestTask]:
+def tasks_of(options: FuzzOptions) -> list[FuzzTask]:
     """Return the models and modules of snippets of a run, so mixed that both end at the same time."""
-    models = [SelftestTask(options.seed + number) for number in range(options.models)]
-    modules = [SelftestTask(options.seed + number, MODULE) for number in range(-(-options.snippets // MODULE))]
+    models = [FuzzTask(options.seed + number) for number in range(options.models)]
+    modules = [FuzzTask(options.seed + number, MODULE) for number in range(-(-options.snippets // MODULE))]
     longer, shorter = (models, modules) if len(models) >= len(modules) else (modules, models)
     places = [((number + 0.5) / max(1, len(longer)), task) for number, task in enumerate(longer)]
     places += [((number + 0.5) / max(1, len(shorter)), task) for number, task in enumerate(shorter)]
@@ -184,7 +184,7 @@ def tasks_of(options: SelftestOptions) -> list[SelftestTask]:
 
 
 @unannounced()
-def selftest(options: SelftestOptions) -> SelftestResult:
+def fuzz(options: FuzzOptions) -> FuzzResult:
     """Compare kwalk with the oracle on random models and snippets; reduce what differs.
 
     Ctrl-C and a spent time budget end the run with what was compared so far.
@@ -192,7 +192,7 @@ def selftest(options: SelftestOptions) -> SelftestResult:
     began, tasks = time.monotonic(), tasks_of(options)
     remaining = sorted(tasks, key=lambda task: task.seed, reverse=True)
     after = max((task.seed + 1 for task in tasks), default=options.seed)
-    result, done = SelftestResult(next_seed=options.seed), set[SelftestTask]()
+    result, done = FuzzResult(next_seed=options.seed), set[FuzzTask]()
     try:
         for task, report in _reports(tasks, options, began):
             for number, one in enumerate(report.differences, len(result.differences)):
@@ -221,9 +221,7 @@ def selftest(options: SelftestOptions) -> SelftestResult:
     return result
 
 
-def _reports(
-    tasks: Sequence[SelftestTask], options: SelftestOptions, began: float
-) -> Iterator[tuple[SelftestTask, TaskReport]]:
+def _reports(tasks: Sequence[FuzzTask], options: FuzzOptions, began: float) -> Iterator[tuple[FuzzTask, TaskReport]]:
     """Yield the report of each task; a small run needs no processes."""
     if options.workers == 1 and len(tasks) <= 4 * BATCH:
         yield from ((task, run_task(task)) for task in tasks)
@@ -235,21 +233,21 @@ def _reports(
     )
 
 
-def _lost(task: SelftestTask, text: str) -> TaskReport:
+def _lost(task: FuzzTask, text: str) -> TaskReport:
     """Return the report of a task whose process died."""
     return TaskReport(differences=(FoundDifference(task, CRASH, text, task.source()),))
 
 
-def _progress(result: SelftestResult, done: int, total: int, seconds: float) -> Progress:
+def _progress(result: FuzzResult, done: int, total: int, seconds: float) -> Progress:
     note = f"{result.models:,} models, {result.snippets:,} snippets, {len(result.differences)} differences"
     left = seconds / done * (total - done) if done else None
-    return Progress("selftest", result.models + result.snippets, "models and snippets", seconds, left=left, note=note)
+    return Progress("fuzz", result.models + result.snippets, "models and snippets", seconds, left=left, note=note)
 
 
 # Reduction.
 
 
-def _reduced(differences: Sequence[FoundDifference], options: SelftestOptions) -> Iterator[FoundDifference]:
+def _reduced(differences: Sequence[FoundDifference], options: FuzzOptions) -> Iterator[FoundDifference]:
     """Yield the differences, the first of each kind with a reduced source."""
     seen: Counter[str] = Counter()
     for one in tuple(differences):
@@ -273,7 +271,7 @@ def reduced_difference(one: FoundDifference, tests: int = MOST_TESTS) -> FoundDi
     return evolve(one, source=source, text=found.text, is_reduced=True)
 
 
-def _difference_of(task: SelftestTask, source: str) -> Difference | None:
+def _difference_of(task: FuzzTask, source: str) -> Difference | None:
     if task.size:
         return snippet_difference(source, task.seed)
     return difference_in(source, task.seed, task.engines)

@@ -18,9 +18,12 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import DomainError, Kind, PropertyInstance
 from kwalk.search.analyses.examination import examined
-from kwalk.search.analyses.nightly.folder import DamagedPart, RunFolder
-from kwalk.search.analyses.nightly.plan import NightlyTask
-from kwalk.search.analyses.nightly.rows import (
+from kwalk.search.base.options import StopReason
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
+from kwalk.search.night.folder import DamagedPart, RunFolder
+from kwalk.search.night.plan import NightlyTask
+from kwalk.search.night.rows import (
     ClusterReader,
     TaskTotals,
     action_rows,
@@ -30,10 +33,7 @@ from kwalk.search.analyses.nightly.rows import (
     rows_of_clusters,
     unpack_totals,
 )
-from kwalk.search.analyses.nightly.tables import ChunkRow, FindingRow, RunRow
-from kwalk.search.base.options import StopReason
-from kwalk.search.kernel.interface import Kernel
-from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
+from kwalk.search.night.tables import ChunkRow, FindingRow, RunRow
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingCluster, Strength, Verdict

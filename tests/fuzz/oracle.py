@@ -13,8 +13,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from kwalk.search.analyses.selftest import oracle_library as library
-from kwalk.search.analyses.selftest.oracle_library import ObjectSlot, OracleFunction, OracleScenario, token
+from tests.fuzz import oracle_library as library
+from tests.fuzz.oracle_library import ObjectSlot, OracleFunction, OracleScenario, token
 
 Frozen = tuple[Any, ...]
 """A state as nested tuples."""

@@ -18,9 +18,9 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive.explorer import MAX_PACE, MIN_PACE, ExplorationResult, Explorer
-from kwalk.search.exhaustive.liveness.components import SCC_DONE, SCC_FULL, SccCursor, find_components
-from kwalk.search.exhaustive.liveness.lassos import Lasso, LassoSearch
-from kwalk.search.exhaustive.liveness.waiting import OutOfMemory, WaitingStates
+from kwalk.search.liveness.components import SCC_DONE, SCC_FULL, SccCursor, find_components
+from kwalk.search.liveness.lassos import Lasso, LassoSearch
+from kwalk.search.liveness.waiting import OutOfMemory, WaitingStates
 from kwalk.search.results.confirmation import PackedPath, blocking_bounds, extended_path
 from kwalk.search.results.fairness import liveness_properties
 

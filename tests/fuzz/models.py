@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
 
-from kwalk.search.analyses.selftest.expressions import Expressions, GenerationScope
-from kwalk.search.analyses.selftest.schema import (
+from tests.fuzz.expressions import Expressions, GenerationScope
+from tests.fuzz.schema import (
     BoolType,
     ClassType,
     EnumType,
@@ -24,7 +24,7 @@ from kwalk.search.analyses.selftest.schema import (
     expanded,
     value_count,
 )
-from kwalk.search.analyses.selftest.statements import STEP, Statements
+from tests.fuzz.statements import STEP, Statements
 
 HEADER = '''"""Random model {seed}."""
 from enum import Enum

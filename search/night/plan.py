@@ -13,8 +13,8 @@ from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from, setting_text
-from kwalk.search.analyses.nightly.config import DEPTH, Config, TaskTable
 from kwalk.search.kernel.model_digest import cache_key
+from kwalk.search.night.config import DEPTH, Config, TaskTable
 from kwalk.search.simulation.options import allowed_instances
 
 MOST_TASKS = 10_000

@@ -18,19 +18,6 @@ from pyspark.sql import SparkSession
 
 from kwalk.model.language import KwalkError, Model
 from kwalk.model.language.errors import InternalError
-from kwalk.search.analyses.nightly.exhaustive_task import ExhaustiveTask
-from kwalk.search.analyses.nightly.folder import Manifest, RunFolder, now
-from kwalk.search.analyses.nightly.plan import NightlyTask
-from kwalk.search.analyses.nightly.rows import cluster_id
-from kwalk.search.analyses.nightly.simulation_task import (
-    SimulationTask,
-    error_of,
-    failed_row,
-    run_row,
-    task_verdict,
-    with_error,
-)
-from kwalk.search.analyses.nightly.tables import RunRow
 from kwalk.search.base.progress import Progress, Report
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.base.worker_processes import LOOK, ProcessPool, WorkerProcess, process_pool
@@ -45,6 +32,19 @@ from kwalk.search.kernel.compile.slices import (
 )
 from kwalk.search.minimize.model_signature import signature_of
 from kwalk.search.native.machine_code import LoadedCode, cpu
+from kwalk.search.night.exhaustive_task import ExhaustiveTask
+from kwalk.search.night.folder import Manifest, RunFolder, now
+from kwalk.search.night.plan import NightlyTask
+from kwalk.search.night.rows import cluster_id
+from kwalk.search.night.simulation_task import (
+    SimulationTask,
+    error_of,
+    failed_row,
+    run_row,
+    task_verdict,
+    with_error,
+)
+from kwalk.search.night.tables import RunRow
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.walk import SlicingChoice

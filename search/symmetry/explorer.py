@@ -18,11 +18,11 @@ from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import Explorer
 from kwalk.search.exhaustive.layout import KernelView
-from kwalk.search.exhaustive.symmetry.canonicalize import SymmetryTable
-from kwalk.search.exhaustive.symmetry.interchange import check_interchangeable
-from kwalk.search.exhaustive.symmetry.permutations import Renaming
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.confirmation import PackedPath, apply_instance
+from kwalk.search.symmetry.canonicalize import SymmetryTable
+from kwalk.search.symmetry.interchange import check_interchangeable
+from kwalk.search.symmetry.permutations import Renaming
 
 BLOCK = 1 << 14
 """States whose orbits are counted at a time."""

@@ -19,7 +19,7 @@ from kwalk.search.native.loops import Word, WordArray, WordMatrix, loop, part
 from kwalk.search.visited.keys import same_words
 
 if TYPE_CHECKING:
-    from kwalk.search.exhaustive.symmetry.permutations import Permutation, RenamedLeaf, Renaming
+    from kwalk.search.symmetry.permutations import Permutation, RenamedLeaf, Renaming
 
 TABLE_PERMUTATIONS, TABLE_MOVES, TABLE_MASKS = range(3)
 """The head of a table, in words: the number of permutations, the moves of each, and a mask of the bits that stay for
@@ -153,7 +153,7 @@ class SymmetryTable:
         return masks
 
     def _move(self, place: RenamedLeaf, permutation: Permutation) -> np.ndarray:
-        from kwalk.search.exhaustive.symmetry.permutations import packed_names  # other searches import this module, too
+        from kwalk.search.symmetry.permutations import packed_names  # other searches import this module, too
 
         kernel, target = self.kernel, self.renaming.target(place, permutation)
         move = np.zeros(MOVE_LENGTH, np.uint64)

@@ -36,7 +36,11 @@ from kwalk.model.language import (
 )
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import Lifted, lift
-from kwalk.search.analyses.selftest.oracle import (
+from kwalk.search.kernel.differential import disagreements
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.results.trace import Trace
+from kwalk.search.results.verdict import Finding, ProofOutcome, Verdict
+from tests.fuzz.oracle import (
     ERROR,
     Exploration,
     Frozen,
@@ -46,11 +50,7 @@ from kwalk.search.analyses.selftest.oracle import (
     explore,
     shows_violation,
 )
-from kwalk.search.analyses.selftest.oracle_library import LIVENESS_KINDS
-from kwalk.search.kernel.differential import disagreements
-from kwalk.search.kernel.interface import Kernel
-from kwalk.search.results.trace import Trace
-from kwalk.search.results.verdict import Finding, ProofOutcome, Verdict
+from tests.fuzz.oracle_library import LIVENESS_KINDS
 
 MOST_STATES = 120
 """The most states that the oracle visits."""
@@ -121,8 +121,8 @@ class ModelReport:
 @contextmanager
 def imported(source: str) -> Iterator[ModuleType]:
     """Write a model to a file, import it as a user's module, and remove both afterwards."""
-    with tempfile.TemporaryDirectory(prefix="kwalk-selftest-") as folder:
-        name = f"selftest_{Path(folder).name.replace('-', '_')}"
+    with tempfile.TemporaryDirectory(prefix="kwalk-fuzz-") as folder:
+        name = f"fuzz_{Path(folder).name.replace('-', '_')}"
         path = Path(folder) / f"{name}.py"
         path.write_text(source, encoding="utf-8")
         spec = importlib.util.spec_from_file_location(name, path)

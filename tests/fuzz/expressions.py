@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from attrs import define, field
 
-from kwalk.search.analyses.selftest.schema import (
+from tests.fuzz.schema import (
     ArrayType,
     BoolType,
     ClassType,
