@@ -472,7 +472,7 @@ def _verdict(
     engine: Callable[..., Verdict], asked: tuple[Model, tuple[PropertyInstance, ...]], **options: Any
 ) -> Verdict:
     """Return the verdict of an engine; it and its traces have the model that a notebook needs to show them."""
-    from kwalk.search.analyses.examination import examined
+    from kwalk.search.examination.examination import examined
 
     model, properties = asked
     verdict = examined(model, properties, engine(model, properties=properties, **options))

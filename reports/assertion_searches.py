@@ -92,7 +92,7 @@ def search(asked: AssertionQuery, engine: str, requested: dict[str, Any], *, str
     verdict = ENGINES[engine].run(asked, {name: value for name, value in keywords.items() if value is not None})
     if verdict.is_interrupted:
         raise KeyboardInterrupt  # an engine returns what it has; a test run has to end
-    from kwalk.search.analyses.examination import examined
+    from kwalk.search.examination.examination import examined
 
     return examined(asked.model, asked.properties, verdict, strict=strict)
 

@@ -24,8 +24,8 @@ from kwalk.model.language.errors import LiftError
 from kwalk.model.language.properties import Kind, Property
 from kwalk.model.language.source import source_of
 
-_LINES: ContextVar[set[int]] = ContextVar("lines of generators")
-"""Where an observed function adds the lines of its generators that yield something."""
+_YIELDING: ContextVar[set[int]] = ContextVar("generators that yield something")
+"""Where an observed function adds the codes of its generators that yield something, by identity."""
 CONSUMERS: dict[str, Callable[[Iterable[Any]], bool]] = {"all": all, "any": any}
 """The functions whose argument is a quantifier's generator expression."""
 KINDS = frozenset({Kind.ALWAYS, Kind.WHEN_QUIESCENT})
@@ -35,16 +35,18 @@ speed (records-through-failover: 3.9 M steps/s of CPU in place of 4.3 M), as the
 
 @frozen
 class Quantifier:
-    """The quantifiers of a property that begin in one line.
+    """A quantifier of a property.
 
     Attributes:
-        line: the line of the file.
-        ranges: the clauses of their generator expressions, as text.
+        number: its place among the generator expressions of the property, from 0; it depends on no line.
+        position: line and column of its generator expression in the syntax tree.
+        range: the clauses of its generator expression, as text.
         is_whole: whether the property can be false only where the quantifier has an element.
     """
 
-    line: int
-    ranges: tuple[str, ...]
+    number: int
+    position: tuple[int, int]
+    range: str
     is_whole: bool
 
 
@@ -58,8 +60,8 @@ class QuantifierElements(Property):
     def __init__(self, prop: Property, quantifier: Quantifier) -> None:
         super().__init__(prop.function, prop.kind, "", "")
         self.prop, self.quantifier, self.only_counts = prop, quantifier, True
-        self.name = f"{prop.name}_elements_{quantifier.line}"
-        self.about = f"Counts where the quantifier of {prop.name} in line {quantifier.line} has an element."
+        self.name = f"{prop.name}_elements_{quantifier.number + 1}"
+        self.about = f"Counts where `{quantifier.range}` of {prop.name} has an element."
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:  # type: ignore[override]
@@ -70,21 +72,22 @@ class QuantifierElements(Property):
     def place(self) -> str:
         """Return file and line of the quantifier, from the present folder if it is below that."""
         file, here = Path(self.function.__code__.co_filename), Path.cwd()
-        return f"{file.relative_to(here) if file.is_relative_to(here) else file}:{self.quantifier.line}"
+        return f"{file.relative_to(here) if file.is_relative_to(here) else file}:{self.quantifier.position[0]}"
 
     def truth(self, *arguments: Any) -> bool | None:
         """Return True if the quantifier has an element in a state; None if it has none."""
-        function = _observed(self.function, self.function.__code__)
+        code: CodeType = self.function.__code__
+        function, generator = _observed(self.function, code), id(_generators(code)[self.quantifier.number])
         for args in self.prop.arguments():
-            lines: set[int] = set()
-            token = _LINES.set(lines)
+            yielding: set[int] = set()
+            token = _YIELDING.set(yielding)
             try:
                 function(*arguments, *args)
             except Exception:  # the premise is false, or the property fails, and then reports that itself
                 continue
             finally:
-                _LINES.reset(token)
-            if self.quantifier.line in lines:
+                _YIELDING.reset(token)
+            if generator in yielding:
                 return True
         return None
 
@@ -102,20 +105,55 @@ def _counted(prop: Property, code: CodeType) -> tuple[QuantifierElements, ...]:
         definition = source_of(prop.function)
     except LiftError:  # lifting reports it
         return ()
-    found: dict[int, list[tuple[ast.GeneratorExp, bool]]] = {}
+    places = sorted(_place(node) for node in _below(definition.body) if isinstance(node, ast.GeneratorExp))
+    if len(places) != len(_generators(code)):  # equal ones in one line, of which CPython makes one
+        return ()
+    found: dict[tuple[int, int], tuple[ast.GeneratorExp, bool]] = {}
     returned = [node.value for node in ast.walk(definition) if isinstance(node, ast.Return)]
     for value in returned:
         if value is not None:
             for generator, is_whole in _quantifiers(value, is_positive=True, is_whole=len(returned) == 1):
-                found.setdefault(generator.lineno, []).append((generator, is_whole))
+                found[_place(generator)] = generator, is_whole
     names = prop.function.__globals__
     if any(name in names for name in CONSUMERS):
         return ()
     return tuple(
-        QuantifierElements(prop, Quantifier(line, tuple(_ranges(one) for one, _ in here), any(w for _, w in here)))
-        for line, here in sorted(found.items())
-        if not any(_never_empty(one, names) for one, _ in here)
+        QuantifierElements(prop, Quantifier(places.index(place), place, _range(generator), is_whole))
+        for place, (generator, is_whole) in sorted(found.items())
+        if not _never_empty(generator, names)
     )
+
+
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _below(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    return (node for statement in statements for node in ast.walk(statement))
+
+
+_GENERATORS: dict[int, tuple[CodeType, tuple[CodeType, ...]]] = {}
+"""Results of `_generators` by the identity of the code, which is kept with it: equal codes have others."""
+
+
+def _generators(code: CodeType) -> tuple[CodeType, ...]:
+    """Return the codes of all generator expressions in a function, in the order of their text."""
+    if id(code) not in _GENERATORS:
+        _GENERATORS[id(code)] = code, _ordered_generators(code)
+    return _GENERATORS[id(code)][1]
+
+
+def _ordered_generators(code: CodeType) -> tuple[CodeType, ...]:
+
+    def codes(outer: CodeType) -> Iterator[CodeType]:
+        for inner in outer.co_consts:
+            if isinstance(inner, CodeType):
+                yield from (inner, *codes(inner))
+
+    def first(generator: CodeType) -> tuple[int, int]:
+        return min((line, column or 0) for line, _, column, _ in generator.co_positions() if line is not None)
+
+    return tuple(sorted((inner for inner in codes(code) if inner.co_name == "<genexpr>"), key=first))
 
 
 def _mentions(code: CodeType) -> bool:
@@ -149,7 +187,7 @@ def _quantifiers(node: ast.expr, *, is_positive: bool, is_whole: bool) -> Iterat
             yield from _quantifiers(generator.elt, is_positive=is_positive, is_whole=is_whole and is_quantifier)
 
 
-def _ranges(generator: ast.GeneratorExp) -> str:
+def _range(generator: ast.GeneratorExp) -> str:
     """Return the clauses of a generator expression as text."""
     return ast.unparse(generator)[1:-1].removeprefix(ast.unparse(generator.elt)).strip()
 
@@ -176,7 +214,7 @@ class _Names(dict[str, Any]):
 
 @lru_cache(maxsize=256)
 def _observed(function: FunctionType, code: CodeType) -> FunctionType:
-    """Return a copy of a function that adds the line of each generator expression with an element to `_LINES`.
+    """Return a copy of a function that adds the code of each generator expression with an element to `_YIELDING`.
 
     Args:
         function: the function.
@@ -194,7 +232,7 @@ def _observing(consume: Callable[[Iterable[Any]], bool]) -> Callable[[Iterable[A
 
 
 def _noted(items: Any) -> Iterator[Any]:
-    line = items.gi_code.co_firstlineno
+    generator = id(items.gi_code)
     for item in items:
-        _LINES.get().add(line)
+        _YIELDING.get().add(generator)
         yield item

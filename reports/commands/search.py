@@ -196,7 +196,7 @@ def hunt(options: Namespace) -> int:
 
 def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
     """Run an engine with the options that are set, the others have the engine's defaults; return the exit code."""
-    from kwalk.search.analyses.examination import examined
+    from kwalk.search.examination.examination import examined
 
     selected = target(options)
     wanted |= {name: getattr(options, name, None) for name in ("seconds", "workers", "keep_going")}

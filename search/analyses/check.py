@@ -13,11 +13,11 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from kwalk.model.language import DomainError, Model, PropertyInstance
+from kwalk.search.base.components import entry
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.shrink import minimize_findings
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import check_agreement
 from kwalk.search.results.verdict import Answer, Verdict, total_compared
 from kwalk.search.results.verdict_builder import error_notes
@@ -111,7 +111,7 @@ def _walks(model: Model, **options: Any) -> Verdict:
 
 def _proof(model: Model, **options: Any) -> Verdict:
     """Attempt proofs, and minimize the violations that are found."""
-    return minimize_findings(model, prove(model, **options))
+    return minimize_findings(model, entry("prove")(model, **options))
 
 
 def _weakness(verdict: Verdict) -> tuple[int, float]:

@@ -13,6 +13,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from kwalk.model.language import DomainError, KwalkError, Model, PropertyInstance
+from kwalk.search.base.components import entry
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -103,11 +104,11 @@ def _walks(model: Model, options: HuntOptions, common: dict[str, Any]) -> Verdic
     """Walk on Spark; if Spark cannot run, in this process, with a note."""
     wanted = {**common, "seed": options.seed, "minimize": options.minimize, "options": options.simulation}
     try:
-        from kwalk.search.spark.walks import walk_on_spark
-
-        verdict = walk_on_spark(model, **wanted, **_present(partitions=options.workers, out=options.out))
-        if verdict.walks or verdict.is_interrupted:
-            return verdict
+        on_spark: Verdict = entry("walk_on_spark")(
+            model, **wanted, **_present(partitions=options.workers, out=options.out)
+        )
+        if on_spark.walks or on_spark.is_interrupted:
+            return on_spark
         why = "Spark had no time for a walk"
     except DomainError:
         raise

@@ -12,6 +12,8 @@ from kwalk.search.base.progress import Report, silent
 
 CHECKPOINT_INTERVAL = 1800.0
 """Seconds between two checkpoints; TLC's default."""
+DEFAULT_INDUCTION = 3
+"""Largest k of k-induction."""
 
 
 class StopReason(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kwalk.search.exhaustive.layout import BATCH, BatchLayout, Counters, Cursor, SearchLayout, Status
+from kwalk.search.exhaustive.layout import BATCH, ENTERED_WORDS, BatchLayout, Counters, Cursor, SearchLayout, Status
 from kwalk.search.native.bit_sliced_counters import add_rows, bump
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -13,15 +13,16 @@ from kwalk.search.native.intrinsics import (
     call,
     call_void,
     count_up,
+    enter,
+    get,
     integer,
     lowest_bit,
     peek,
     peek32,
     poke,
+    put,
 )
-from kwalk.search.native.loops import Int64Array, Word, loop, part
-from kwalk.search.partial_order.stubborn_sets import expand_stubborn_set
-from kwalk.search.symmetry.canonicalize import SymmetryLayout, canonicalize
+from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, Int64Array, Word, loop, part
 from kwalk.search.visited.hash_table import (
     ABSENT,
     find_likely,
@@ -149,10 +150,10 @@ def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
         state, row = load_state(search, cursor[Cursor.NEXT], k), batch.enabled + 8 * kernel.row_words * k
         successors, instances = batch.rows + 8 * kernel.words * total, batch.instances + 4 * total
         places = (state, row, successors, instances, search.counters.hits)
-        if kernel.stubborn.groups == 0:
+        if kernel.reduction.choose == 0:
             made = call(kernel.expand, places)
         else:
-            made, left_out = expand_stubborn_set(kernel.stubborn, kernel.expand, places, batch.choice)
+            made, left_out = _choose_successors(search, places)
             cursor[Cursor.IN_SLEEP_SET] += left_out
         if made < 0:
             cursor[Cursor.FAILURE] = made
@@ -162,9 +163,8 @@ def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
         if found == FOUND_ERROR:
             cursor[Cursor.FAILURE] = -1
             return Status.FAILED
-        if kernel.symmetry != 0:
-            spare = batch.state + 16 * kernel.words
-            canonicalize(SymmetryLayout(kernel.symmetry, kernel.words), successors, made, spare)
+        if kernel.reduction.replace != 0:
+            _replace_successors(search, successors, made)
         hash_successors(search, total, total + made)
         total += made
         cursor[Cursor.NEXT] += 1
@@ -172,6 +172,32 @@ def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
         if kernel.stop and found == FOUND_VIOLATION:
             return Status.VIOLATION
     return Status.RUNNING
+
+
+@part
+def _choose_successors(search: SearchLayout, places: tuple[int, int, int, int, int]) -> tuple[int, int]:
+    """Write the successors of a state that a reduction chooses; return what `expand` does, and how many it left out."""
+    reduction, block = search.kernel.reduction, search.batch.entered
+    workspace = block + 8 * ENTERED_WORDS
+    put(block, BLOCK_ARGUMENTS, reduction.relations)
+    put(block, BLOCK_ARGUMENTS + 1, search.kernel.expand)
+    for k in range(5):
+        put(block, BLOCK_ARGUMENTS + 2 + k, places[k])
+    put(block, BLOCK_ARGUMENTS + 7, workspace)
+    enter(reduction.choose, block)
+    return get(block, BLOCK_RESULT), get(workspace, 0)
+
+
+@part
+def _replace_successors(search: SearchLayout, successors: int, count: int) -> None:
+    """Replace successors by the states that stand for them."""
+    kernel, block = search.kernel, search.batch.entered
+    put(block, BLOCK_ARGUMENTS, kernel.reduction.permutations)
+    put(block, BLOCK_ARGUMENTS + 1, kernel.words)
+    put(block, BLOCK_ARGUMENTS + 2, successors)
+    put(block, BLOCK_ARGUMENTS + 3, count)
+    put(block, BLOCK_ARGUMENTS + 4, search.batch.state + 16 * kernel.words)
+    enter(kernel.reduction.replace, block)
 
 
 FOUND_NOTHING, FOUND_VIOLATION, FOUND_ERROR = range(3)
@@ -385,8 +411,8 @@ def find_parent(search: SearchLayout, block: Int64Array) -> int:
     for index in range(block[0], block[1]):
         arguments = (load_state(search, index, 0), batch.enabled, batch.rows, batch.instances, search.counters.hits)
         made = call(search.kernel.expand, arguments)
-        if search.kernel.symmetry != 0:
-            canonicalize(SymmetryLayout(search.kernel.symmetry, words), batch.rows, made, batch.state + 16 * words)
+        if search.kernel.reduction.replace != 0:
+            _replace_successors(search, batch.rows, made)
         for j in range(made):
             if same_words(batch.rows + 8 * words * j, target, words):
                 block[3] = integer(peek32(batch.instances, j))

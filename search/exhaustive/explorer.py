@@ -19,13 +19,16 @@ import numpy as np
 
 from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base import pacing
+from kwalk.search.base.components import entry
 from kwalk.search.base.options import CheckpointOptions, SearchOptions, StopReason
 from kwalk.search.base.pacing import next_pace
 from kwalk.search.base.progress import Progress
 from kwalk.search.exhaustive import expansion as breadth
 from kwalk.search.exhaustive.first_firings import SHORT, FirstFirings, first_firing
+from kwalk.search.exhaustive.interfaces import StateReduction
 from kwalk.search.exhaustive.layout import (
     BLOCK,
+    NO_REDUCTION,
     BatchBuffers,
     CounterBuffers,
     Cursor,
@@ -39,7 +42,6 @@ from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import LAST, StateSampler, candidates
-from kwalk.search.partial_order.tables import NO_REDUCTION
 from kwalk.search.results.confirmation import PackedPath, extended_path
 from kwalk.search.results.verdict_builder import steps_by_action
 from kwalk.search.visited.hash_table import ABSENT
@@ -52,7 +54,6 @@ if TYPE_CHECKING:
     from kwalk.search.exhaustive.checkpoint import CheckpointWriter
     from kwalk.search.exhaustive.parallel_expansion import WorkerPool
     from kwalk.search.exhaustive.same_length import PropertyHit
-    from kwalk.search.partial_order.reduction import Reduction
 
 
 class CheckpointResult(Protocol):
@@ -85,7 +86,7 @@ class ExplorationResult(Protocol):
     states: StateStore
     initial: int
     """The number of initial states."""
-    reduction: Reduction | None
+    reduction: StateReduction | None
     saving: CheckpointResult | None
     stop_reason: StopReason
     found_ahead: tuple[PropertyHit, ...] = ()
@@ -154,11 +155,11 @@ class Explorer(ExplorationResult):
     def __init__(self, model: Model, kernel: Kernel, options: SearchOptions) -> None:
         self.model, self.kernel, self.options = model, kernel, options
         self.reduction = self._reduction() if options.reduce else None
-        choice = 0 if self.reduction is None else self.reduction.workspace_words(kernel)
-        self.pool = self._worker_pool(choice) if options.workers > 1 else None
+        workspace = 0 if self.reduction is None else self.reduction.workspace_words(kernel)
+        self.pool = self._worker_pool(workspace) if options.workers > 1 else None
         self.states = VisitedSet(kernel.words, kernel.bits, options.memory, widest_step=kernel.instances)
         self.counts = CounterBuffers(kernel, self.states.most)
-        self.room, self.rows = BatchBuffers(kernel, choice_words=choice), RowBuffers(kernel, options.checked)
+        self.room, self.rows = BatchBuffers(kernel, workspace_words=workspace), RowBuffers(kernel, options.checked)
         self.kernel_view = self._kernel_view()
         self.blocks = self._block_expansion()
         self.cursor = np.zeros(len(Cursor), np.int64)
@@ -174,10 +175,10 @@ class Explorer(ExplorationResult):
         self.started = time.monotonic()
         self.seconds = 0.0
 
-    def _worker_pool(self, choice_words: int) -> WorkerPool:
+    def _worker_pool(self, workspace_words: int) -> WorkerPool:
         from kwalk.search.exhaustive.parallel_expansion import WorkerPool
 
-        return WorkerPool(self.kernel, self.options.workers, choice_words)
+        return WorkerPool(self.kernel, self.options.workers, workspace_words)
 
     def _checkpoint_writer(self, checkpoint: CheckpointOptions) -> CheckpointWriter:
         from kwalk.search.exhaustive.checkpoint import CheckpointWriter
@@ -207,9 +208,9 @@ class Explorer(ExplorationResult):
 
     def _kernel_view(self) -> KernelView:
         deadlock = self.model.scenario.deadlock_is_error
-        stubborn = NO_REDUCTION if self.reduction is None else self.reduction.tables(self.kernel)
+        reduction = NO_REDUCTION if self.reduction is None else self.reduction.functions(self.kernel)
         return self.rows.kernel_view(
-            self.kernel, stop=not self.options.keep_going, deadlock=deadlock, stubborn=stubborn
+            self.kernel, stop=not self.options.keep_going, deadlock=deadlock, reduction=reduction
         )
 
     @property
@@ -238,10 +239,11 @@ class Explorer(ExplorationResult):
         """The number of states of each depth whose states are all known, of at most MOST_DEPTHS depths."""
         return tuple(end - first for first, end in pairwise([0, *self.level_ends]) if end > first)
 
-    def _reduction(self) -> Reduction:
-        from kwalk.search.partial_order.reduction import Reduction
-
-        return Reduction(self.model, self.kernel, self.options.properties, self.options.report)
+    def _reduction(self) -> StateReduction:
+        reduction: StateReduction = entry("Reduction")(
+            self.model, self.kernel, self.options.properties, self.options.report
+        )
+        return reduction
 
     def _begin_depth(self) -> None:
         """Between two depths, drop goals that were reached, and switch to the sleep sets of the next depth."""

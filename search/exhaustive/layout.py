@@ -17,8 +17,8 @@ import numpy as np
 
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
+from kwalk.search.native.loops import BLOCK_ARGUMENTS
 from kwalk.search.native.memory import reserve
-from kwalk.search.partial_order.tables import NO_REDUCTION, ReductionTables
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.tree_compression import Tree, most_leaves_of
@@ -26,6 +26,8 @@ from kwalk.search.visited.tree_compression import Tree, most_leaves_of
 BLOCK = 4096
 """The states that bit-sliced functions expand at once, at most."""
 BATCH = 32
+ENTERED_WORDS = BLOCK_ARGUMENTS + 8
+"""The words of a block for a loop of `SuccessorFunctions`: eight arguments at most."""
 
 
 class Cursor(IntEnum):
@@ -69,6 +71,29 @@ class Status(IntEnum):
     """An action left its domain."""
 
 
+class SuccessorFunctions(NamedTuple):
+    """What a reduction does with the successors of a state: the entries of loops and what they read, by address."""
+
+    choose: int = 0
+    """A loop that writes the successors of a state by some of its instances; 0: all are written, by `expand`.
+
+    Its arguments are int: `relations`, the kernel's function `expand`, the five arguments of that, and the address of a
+    workspace. It returns what `expand` does, and writes how many instances it left out to the first word there.
+    """
+    relations: int = 0
+    replace: int = 0
+    """A loop that replaces successors by the states that stand for them; 0: each stands for itself.
+
+    Its arguments are int: `permutations`, the words of a state, the address and the number of the successors, and that
+    of a workspace of two states. It returns nothing.
+    """
+    permutations: int = 0
+
+
+NO_REDUCTION = SuccessorFunctions()
+"""All successors are written, as they are."""
+
+
 class KernelView(NamedTuple):
     """A kernel as the loops see it, and the properties to check: sizes, addresses of functions and bit rows, flags."""
 
@@ -91,10 +116,7 @@ class KernelView(NamedTuple):
     """Whether to return at the first violation."""
     deadlock: int
     """Whether a state without enabled instances is a violation."""
-    stubborn: ReductionTables
-    """Which enabled instances to execute; all of them if it has no transition groups."""
-    symmetry: int = 0
-    """The table for symmetry reduction (see `canonicalize`); 0 without symmetry."""
+    reduction: SuccessorFunctions
 
 
 class BatchLayout(NamedTuple):
@@ -129,8 +151,8 @@ class BatchLayout(NamedTuple):
     """A bit row for each state."""
     step_premises: int
     """A bit row for each successor."""
-    choice: int
-    """Scratch memory for stubborn sets (see `kwalk.search.partial_order.tables`)."""
+    entered: int
+    """The block of the loop that is entered (see `SuccessorFunctions`), then the workspace of `choose`."""
 
 
 class Counters(NamedTuple):
@@ -266,7 +288,7 @@ def add_cursor(cursor: np.ndarray, other: np.ndarray) -> None:
 class BatchBuffers:
     """The arrays of a `BatchLayout` for `states` states."""
 
-    def __init__(self, kernel: Kernel, states: int = BATCH, choice_words: int = 0) -> None:
+    def __init__(self, kernel: Kernel, states: int = BATCH, workspace_words: int = 0) -> None:
         widest = states * kernel.instances
         leaves = most_leaves_of(kernel.words)
         self.state = isolated_zeros(4 * kernel.words)
@@ -281,7 +303,7 @@ class BatchBuffers:
         self.false = isolated_zeros(kernel.property_words)
         self.premises = isolated_zeros(states * kernel.property_words)
         self.step_premises = reserve(widest * kernel.property_words)
-        self.choice = isolated_zeros(max(1, choice_words))
+        self.entered = isolated_zeros(ENTERED_WORDS + workspace_words)
 
     @cached_property
     def layout(self) -> BatchLayout:
@@ -300,7 +322,7 @@ class RowBuffers:
         self.reachable_row = _padded(kernel.reachable_row, kernel.property_words)
 
     def kernel_view(
-        self, kernel: Kernel, *, stop: bool, deadlock: bool, stubborn: ReductionTables = NO_REDUCTION
+        self, kernel: Kernel, *, stop: bool, deadlock: bool, reduction: SuccessorFunctions = NO_REDUCTION
     ) -> KernelView:
         """Return the kernel as the loops see it."""
         return KernelView(
@@ -319,7 +341,7 @@ class RowBuffers:
             checks_steps=int(self.step_row.any()),
             stop=int(stop),
             deadlock=int(deadlock),
-            stubborn=stubborn,
+            reduction=reduction,
         )
 
 

@@ -285,7 +285,7 @@ def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayou
         batch.false,
         batch.premises,
         batch.step_premises,
-        batch.choice,
+        batch.entered,
     )
     return SearchLayout(search.kernel, search.space, search.tree, batch, search.counters)
 
@@ -394,9 +394,9 @@ class RoundArrays:
 class Worker:
     """The arrays of one worker: counters, a cursor, bit rows and pending blocks."""
 
-    def __init__(self, number: int, kernel: Kernel, choice_words: int = 0) -> None:
+    def __init__(self, number: int, kernel: Kernel, workspace_words: int = 0) -> None:
         self.counts = CounterBuffers(kernel, 0, more=len(Cursor))
-        self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, choice_words)
+        self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, workspace_words)
         self.cursor, self.scratch = self.counts.more, isolated_zeros(REFILL_WORDS)
         words = len(self.counts.block)
         self.snapshots, self.pending = (
@@ -417,14 +417,14 @@ class Worker:
 class WorkerPool:
     """The threads of a search, with their arrays."""
 
-    def __init__(self, kernel: Kernel, workers: int, choice_words: int = 0) -> None:
+    def __init__(self, kernel: Kernel, workers: int, workspace_words: int = 0) -> None:
         from concurrent.futures import ThreadPoolExecutor, wait  # a search on one core ends sooner without them
 
         self.arrays, self.must_serialize = RoundArrays(), False
         self.sliced_states = 0
         """The number of states that were expanded by bit-sliced functions."""
         self._refused = -1
-        self.workers = [Worker(number, kernel, choice_words) for number in range(workers)]
+        self.workers = [Worker(number, kernel, workspace_words) for number in range(workers)]
         self.threads, self._wait = ThreadPoolExecutor(workers - 1), wait
 
     def is_worth_sharing(self, cursor: np.ndarray) -> bool:

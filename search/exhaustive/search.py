@@ -7,13 +7,15 @@ property is true.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import evolve
 
 from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, UsageError
+from kwalk.search.base.components import entry
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import ExplorationResult, Explorer
+from kwalk.search.exhaustive.interfaces import LivenessVerdict
 from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.exhaustive.same_length import PropertyHit, together
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -29,9 +31,6 @@ from kwalk.search.results.fairness import (
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import ActionCount, Answer, Finding, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
-
-if TYPE_CHECKING:
-    from kwalk.search.liveness.search import LivenessResult
 
 
 def exhaust(
@@ -73,11 +72,10 @@ def exhaust(
 def _explorer(model: Model, kernel: Kernel, options: SearchOptions) -> Explorer:
     if options.symmetry is None:
         return Explorer(model, kernel, options)
-    from kwalk.search.symmetry.explorer import SymmetricExplorer
-
     if options.reduce:
         raise UsageError("Partial-order reduction and symmetry cannot be combined. Leave out --symmetry or --reduce.")
-    return SymmetricExplorer(model, kernel, options, options.symmetry)
+    explorer: Explorer = entry("SymmetricExplorer")(model, kernel, options, options.symmetry)
+    return explorer
 
 
 def _search(explorer: Explorer) -> Verdict:
@@ -89,18 +87,17 @@ def _search(explorer: Explorer) -> Verdict:
     return verdict
 
 
-def _liveness(explorer: Explorer) -> tuple[LivenessResult, ...]:
+def _liveness(explorer: Explorer) -> tuple[LivenessVerdict, ...]:
     if not any(liveness_properties(explorer.options.properties)):
         return ()
-    from kwalk.search.liveness.search import check_liveness  # a search for states ends sooner without it
-
-    return check_liveness(explorer)
+    results: tuple[LivenessVerdict, ...] = entry("check_liveness")(explorer)
+    return results
 
 
 class ExhaustiveVerdict:
     """Makes the verdict of an exploration that has ended."""
 
-    def __init__(self, exploration: ExplorationResult, liveness: tuple[LivenessResult, ...] = ()) -> None:
+    def __init__(self, exploration: ExplorationResult, liveness: tuple[LivenessVerdict, ...] = ()) -> None:
         self.done, self.liveness, self.command = exploration, liveness, exploration.options.command
         self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
         self.builder = VerdictBuilder(self.model, exploration.options.properties, "exhaust", self.command)
@@ -228,9 +225,7 @@ class ExhaustiveVerdict:
 
     def _liveness_notes(self) -> Iterator[str]:
         if self.liveness:
-            from kwalk.search.liveness.search import liveness_notes
-
-            yield from liveness_notes(self.liveness)
+            yield from entry("liveness_notes")(self.liveness)
 
     def _notes(self, missing: list[PropertyInstance]) -> Iterator[str]:
         done = self.done

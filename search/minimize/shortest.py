@@ -12,11 +12,11 @@ import time
 from attrs import evolve
 
 from kwalk.model.language import Model, PropertyInstance
+from kwalk.search.base.components import entry
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.shrink import Minimizer, minimize_findings
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import PropertyConclusion, check_agreement, conclusions
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import DEADLOCK, Finding, Strength, Verdict
@@ -52,7 +52,8 @@ def shortest(
 
 
 def _bounded(model: Model, best: Trace, prop: PropertyInstance, seconds: float, report: Report) -> tuple[Trace, str]:
-    checked = prove(model, properties=(prop,), depth=max(0, best.length - 1), seconds=seconds, report=report)
+    known = max(0, best.length - 1)
+    checked: Verdict = entry("prove")(model, properties=(prop,), depth=known, seconds=seconds, report=report)
     checked = minimize_findings(model, checked)
     depth = conclusions(model, checked).get(prop.key, PropertyConclusion()).refuted
     return _settled(model, best, checked, "bounded checking"), f"Bounded checking refutes {depth:.0f} steps and fewer."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kwalk.search.native.loops import Intrinsic, LateModule, Word, intrinsic, part
+from kwalk.search.native.loops import BLOCK_NUMBA, Intrinsic, LateModule, Word, intrinsic, part
 from kwalk.search.native.machine_code import cpu
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ def _call(builder: ir.IRBuilder, address: Any, arguments: Any, result: ir.Type) 
     count = len(arguments.type)
     function = builder.inttoptr(address, ir.FunctionType(result, [ir.IntType(64)] * count).as_pointer())
     return builder.call(function, [builder.extract_value(arguments, k) for k in range(count)])
+
+
+@part
+def enter(entry: int, block: int) -> None:
+    """Call the loop with an entry; `block` is an address, where its arguments are and its result will be (`loops`)."""
+    call_void(entry, (block + 8 * BLOCK_NUMBA, block + 8 * (BLOCK_NUMBA + 1), block))
 
 
 def _reader(bits: int, about: str, align: int | None = None) -> Any:

@@ -163,6 +163,12 @@ class CompiledLoop:
             return kept
 
     @property
+    def entry(self) -> int:
+        """The address of the C function of the loop, for other loops (see `kwalk.search.native.intrinsics.enter`)."""
+        self.load()
+        return int(self._code.addresses[ENTRY])
+
+    @property
     def files(self) -> tuple[Path, Path]:
         """Where the object code can be: beside the module, and in the cache."""
         source = Path(self.function.__code__.co_filename)

@@ -12,8 +12,8 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
-from kwalk.search.analyses.examination import examined
 from kwalk.search.base.progress import Report
+from kwalk.search.examination.examination import examined
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.clusters import with_clusters
 from kwalk.search.night.config import memory_bytes

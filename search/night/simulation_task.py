@@ -17,8 +17,8 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.language import DomainError, Kind, PropertyInstance
-from kwalk.search.analyses.examination import examined
 from kwalk.search.base.options import StopReason
+from kwalk.search.examination.examination import examined
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
 from kwalk.search.night.folder import DamagedPart, RunFolder

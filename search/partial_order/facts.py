@@ -27,7 +27,7 @@ from kwalk.model.language.shapes import NumberShape, Shape
 from kwalk.search.partial_order.dependency_analysis import DependencyAnalysis, is_plain
 from kwalk.search.partial_order.state_queries import Possible
 from kwalk.search.partial_order.transition_groups import TransitionGroup
-from kwalk.search.proof.terms import bad_state, has_number
+from kwalk.search.solver.terms import bad_state, has_number
 
 MAX_CHECKED_STATES = 200
 """Sampled states in which properties are checked before Z3."""

@@ -19,7 +19,7 @@ from kwalk.model.language.lift import ConditionKind, Lifted, LiftedProperty, Ter
 from kwalk.model.language.lift.terms import substitute
 from kwalk.search.partial_order.state_queries import Possible, StateQueries
 from kwalk.search.partial_order.transition_groups import TransitionGroup, conjuncts
-from kwalk.search.proof.terms import bad_state, step_violation
+from kwalk.search.solver.terms import bad_state, step_violation
 
 
 @frozen(eq=False)

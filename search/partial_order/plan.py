@@ -34,8 +34,8 @@ from kwalk.search.partial_order.goals import ReductionGoal, goals_of
 from kwalk.search.partial_order.observation import observe_relations
 from kwalk.search.partial_order.state_queries import StateQueries
 from kwalk.search.partial_order.transition_groups import TransitionGroup, transition_groups
-from kwalk.search.proof import terms
-from kwalk.search.proof.terms import state_variables
+from kwalk.search.solver import terms
+from kwalk.search.solver.terms import state_variables
 
 EFFORT = 200_000
 """Effort of one query to Z3: some tenths of a second at most."""

@@ -19,12 +19,13 @@ import numpy as np
 
 from kwalk.model.language import Kind, Model, PropertyInstance, Vector
 from kwalk.search.base.progress import Report, silent
+from kwalk.search.exhaustive.layout import SuccessorFunctions
 from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
 from kwalk.search.kernel.python_comparison import EngineDisagreement, disagreement
 from kwalk.search.partial_order.atom_code import FUNCTION, load_atom_code
 from kwalk.search.partial_order.plan import ARRAYS, ERROR, PROPERTY_ERROR, ReductionPlan, plan_of
 from kwalk.search.partial_order.sleep_sets import SleepSets
-from kwalk.search.partial_order.stubborn_sets import compute_stubborn_set
+from kwalk.search.partial_order.stubborn_sets import choose_successors, compute_stubborn_set
 from kwalk.search.partial_order.tables import ReductionTables, workspace_words
 from kwalk.search.results.confirmation import apply_instance, enabled_row
 from kwalk.search.results.vacuity import whole_names
@@ -84,7 +85,7 @@ class Reduction:
         Raises:
             EngineDisagreement: The stubborn set is wrong.
         """
-        state, tables = _Executed(kernel, packed), self.tables(kernel)
+        state, tables = _Executed(kernel, packed), self._reduction_tables(kernel)
         workspace = np.zeros(self.workspace_words(kernel), np.uint64)
         self.checked += 1
         if not compute_stubborn_set(tables, state.packed.ctypes.data, state.guards.ctypes.data, workspace.ctypes.data):
@@ -109,10 +110,14 @@ class Reduction:
     def workspace_words(self, kernel: Kernel) -> int:
         """Return the words of the workspace that one worker needs."""
         group_words, atom_words = self.plan.do_not_accord.shape[1], self.plan.group_atoms.shape[1]
-        return workspace_words(group_words, atom_words, kernel.instance_words, kernel.instances, kernel.words)
+        return 1 + workspace_words(group_words, atom_words, kernel.instance_words, kernel.instances, kernel.words)
 
-    def tables(self, kernel: Kernel) -> ReductionTables:
-        """Return what the loops need."""
+    def functions(self, kernel: Kernel) -> SuccessorFunctions:
+        """Return what the loops need; it is valid until the next call."""
+        self._tables = np.array(self._reduction_tables(kernel), np.int64)
+        return SuccessorFunctions(choose=choose_successors.entry, relations=self._tables.ctypes.data)
+
+    def _reduction_tables(self, kernel: Kernel) -> ReductionTables:
         plan, final = self.plan, self._final_instances
         arrays = {name: getattr(plan, name).ctypes.data for name in ReductionTables._fields if name in ARRAYS}
         return ReductionTables(

@@ -28,32 +28,33 @@ from kwalk.search.native.intrinsics import (
     peek,
     poke,
     poke32,
+    put,
 )
 from kwalk.search.native.loops import loop, part
 from kwalk.search.partial_order.sleep_sets import load_sleep_set, store_sleep_sets
-from kwalk.search.partial_order.tables import ReductionTables, Workspace, atom_row, group_row, workspace_at
+from kwalk.search.partial_order.tables import ReductionTables, Workspace, atom_row, group_row, tables_at, workspace_at
 from kwalk.search.visited.keys import copy_words
 
 ACTIVE_COST = 8
 """The cost of an active group more than that of another one, when the cheapest enabling set is chosen."""
 
 
-@part
-def expand_stubborn_set(
-    t: ReductionTables, expand: int, places: tuple[int, int, int, int, int], at: int
-) -> tuple[int, int]:
+@loop
+def choose_successors(tables: int, expand: int, places: tuple[int, int, int, int, int], workspace: int) -> int:
     """Write the successors of a state by the instances of its stubborn set.
 
     Args:
-        t: The tables.
+        tables: The address of the tables.
         expand: The kernel's function of that name.
         places: Its arguments: the state, the row of guards, the successors, their instances, the counters of bounds.
-        at: The address of the workspace.
+        workspace: The address of a word, and of the workspace behind it. How many groups of the stubborn set are left
+            out, as they are in the sleep set, is written to the word.
 
     Returns:
-        What `expand` returns, and how many groups of the stubborn set are left out as they are in the sleep set.
+        What `expand` returns.
     """
-    (state, row, successors, instances, _), w = places, workspace_at(t, at)
+    t, at, (state, row, successors, instances, _) = tables_at(tables), workspace + 8, places
+    w = workspace_at(t, at)
     call_void(t.guards, (state, row))
     load_sleep_set(t, w, state)
     if compute_stubborn_set(t, state, row, at):
@@ -62,7 +63,8 @@ def expand_stubborn_set(
         made = call(expand, places)
     if made > 0:
         store_sleep_sets(t, w, (state, successors, instances), made)
-    return made, _count_left_out(t, w)
+    put(workspace, 0, _count_left_out(t, w))
+    return made
 
 
 @part

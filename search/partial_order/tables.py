@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kwalk.search.native.intrinsics import get
 from kwalk.search.native.loops import part
 
 
 class ReductionTables(NamedTuple):
-    """The relations between transition groups, by address; without groups, nothing is reduced."""
+    """The relations between transition groups, by address."""
 
     groups: int
     """How many there are."""
@@ -62,8 +63,34 @@ class ReductionTables(NamedTuple):
     """The row of instances that are all disabled in a final state; 0 if final states need not be found."""
 
 
-NO_REDUCTION = ReductionTables(*[0] * len(ReductionTables._fields))
-"""Nothing is reduced."""
+@part
+def tables_at(at: int) -> ReductionTables:
+    """Return the tables that are stored as int64 at an address."""
+    return ReductionTables(
+        get(at, 0),
+        get(at, 1),
+        get(at, 2),
+        get(at, 3),
+        get(at, 4),
+        get(at, 5),
+        get(at, 6),
+        get(at, 7),
+        get(at, 8),
+        get(at, 9),
+        get(at, 10),
+        get(at, 11),
+        get(at, 12),
+        get(at, 13),
+        get(at, 14),
+        get(at, 15),
+        get(at, 16),
+        get(at, 17),
+        get(at, 18),
+        get(at, 19),
+        get(at, 20),
+        get(at, 21),
+        get(at, 22),
+    )
 
 
 class Workspace(NamedTuple):

@@ -15,7 +15,7 @@ from functools import cached_property
 from attrs import frozen
 
 from kwalk.model.language.lift import Lifted, LiftedAction, Term, Terms, in_order, reads, rebuild
-from kwalk.search.proof.terms import state_variables
+from kwalk.search.solver.terms import state_variables
 
 MAX_GROUPS = 4
 """Groups of one instance."""

@@ -15,7 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vector
 from kwalk.model.language.lift import Lifted, LiftedProperty
-from kwalk.search.base.options import StopReason
+from kwalk.search.base.options import DEFAULT_INDUCTION, StopReason
 from kwalk.search.base.progress import Progress, Report
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
@@ -33,8 +33,6 @@ from kwalk.search.results.verdict import ProofOutcome, ProofResult
 
 DEFAULT_DEPTH = 20
 """Depth of bounded checking."""
-DEFAULT_INDUCTION = 3
-"""Largest k of k-induction."""
 NEAR_DEPTH = 6
 """Depth of bounded checking before any proof, and for an action that leaves its domain if nothing else is open."""
 CANNOT_FAIL = "inductive, and was never put to the test: no state of the domains violates it, reachable or not"

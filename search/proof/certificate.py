@@ -17,14 +17,14 @@ from kwalk.model.language.lift import LiftedAction, LiftedProperty, Term, substi
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.gate_queries import StateGates
 from kwalk.search.proof.slicing import Slice
-from kwalk.search.proof.terms import (
+from kwalk.search.proof.transition_relation import OutOfEffort, TransitionRelation
+from kwalk.search.solver.terms import (
     bad_state,
     can_be_taken,
     state_after,
     state_variables,
     step_violation,
 )
-from kwalk.search.proof.transition_relation import OutOfEffort, TransitionRelation
 
 NO_STEP = -1
 """In place of an instance's number: the state itself, without a step."""

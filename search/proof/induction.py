@@ -22,9 +22,9 @@ from kwalk.model.language.lift import ConditionKind, Lifted, LiftedProperty
 from kwalk.model.language.lift.solver import Solver
 from kwalk.model.language.lift.terms import evaluate_terms
 from kwalk.search.proof.slicing import Slice
-from kwalk.search.proof.terms import leaves_domain, satisfying_state
 from kwalk.search.proof.transition_relation import SolverEffort
 from kwalk.search.proof.unroll import Unrolling
+from kwalk.search.solver.terms import leaves_domain, satisfying_state
 
 
 @frozen

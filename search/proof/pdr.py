@@ -23,8 +23,8 @@ import z3
 from attrs import define, frozen
 
 from kwalk.search.proof.cubes import Cube, KnownStates
-from kwalk.search.proof.terms import one_of_states
 from kwalk.search.proof.transition_relation import ConcreteStep, SolverSession, TransitionRelation
+from kwalk.search.solver.terms import one_of_states
 
 MAX_RETIRED = 3_000
 """After this many clauses that served one query only, the solver is replaced by a new one."""

@@ -29,7 +29,8 @@ from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.lemma_guesses import Examples
 from kwalk.search.proof.sampling import Origins, PackedStepper, ReachableSample
 from kwalk.search.proof.slicing import whole_model
-from kwalk.search.proof.terms import (
+from kwalk.search.proof.transition_relation import SolverEffort
+from kwalk.search.solver.terms import (
     bad_state,
     can_be_taken,
     leaves_domain,
@@ -37,7 +38,6 @@ from kwalk.search.proof.terms import (
     state_variables,
     step_violation,
 )
-from kwalk.search.proof.transition_relation import SolverEffort
 
 WALKS, WALK_LENGTH = 4, 25
 """Walks from a state that contradicts a lemma, and their steps: the states on them are further examples."""

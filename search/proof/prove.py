@@ -9,10 +9,10 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.model.language.lift import LiftedProperty, lift
-from kwalk.search.base.options import StopReason
+from kwalk.search.base.options import DEFAULT_INDUCTION, StopReason
 from kwalk.search.base.progress import Report, announce, silent
 from kwalk.search.kernel.python_comparison import EngineDisagreement
-from kwalk.search.proof.attempt import DEFAULT_DEPTH, DEFAULT_INDUCTION, ProofAttempt, ProofOptions
+from kwalk.search.proof.attempt import DEFAULT_DEPTH, ProofAttempt, ProofOptions
 from kwalk.search.proof.bounded import BoundedCounterexample
 from kwalk.search.proof.induction import DomainViolation
 from kwalk.search.results.fairness import safety_properties, without_liveness

@@ -18,7 +18,7 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, reads
-from kwalk.search.proof.terms import satisfying_state, state_variables, step_violation
+from kwalk.search.solver.terms import satisfying_state, state_variables, step_violation
 
 MAX_NAMED_FIELDS = 12
 """Fields of the state that the description of a slice names; it counts the others."""

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, Term, Terms, substitute
-from kwalk.search.proof.terms import (
+from kwalk.search.solver.terms import (
     bad_state,
     leaves_domain,
     one_of_states,

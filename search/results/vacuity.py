@@ -89,9 +89,9 @@ def _reason(prop: PropertyInstance, verdict: Verdict) -> str:
 def _empty_quantifiers(verdict: Verdict, model: Model) -> Iterator[str]:
     """Yield a note on each quantifier of a property that was tested and holds, and that never had an element."""
     for counts in _without_elements(verdict, model):
-        ranges = " and ".join(f"`{text}`" for text in dict.fromkeys(counts.quantifier.ranges))
         what = counts.prop.name if counts.quantifier.is_whole else f"a part of {counts.prop.name}"
-        yield f"never put to the test: {what}, as {ranges} ({counts.place}) had no element wherever it was evaluated"
+        why = f"`{counts.quantifier.range}` ({counts.place}) had no element wherever it was evaluated"
+        yield f"never put to the test: {what}, as {why}"
 
 
 def _without_elements(verdict: Verdict, model: Model) -> Iterator[QuantifierElements]:

@@ -117,6 +117,12 @@ def count_orbit_states(symmetry: SymmetryLayout, rows: WordMatrix, made: WordArr
 
 
 @loop
+def replace_successors(table: int, words: int, rows: int, count: int, best: int) -> None:
+    """See `kwalk.search.exhaustive.layout.SuccessorFunctions.replace`."""
+    canonicalize(SymmetryLayout(table, words), rows, count, best)
+
+
+@loop
 def canonicalize_rows(symmetry: SymmetryLayout, rows: WordMatrix, best: int) -> None:
     """Replace packed states, uint64[n, words], by the canonical states of their orbits; `best` as in `canonicalize`."""
     canonicalize(symmetry, integer(rows.ctypes.data), len(rows), best)

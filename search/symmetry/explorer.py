@@ -17,10 +17,10 @@ from attrs import evolve
 from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import Explorer
-from kwalk.search.exhaustive.layout import KernelView
+from kwalk.search.exhaustive.layout import KernelView, SuccessorFunctions
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.confirmation import PackedPath, apply_instance
-from kwalk.search.symmetry.canonicalize import SymmetryTable
+from kwalk.search.symmetry.canonicalize import SymmetryTable, replace_successors
 from kwalk.search.symmetry.interchange import check_interchangeable
 from kwalk.search.symmetry.permutations import Renaming
 
@@ -43,7 +43,13 @@ class SymmetricExplorer(Explorer):
         return self.table.canonical(super()._initial_rows())
 
     def _kernel_view(self) -> KernelView:
-        return super()._kernel_view()._replace(symmetry=self.table.symmetry.table)
+        return (
+            super()
+            ._kernel_view()
+            ._replace(
+                reduction=SuccessorFunctions(replace=replace_successors.entry, permutations=self.table.symmetry.table)
+            )
+        )
 
     def run(self) -> None:
         """Search, then add the counts of what differs only by names."""

@@ -19,7 +19,7 @@ from kwalk.model.language import Kind, Model, PropertyInstance, UsageError, Vect
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, lift, step_code, substitute
 from kwalk.model.language.lift.terms import Term
-from kwalk.search.proof.terms import satisfying_state, state_variables
+from kwalk.search.solver.terms import satisfying_state, state_variables
 from kwalk.search.symmetry.permutations import Permutation, Renaming
 
 MILLISECONDS = 20_000

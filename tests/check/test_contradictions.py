@@ -87,7 +87,7 @@ def test_a_kernel_that_drops_a_successor_is_noticed(monkeypatch):
 
 
 def test_a_proof_that_lies_is_noticed(monkeypatch):
-    monkeypatch.setattr(checking, "prove", lying_proof)
+    monkeypatch.setattr(checking, "entry", lambda name: lying_proof)
     with pytest.raises(Contradiction, match=r"According to prove, .* any length .* and walk has one of 3 steps"):
         check(MODEL, properties=DISK, seconds=6)
 
@@ -165,7 +165,7 @@ def test_walks_that_met_nothing_contradict_nothing(honest):
 
 
 def test_the_command_ends_with_70_and_leaves_all_that_reproduces_it(kwalk, monkeypatch, tmp_path):
-    monkeypatch.setattr(checking, "prove", lying_proof)
+    monkeypatch.setattr(checking, "entry", lambda name: lying_proof)
     ran = kwalk("check", "topic-id-core", "--property", "disk_matches_znode", "--seconds", 6, "--out", "found")
     assert ran.code == 70
     assert "kwalk: internal error, no verdict: Engines contradict each other" in ran.err

@@ -8,7 +8,7 @@ import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
 from kwalk.model.language import Kind, Model
-from kwalk.search.analyses.falsifiability import Falsifiability, falsifiability
+from kwalk.search.examination.falsifiability import Falsifiability, falsifiability
 from kwalk.search.results.trace import run
 from tests.kafka.broken import Broken
 from tests.kafka.planted import PLANTED

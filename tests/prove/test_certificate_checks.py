@@ -14,7 +14,7 @@ from kwalk.search.proof.context import ProofContext
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.gate_queries import StateGates
 from kwalk.search.proof.slicing import whole_model
-from kwalk.search.proof.terms import can_be_taken
+from kwalk.search.solver.terms import can_be_taken
 
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 SUPPORTED = [("two-phase-commit", "decisions_last(1)"), ("chang-roberts", "winner_is_lowest_initiator(2)")]

@@ -14,14 +14,19 @@ ORDER = (
     "native",
     "kernel",
     "visited",
+    "solver",
     "results",
-    "proof",
-    "partial_order",
+    "examination",
     "exhaustive",
     "minimize",
     "simulation",
+    "liveness",
+    "partial_order",
+    "proof",
     "spark",
+    "symmetry",
     "analyses",
+    "night",
 )
 """A room of `search/` may import those before it."""
 

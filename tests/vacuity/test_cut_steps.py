@@ -14,8 +14,8 @@ from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.assertions import Untested
 from kwalk.reports.pages.verdict import facts, summary
-from kwalk.search.analyses.bound_dependents import dependents
-from kwalk.search.analyses.cut_steps import cut_steps
+from kwalk.search.examination.bound_dependents import dependents
+from kwalk.search.examination.cut_steps import cut_steps
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Answer, Verdict
 from tests.vacuity import cupboard

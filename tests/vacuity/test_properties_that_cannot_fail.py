@@ -15,10 +15,10 @@ from kwalk.model.language import Model, always, refines
 from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.pages.verdict import facts
-from kwalk.search.analyses import falsifiability as module
-from kwalk.search.analyses.examination import CannotFail
-from kwalk.search.analyses.falsifiability import Falsifiability, falsifiability
 from kwalk.search.analyses.hypothesis.machine import machine_for
+from kwalk.search.examination import falsifiability as module
+from kwalk.search.examination.examination import CannotFail
+from kwalk.search.examination.falsifiability import Falsifiability, falsifiability
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.results.verdict import Answer
 from tests.vacuity import cupboard
@@ -75,7 +75,7 @@ def test_without_time_for_z3_it_is_not_known_and_the_verdict_says_so(monkeypatch
     def gives_up(*_: object) -> None:
         raise TimeoutError
 
-    monkeypatch.setattr("kwalk.search.proof.terms.satisfying_states", gives_up)
+    monkeypatch.setattr("kwalk.search.solver.terms.satisfying_states", gives_up)
     verdict = public_exhaust(OVERFULL)
     assert verdict.answer is Answer.HOLDS and not verdict.cannot_fail
     assert any("not known whether they can fail: never_overfull" in note for note in verdict.notes)

@@ -82,7 +82,7 @@ def _quantified(m: SymbolicMachine, iterable: Any, stop: Callable[[Term, Any], T
     """The items for `all` and `any`; it is recorded where there is one."""
     found = _unordered(m, iterable, stop)
     if isinstance(iterable, OnceItems):
-        m.has_elements(iterable.line, (condition for condition, _ in found))
+        m.has_elements(iterable.position, (condition for condition, _ in found))
     return found
 
 

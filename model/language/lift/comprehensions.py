@@ -37,7 +37,7 @@ def generator(m: SymbolicMachine, node: ast.GeneratorExp) -> OnceItems:
             raise Refused(what, "a list or set comprehension, or the expression in the place of its use")
         return generate(m, node, stop, any_order=any_order)
 
-    return OnceItems(items, None, node.lineno)
+    return OnceItems(items, None, (node.lineno, node.col_offset))
 
 
 def generate(

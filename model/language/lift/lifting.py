@@ -92,7 +92,7 @@ class LiftedProperty:
     premise: Term
     truth: Term
     errors: tuple[SideCondition, ...]
-    elements: Mapping[int, Term] = field(factory=dict)
+    elements: Mapping[tuple[int, int], Term] = field(factory=dict)
     """By the line of a generator expression in its function that `all` or `any` takes: where it has an item."""
 
     @property
@@ -180,7 +180,7 @@ def _elements(
         terms.conjunction(
             (
                 one.premise,
-                one.elements.get(counts.quantifier.line, terms.false),
+                one.elements.get(counts.quantifier.position, terms.false),
                 *(terms.negation(error.condition) for error in one.errors),
             )
         )

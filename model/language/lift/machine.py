@@ -276,8 +276,8 @@ class SymbolicMachine:
         self.side_conditions: list[SideCondition] = []
         self.premises: list[Term] | None = None
         """The premises, if they do not end the execution; None if they do."""
-        self.elements: dict[int, Term] = {}
-        """By the line of a generator expression in the first function that `all` or `any` takes: where it has items."""
+        self.elements: dict[tuple[int, int], Term] = {}
+        """By the place of a generator expression in the first function, for `all` or `any`: where it has items."""
         self.aborts: list[tuple[SymbolicState, type]] = []
         self.frames: list[Frame] = []
         self.coverage = Coverage(set(), set(), set())
@@ -348,11 +348,11 @@ class SymbolicMachine:
         """Add an error as a side condition, if it can happen at all."""
         self.add_condition(ConditionKind.ERROR, condition, message)
 
-    def has_elements(self, line: int | None, conditions: Iterable[Term]) -> None:
-        """Record that the generator expression of that line has an item here if one of the conditions is true."""
-        if self.is_property and line is not None and len(self.frames) == 1:
+    def has_elements(self, position: tuple[int, int] | None, conditions: Iterable[Term]) -> None:
+        """Record that the generator expression at a place has an item here if one of the conditions is true."""
+        if self.is_property and position is not None and len(self.frames) == 1:
             here = self.terms.conjunction((*self.now.path, self.terms.disjunction(conditions)))
-            self.elements[line] = self.terms.disjunction((self.elements.get(line, self.terms.false), here))
+            self.elements[position] = self.terms.disjunction((self.elements.get(position, self.terms.false), here))
 
     # Branches.
 

@@ -63,13 +63,13 @@ class OnceItems:
             `any_order`, their order makes no difference to what consumes them, so sets have items too.
         rounds: for a loop, the condition of each round and what returns its item at the beginning of the round; None
             for a generator expression, which Python evaluates between the rounds.
-        line: the line in which a generator expression begins; None for anything else.
+        position: the line and the column in which a generator expression begins; None for anything else.
         is_used: whether its items have been taken.
     """
 
     items: Callable[..., Iterator[tuple[Term, Any]]]
     rounds: list[tuple[Term, Callable[[], Any]]] | None
-    line: int | None = None
+    position: tuple[int, int] | None = None
     is_used: bool = False
 
     def use(self) -> OnceItems:

@@ -20,15 +20,14 @@ from kwalk.model.language import Fix, Kind, Model, PropertyInstance, Scenario, T
 from kwalk.model.language.lift import lift
 from kwalk.model.language.settings import Setting, setting_text
 from kwalk.search.analyses.saved_run import SavedRunOptions
+from kwalk.search.base.components import entry
+from kwalk.search.base.options import DEFAULT_INDUCTION
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.minimize.shrink import minimize_findings
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
-from kwalk.search.proof.attempt import DEFAULT_INDUCTION
-from kwalk.search.proof.induction import domain_violations
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import check_agreement
 from kwalk.search.results.fairness import is_counterexample, liveness_properties
 from kwalk.search.results.trace import ReplayError, Trace, run
@@ -304,11 +303,11 @@ def _proof(cell: AuditCell, options: AuditOptions, *, finished: bool) -> Verdict
     if cell.scenario.deadlock_is_error or any(prop.kind.is_liveness for prop in properties):
         return None
     try:
-        if not finished and next(domain_violations(lift(cell.model)), None) is not None:
+        if not finished and next(entry("domain_violations")(lift(cell.model)), None) is not None:
             return None
     except TimeoutError:
         return None
-    verdict = prove(
+    verdict: Verdict = entry("prove")(
         cell.model,
         properties=properties,
         depth=DEFAULT_INDUCTION,

@@ -22,7 +22,7 @@ from attrs import Factory, define
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kwalk.model.language import Action, ActionInstance, Kind, Model, Property, PropertyInstance, UsageError
-from kwalk.search.analyses.examination import warn_of_unfailing
+from kwalk.search.examination.examination import warn_of_unfailing
 from kwalk.search.kernel.interpreter import Visit, VisitCache
 from kwalk.search.results.fairness import UncheckedProperties, safety_properties, unchecked_note
 from kwalk.search.results.trace import Trace, reference_of

@@ -27,6 +27,7 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_text
 from kwalk.search.analyses.mutation.differences import first_state_where
 from kwalk.search.analyses.mutation.mutants import Mutant
+from kwalk.search.base.components import entry
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.explorer import Explorer
@@ -35,7 +36,6 @@ from kwalk.search.kernel.compile.compiler import Compiled, kernel_of
 from kwalk.search.kernel.compile.functions import Writer
 from kwalk.search.kernel.compile.layout import Layout, layout_of
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.liveness.search import check_liveness
 from kwalk.search.native.object_code import object_code
 from kwalk.search.results.verdict import Verdict
 
@@ -169,7 +169,7 @@ def baseline_of(trial: Trial, report: Report = silent) -> Baseline:
             f"{MEMORY / 2**30:g} GiB, and there are more. Give smaller bounds with --bound."
         )
     states = explorer.states.rows(list(range(explorer.stored)))
-    verdict = ExhaustiveVerdict(explorer, check_liveness(explorer)).verdict()
+    verdict = ExhaustiveVerdict(explorer, entry("check_liveness")(explorer)).verdict()
     return Baseline(trial, model, lifted, compiler, explorer, verdict, states, paths)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kwalk.model.language import Model
 from kwalk.model.language.lift import LiftedAction, Term, Terms, in_order, step_code
 from kwalk.search.kernel.compile.layout import WORD, Layout
-from kwalk.search.proof.terms import satisfying_state
+from kwalk.search.solver.terms import satisfying_state
 
 FIRST_LOOK, MOST_AT_ONCE = 1 << 10, 1 << 16
 """Sizes of the first and of later blocks of states: a difference often shows early."""

@@ -15,12 +15,12 @@ from attrs import evolve
 
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.model.language.constraints import PREFIX
-from kwalk.search.analyses.falsifiability import Falsifiability, falsifiability
+from kwalk.search.examination.falsifiability import Falsifiability, falsifiability
 from kwalk.search.results.vacuity import listed, never_tested
 from kwalk.search.results.verdict import Answer, Unfailing, Verdict, VerdictGap
 
 if TYPE_CHECKING:
-    from kwalk.search.analyses.cut_steps import CutStep
+    from kwalk.search.examination.cut_steps import CutStep
 
 LISTED = 3
 """The number of names in a list; the others are counted."""
@@ -108,8 +108,8 @@ def _gaps(model: Model, properties: tuple[PropertyInstance, ...], verdict: Verdi
 
 def _cut_off(model: Model, properties: tuple[PropertyInstance, ...], verdict: Verdict) -> Iterator[VerdictGap]:
     """Yield a gap for each bound on which something depends, or beyond which a property is violated."""
-    from kwalk.search.analyses.bound_dependents import dependents
-    from kwalk.search.analyses.cut_steps import cut_steps
+    from kwalk.search.examination.bound_dependents import dependents
+    from kwalk.search.examination.cut_steps import cut_steps
 
     users = dependents(model, properties)
     cuts: dict[str, list[CutStep]] = {}

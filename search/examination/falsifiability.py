@@ -236,7 +236,7 @@ class _Examination:
         Raises:
             TimeoutError: It is not known: the time is spent, or what Z3 finds is no state in plain Python.
         """
-        from kwalk.search.proof.terms import satisfying_states
+        from kwalk.search.solver.terms import satisfying_states
 
         t = lifted.terms
         met = t.disjunction(_term(lifted, terms[prop.index], one.condition) for prop in one.props)
