@@ -21,6 +21,8 @@ class LivenessVerdict(Protocol):
     """The result for one property about behaviours (`kwalk.search.liveness`)."""
 
     prop: PropertyInstance
+    premises: int
+    """The number of states where its premise holds."""
     starts: int
     """The number of states where a wait starts that need not end; 1 if the search stopped at the first."""
     lasso: Any
