@@ -87,8 +87,6 @@ types:
 			ln -s "$$part" .; done
 
 docs: setup ## build the documentation in build/docs; every warning is an error
-	@$(BIN)/python docs/log_lines.py >/dev/null
-	@$(BIN)/python docs/broker_logs.py >/dev/null
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
