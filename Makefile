@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-thorough lab lab-experiments lab-lock pictures lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-thorough pins lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -62,6 +62,9 @@ test-fast: setup ## the tests that need no Spark, no browser and no long search:
 
 test-thorough: setup ## the tests that recompute figures of the documentation: many minutes
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
+
+pins: setup ## compute the pinned outcomes of searches and mutants again: hours (ARGS="two-admins zombie" for some of them)
+	@$(BIN)/python -m tests.kafka.pins $(ARGS)
 
 lab: setup ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
 	@KWALK_LAB=1 $(BIN)/python -m pytest tests/lab $(ARGS)

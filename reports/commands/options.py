@@ -667,15 +667,6 @@ COMMANDS = {
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
     ),
-    "illustrate": _command(
-        "traces:illustrate",
-        "draw the counterexamples that Markdown documents name",
-        _argument("documents", "FILE", nargs="+"),
-        _switch("--check", "write nothing; exit with 12 if a diagram is out of date"),
-        examples="""
-  kwalk illustrate docs/story.md           draw its counterexamples again
-  kwalk illustrate docs/*.md --check       check that they are up to date""",
-    ),
     "compare": _command(
         "nightly:run_compare",
         "compare a nightly run with an earlier one",
