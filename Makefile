@@ -60,7 +60,7 @@ test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 test-fast: setup ## the tests that need no Spark, no browser and no long search: 70 s on two cores
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
-test-thorough: setup ## the tests that recompute figures of the documentation: many minutes
+test-thorough: setup ## the tests that recompute what make pins has written: many minutes
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
 
 pins: setup ## compute the pinned outcomes of searches and mutants again: hours (ARGS="two-admins zombie" for some of them)

@@ -41,8 +41,12 @@ def blocks(document: Path, language: str) -> Iterator[Block]:
             yield Block(language, found[2], text.count("\n", 0, found.start(2)) + 1)
 
 
-def missing_links(text: str, folder: Path) -> list[str]:
-    """The links of a page in that folder that lead to no file and no generated page, less those to the web."""
+def links(text: str) -> list[str]:
+    """The files to which the links of a page lead, less those to the web and within the page."""
     targets = (target.split("#")[0] for target in LINK.findall(FENCE.sub("", text)))
-    files = [target for target in targets if target and not target.startswith(("http://", "https://", "mailto:"))]
-    return [t for t in files if not (folder / t).exists() and (folder / t).resolve() not in GENERATED]
+    return [target for target in targets if target and not target.startswith(("http://", "https://", "mailto:"))]
+
+
+def missing_links(text: str, folder: Path) -> list[str]:
+    """The links of a page in that folder that lead to no file and no generated page."""
+    return [t for t in links(text) if not (folder / t).exists() and (folder / t).resolve() not in GENERATED]

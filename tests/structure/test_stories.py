@@ -30,7 +30,7 @@ def test_every_story_is_named_on_a_page(name):
 def test_every_page_of_a_story_is_in_the_index():
     index = STORIES / "README.md"
     pages = {page.name for page in STORIES.glob("*.md")} - {index.name}
-    assert pages <= set(links(index))
+    assert pages <= set(links(index.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize(
