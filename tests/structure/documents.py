@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from attrs import frozen
@@ -31,6 +32,13 @@ GENERATED = frozenset(FOLDER / name for name in PAGES)
 def documents() -> list[Path]:
     """All Markdown files at the top and in `docs` but for generated pages."""
     return sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - GENERATED)
+
+
+@cache
+def text_of(document: Path) -> str:
+    """The text of a document, or of a generated page as `make docs` writes it."""
+    path = document.resolve()
+    return PAGES[path.name]() if path in GENERATED else path.read_text(encoding="utf-8")
 
 
 def blocks(document: Path, language: str) -> Iterator[Block]:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
-from tests.structure.documents import FENCE, documents, links
+from tests.structure.documents import FENCE, documents, links, text_of
 from tests.structure.rooms import ROOT
 
 STORIES = ROOT / "docs" / "stories"
@@ -18,7 +18,7 @@ SECTION = re.compile(r"\]\(([^)\s#]*)#([^)\s]+)\)")
 
 def anchors(page):
     """The names under which a page's headings are found, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
