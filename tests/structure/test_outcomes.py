@@ -13,7 +13,13 @@ from tests.kafka.statements import LENGTHS, ROW, STATES, statements
 from tests.structure.documents import documents
 from tests.structure.rooms import ROOT
 
-COUNT = r"[\d,]*\d,\d{3} states"
+PROSE = (
+    *sorted((ROOT / "docs" / "stories").glob("*.md")),
+    ROOT / "docs" / "explanation" / "healthy-runs.md",
+    ROOT / "docs" / "reference" / "known-bugs.md",
+)
+"""The pages about scenarios of Kafka and ZooKeeper."""
+COUNT = r"\b\d[\d,]* states"
 
 
 def test_the_file_has_every_outcome_that_is_needed_and_no_other():
@@ -48,10 +54,16 @@ def test_each_counterexample_and_each_known_bug_states_its_command_and_its_lengt
     assert len(re.findall(ROW, known, re.MULTILINE)) == len(re.findall(r"^\| KAFKA-", known, re.MULTILINE)) > 30
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "stories").glob("*.md")), ids=lambda page: page.stem)
-def test_a_story_states_a_number_of_states_only_beside_its_command(page):
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.stem)
+def test_prose_states_a_number_of_states_only_beside_its_command(page):
     text = re.sub(r"\s+", " ", page.read_text("utf-8"))
     assert re.findall(COUNT, re.sub(STATES, "", text)) == []
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.stem)
+def test_prose_states_a_number_of_steps_only_beside_its_command(page):
+    text = re.sub("|".join(LENGTHS), "", re.sub(r"\s+", " ", page.read_text("utf-8")))
+    assert re.findall(r"\b\d+ steps?\b(?!:)", text) == []
 
 
 def test_the_table_of_runbooks_has_the_lengths_of_the_shortest_traces():
