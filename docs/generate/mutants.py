@@ -42,8 +42,7 @@ def _blocks(run: MutantRun, rows: Mapping[str, Any]) -> Iterator[Block]:
     tried, every = rows["mutants"]["tried"], rows["mutants"]["total"]
     sentence = f"{tried:,} mutants; {score(total)} that can be noticed are noticed; {len(alive):,} are alive."
     yield Paragraph([strong(sentence), f" A random sample of {tried:,} of {every:,}." if tried < every else ""])
-    meanings = ([strong(s.value), f" ({total[s]:,}): {s.meaning}."] for s in MutantStatus if total[s])
-    yield Bullets(tuple(meanings))
+    yield Bullets(tuple([strong(s.value), f" ({total[s]:,}): {s.meaning}."] for s in MutantStatus if total[s]))
     yield Heading(2, "Baselines")
     yield Bullets(tuple(_baseline(trial, rows) for trial in run.trials))
     yield Heading(2, "By operator")

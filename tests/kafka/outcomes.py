@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,10 @@ from tests.kafka.lengths import shortest
 FILE = Path(__file__).parent / "outcomes.json"
 MUTANTS = "kwalk mutate"
 """How the commands begin whose outcomes are tallies."""
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)
 
 
 @frozen(kw_only=True)
@@ -50,7 +54,7 @@ class SearchOutcome:
     depth: int | None = None
     quiescent: int | None = None
     shortest: Mapping[str, int | None] | None = None
-    bounds: tuple[str, ...] = field(default=(), converter=tuple)
+    bounds: tuple[str, ...] = field(default=(), converter=_names)
     fairness: str = ""
 
     def encoded(self) -> dict[str, Any]:

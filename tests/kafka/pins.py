@@ -50,7 +50,7 @@ EXITS = (0, 3, 11, 12, 13, 14, 15, 16)
 def wanted_searches() -> frozenset[str]:
     """Return the canonical commands of all searches whose outcome the file has."""
     cells = {command_of_cell(cell) for pair in cells_of(FIXES) for cell in pair}
-    stated = {canonical(statement.command) for statement in statements()}
+    stated = {statement.search for statement in statements()}
     return frozenset(cells | stated | {canonical(f"kwalk exhaust {words}") for words in SEARCHES})
 
 

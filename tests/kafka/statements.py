@@ -7,6 +7,7 @@ from itertools import chain
 
 from attrs import frozen
 
+from tests.kafka.outcomes import canonical
 from tests.structure.documents import documents
 from tests.structure.rooms import ROOT
 
@@ -30,6 +31,11 @@ class Statement:
     command: str
     steps: int | None = None
     states: int | None = None
+
+    @property
+    def search(self) -> str:
+        """The canonical command whose outcome decides: of all states, or to the first violation."""
+        return canonical(self.command if self.states is None else f"{self.command} --keep-going")
 
     def __str__(self) -> str:
         return f"{self.page}: {self.command}"
