@@ -83,14 +83,14 @@ def command_of_cell(cell: AuditCell) -> str:
     return canonical(command_of(cell, CellOutcome(CellStatus.EXHAUSTIVE)))
 
 
-def command_for(model: Model, *properties: str) -> str:
+def command_for(model: Model, *properties: str, keep_going: bool) -> str:
     """Return the canonical command that searches a model: all its states, or until a property is violated."""
     words = ["kwalk", "exhaust", model.scenario.name, *(("--variant", model.variant) if model.variant else ())]
     words += [word for name in properties for word in ("--property", name)]
     words += [word for name, size in model.bound_overrides.items() for word in ("--bound", f"{name}={size}")]
     flags = ((name, setting_text(setting)) for name, setting in model.flag_overrides.items())
     words += [word for name, text in flags for word in ("--flag", f"{name}={text}")]
-    return canonical(shlex.join([*words, "--keep-going"]))
+    return canonical(shlex.join([*words, *(("--keep-going",) if keep_going else ())]))
 
 
 @cache
@@ -109,7 +109,12 @@ def pinned_mutants() -> Mapping[str, Mapping[str, Any]]:
 
 def pinned(model: Model, *properties: str) -> SearchOutcome:
     """Return the outcome in the file of the search that visits all states of a model."""
-    return pinned_searches()[command_for(model, *properties)]
+    return pinned_searches()[command_for(model, *properties, keep_going=True)]
+
+
+def pinned_steps(model: Model, prop: str) -> int | None:
+    """Return the length of the shortest trace to a violation of a property, as the file has it."""
+    return pinned_searches()[command_for(model, prop, keep_going=False)].steps
 
 
 def outcome_of(verdict: Verdict) -> SearchOutcome:

@@ -54,6 +54,8 @@ SEARCHES = (
     "runbook-stop-all --variant 2.8.2 --keep-going",
     # Reassignment.
     "reassignment --variant 3.9.0 --keep-going",
+    "reassignment-as-clients-see-it --variant 3.9.0 --keep-going",
+    "reassignment-there-and-back --variant 3.9.0 --keep-going",
     "retire-broker --variant 3.9.0 --bound brokers=2 --keep-going",
     "retire-broker --variant 3.9.0 --bound replication_factor=1 --keep-going",
     "retire-broker --variant 3.9.0 --bound replication_factor=2 --keep-going",

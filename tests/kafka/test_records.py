@@ -11,14 +11,14 @@ from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength, Verdict
 from tests.kafka.lengths import shortest
-from tests.kafka.outcomes import outcome_of, pinned
+from tests.kafka.outcomes import outcome_of, pinned, pinned_steps
 from tests.kafka.schedule import Schedule
 
 UNSERVED = {"partition_servable", "replicas_converge"}
 
 
-def searched(variant: str, flags: dict[str, object] | None = None, **bounds: int) -> Verdict:
-    return exhaust(Model(RECORDS_THROUGH_FAILOVER, variant, bounds, flags or {}), keep_going=True)
+def searched(**flags: bool) -> Verdict:
+    return exhaust(Model(RECORDS_THROUGH_FAILOVER, "3.9.0", flags=flags), keep_going=True)
 
 
 def no_truncation(follower: Log, leader: Log) -> int:
@@ -78,20 +78,23 @@ def test_a_leader_that_is_alone_in_the_isr_commits_at_once():
 
 
 def test_with_clean_elections_committed_records_survive_and_no_replica_differs():
-    verdict = searched("3.9.0")
+    verdict = searched()
     expected = pinned(Model(RECORDS_THROUGH_FAILOVER, "3.9.0"))
     assert (verdict.strength, outcome_of(verdict), verdict.findings) == (Strength.EXHAUSTIVE, expected, ())
     assert all(verdict.premises.values())
 
 
 def test_an_unclean_election_loses_records_that_were_acknowledged():
-    assert shortest(searched("3.9.0", {"unclean_election": True})) == {"committed_survives": 16}
+    model = Model(RECORDS_THROUGH_FAILOVER, "3.9.0", flags={"unclean_election": True})
+    assert shortest(exhaust(model, keep_going=True)) == {
+        "committed_survives": pinned_steps(model, "committed_survives")
+    }
 
 
 def test_without_truncation_replicas_would_differ(monkeypatch):
     for module in (partition, replica_fetcher_thread):
         monkeypatch.setattr(module, "diverging_offset", no_truncation)
-    assert shortest(searched("3.9.0")) == {"committed_survives": 20, "no_divergence": 20}
+    assert shortest(searched()) == {"committed_survives": 20, "no_divergence": 20}
 
 
 @pytest.mark.parametrize(
