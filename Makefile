@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-thorough fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-thorough pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -60,11 +60,14 @@ test: setup ## set up and run the tests (ARGS="-k name" for some of them)
 test-fast: setup ## the tests that need no Spark, no browser and no long search: 70 s on two cores
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
-test-thorough: setup ## the tests that recompute figures of the documentation: many minutes
+test-thorough: setup ## the tests that recompute what make pins has written: many minutes
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
 
 fuzz: setup ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
 	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+pins: setup ## compute the pinned outcomes of searches and mutants again: hours (ARGS="two-admins zombie" for some of them)
+	@$(BIN)/python -m tests.kafka.pins $(ARGS)
 
 lab: setup ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
 	@KWALK_LAB=1 $(BIN)/python -m pytest tests/lab $(ARGS)
@@ -90,8 +93,6 @@ types:
 			ln -s "$$part" .; done
 
 docs: setup ## build the documentation in build/docs; every warning is an error
-	@$(BIN)/python docs/log_lines.py >/dev/null
-	@$(BIN)/python docs/broker_logs.py >/dev/null
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 

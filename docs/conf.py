@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 project = PROJECT["name"]
 author = "the kwalk developers"
@@ -14,7 +18,7 @@ release = version_of("kwalk")
 html_title = f"kwalk {release}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.mermaid"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**/*.new"]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -34,3 +38,11 @@ html_static_path: list[str] = []
 html_show_sphinx = False
 html_copy_source = False
 pygments_style = "sphinx"
+
+
+def setup(app: Sphinx) -> None:
+    """Write the generated pages before Sphinx looks for documents."""
+    sys.path.insert(0, str(ROOT))
+    from docs.generate.pages import write_pages
+
+    app.connect("builder-inited", lambda _: write_pages())

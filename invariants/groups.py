@@ -652,9 +652,3 @@ def log_is_compacted(cluster: GroupCluster) -> bool:
         broker > 0 and cluster.serves(broker) and cluster.coordinators[broker].group.offset is not None
         for broker in BROKERS
     )
-
-
-@reachable()
-def consumer_is_refused(cluster: GroupCluster) -> bool:
-    """A consumer of another protocol was refused."""
-    return any(c.status is ConsumerStatus.REFUSED for c in cluster.consumers)

@@ -39,7 +39,6 @@ SLOW = (
     "refinement",
     "reports/test_audit_command.py",
     "reports/test_graph_command.py",
-    "reports/test_illustrations.py",
     "reports/test_trace_commands.py",
     "search/exhaustive/test_blocks.py",
     "search/exhaustive/test_interpreted.py",
@@ -52,6 +51,7 @@ SLOW = (
     "snapshots",
     "spark",
     "structure/test_documentation.py",
+    "structure/test_illustrations.py",
     "symmetry",
     "traces",
 )

@@ -125,15 +125,21 @@ SEED = _option("--seed", seed, "N", "seed of all random choices (default: 0)", d
 WORKERS = _option("--workers", workers, "N", "number of cores")
 SUBJECT = (
     _option("--variant", given, "NAME", "the variant (default: the first one)"),
-    _repeatable("--property", str, "NAME", "check only this property, or this instance of one"),
+    _repeatable(
+        "--property", str, "NAME", "check only this property, or this instance of one; --invariant is an alias"
+    ),
     ("--invariant", {"action": "append", "dest": "property", "help": argparse.SUPPRESS}),
     _repeatable("--bound", values.bound, "NAME=N", "change a bound"),
-    _repeatable("--flag", values.flag, "NAME=SETTING", "change a flag of the variant"),
+    _repeatable(
+        "--flag", values.flag, "NAME=SETTING", "change a flag of the variant: on, off, or the name of a setting"
+    ),
     _repeatable("--constraint", given, "NAME", "apply this optional constraint of the scenario"),
 )
 """The model, and the properties to check."""
 KEEP_GOING = (
-    _switch("--keep-going", "do not stop at the first violation"),
+    _switch(
+        "--keep-going", "do not stop at the first violation: count all, and save a trace for each violated instance"
+    ),
     _option(
         "--minimize",
         natural,
@@ -141,13 +147,28 @@ KEEP_GOING = (
         "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)",
     ),
 )
-HTML = _switch("--html", "also write an HTML page into the folder of --out")
-WATCH = _switch("--watch", "while the search runs, write a page that loads itself again into the folder of --out")
+HTML = _switch(
+    "--html", "also write an HTML page into the folder of --out, with charts, and links to the pages of traces"
+)
+WATCH = _switch(
+    "--watch",
+    "while the search runs, write watch.html into the folder of --out: progress and charts, every two seconds",
+)
 STRICT = _switch("--strict", "end with 16 if nothing is violated and not all was tested, as a bound cuts off steps")
 RESULTS = (STRICT, _out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
 STEPS = (
-    _repeatable("--only", given, "NAME", "walks take only actions of this actor, or this action"),
-    _repeatable("--without", given, "NAME", "walks take no action of this actor, or not this action"),
+    _repeatable(
+        "--only",
+        given,
+        "NAME",
+        "walks take only actions of this actor (fault, broker 2) or this action (crash); an exhaustive part takes all",
+    ),
+    _repeatable(
+        "--without",
+        given,
+        "NAME",
+        "walks take no action of this actor, or not this action; quiescent states are judged by all actions",
+    ),
     _switch("--uniform", "choose all enabled steps with equal probability, instead of a swarm that prefers rare ones"),
 )
 """The steps that walks choose."""
@@ -183,7 +204,13 @@ COMMANDS = {
         WORKERS,
         *KEEP_GOING,
         *RESULTS,
-        _option("--memory", values.gibibytes, "GIB", "stop when the search uses this much memory, in GiB"),
+        _option(
+            "--memory",
+            values.gibibytes,
+            "GIB",
+            "stop when the search uses this much memory, in GiB; "
+            "with --spark, when the new states of a task do (default: 1)",
+        ),
         _option(
             "--checkpoint",
             given,
@@ -191,20 +218,27 @@ COMMANDS = {
             "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search",
         ),
         _option("--every", seconds, "N", "seconds between checkpoints (default: 1800)"),
-        _switch("--resume", "continue from the checkpoint in DIR"),
+        _switch("--resume", "continue from the checkpoint in DIR; only budgets and the number of workers may differ"),
         _argument(
             "--symmetry",
             "DOMAIN",
-            "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are symmetric",
+            "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are "
+            "symmetric; not with --reduce, --spark or --checkpoint",
         ),
-        _switch("--reduce", "skip states that no verdict and no shortest trace depends on (partial-order reduction)"),
+        _switch(
+            "--reduce",
+            "skip states that no verdict and no shortest trace depends on (partial-order reduction); the first time, "
+            "dependencies are computed for seconds to minutes",
+        ),
         _switch(
             "--interpreter",
-            "execute plain Python in place of compiled code: an independent check of some hundred states per second",
+            "execute plain Python in place of compiled code, some hundred states per second on one core: an "
+            "independent check, and faster for large models with few states; not with --reduce, --symmetry or --spark",
         ),
         _switch(
             "--spark",
-            "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory",
+            "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory; "
+            "not with --symmetry, --reduce or --every",
         ),
         _option(
             "--master",
@@ -216,7 +250,8 @@ COMMANDS = {
             "--partitions",
             values.partitions,
             "N",
-            "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core)",
+            "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core; "
+            "rounded up to a power of two)",
         ),
         examples="""
   kwalk exhaust two-phase-commit
@@ -280,7 +315,7 @@ COMMANDS = {
         "run exhaustive search, random walks and Z3, and compare their verdicts",
         SCENARIO,
         *SUBJECT,
-        SECONDS,
+        SIXTY_SECONDS,
         SEED,
         WORKERS,
         *RESULTS,
@@ -292,9 +327,14 @@ COMMANDS = {
         "search:hunt",
         "find a counterexample: exhaustive search, then walks on Spark, then minimize",
         ANY_SCENARIO,
-        _argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
+        _argument(
+            "--from",
+            "SNAPSHOT",
+            "start from the state of a real system; an installed scenario that reads it is found",
+            dest="snapshot",
+        ),
         *SUBJECT,
-        SECONDS,
+        SIXTY_SECONDS,
         SEED,
         WORKERS,
         *KEEP_GOING,
@@ -357,7 +397,7 @@ COMMANDS = {
             "--operator", str, "NAME", "only mutants of this operator, such as dropped-guard", choices=values.OPERATORS
         ),
         _repeatable("--function", given, "NAME", "only mutants of this function"),
-        _option("--sample", positive, "N", "only a random sample of N mutants"),
+        _option("--sample", positive, "N", "only a random sample of N mutants; a larger one has them all"),
         _option("--seed", seed, "N", "the seed of the sample (default: 0)", default=0),
         _switch("--list", "list the mutants without trying any"),
         _option("--show", given, "ID", "try this mutant only, and show the trace that decides it"),
@@ -610,15 +650,6 @@ COMMANDS = {
         examples="""
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",
-    ),
-    "illustrate": _command(
-        "traces:illustrate",
-        "draw the counterexamples that Markdown documents name",
-        _argument("documents", "FILE", nargs="+"),
-        _switch("--check", "write nothing; exit with 12 if a diagram is out of date"),
-        examples="""
-  kwalk illustrate docs/story.md           draw its counterexamples again
-  kwalk illustrate docs/*.md --check       check that they are up to date""",
     ),
     "compare": _command(
         "nightly:run_compare",

@@ -1,4 +1,4 @@
-"""The commands about saved traces: `kwalk replay`, `show`, `shrink` and `illustrate`."""
+"""The commands about saved traces: `kwalk replay`, `show` and `shrink`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
-from pathlib import Path
 
 from attrs import evolve
 
@@ -26,7 +25,6 @@ from kwalk.reports.json_output import FORMAT, counterexample_object
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
 from kwalk.reports.terminal import console
-from kwalk.reports.traces.illustrations import illustrated
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import OpenedTrace, ReplayResult, open_trace, replay
 from kwalk.reports.traces.save import stem
@@ -171,33 +169,6 @@ def _write(opened: OpenedTrace, story: Story, options: Namespace) -> int:
     with out_folder(options.out) as out:
         print(out.write({name: _rendered(opened, story, options)})[name])
     return 0
-
-
-STALE = 12
-"""The exit code of `--check` if a diagram is out of date."""
-
-
-def illustrate(options: Namespace) -> int:
-    """Draw the counterexamples of Markdown documents again, or check that they are up to date; return the exit code."""
-    stale = [document for document in options.documents if _is_stale(Path(document), check=options.check)]
-    for document in stale:
-        remark(f"kwalk: {visible(document)} {'is out of date' if options.check else 'was updated'}.")
-    if not stale:
-        sys.stdout.write("All diagrams are up to date.\n")
-    return STALE if stale and options.check else 0
-
-
-def _is_stale(document: Path, *, check: bool) -> bool:
-    """Return whether a document is out of date; update it unless it is only checked."""
-    try:
-        before = document.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The document {visible(str(document))!r} cannot be read ({visible(str(error))}).") from error
-    after = illustrated(before)
-    if after != before and not check:
-        with out_folder(document.parent) as folder:
-            folder.write({document.name: after})
-    return after != before
 
 
 SECONDS = 60.0

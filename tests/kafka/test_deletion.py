@@ -22,6 +22,7 @@ from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.lengths import shortest
+from tests.kafka.outcomes import outcome_of, pinned, pinned_steps
 from tests.kafka.planted import takes_any_controller
 from tests.kafka.schedule import PATIENT, Schedule
 
@@ -146,14 +147,10 @@ def test_a_marker_that_outlives_a_removal_by_hand_deletes_the_next_topic_of_that
 
 
 def test_a_clients_deletion_holds_all_that_is_asked_of_it_in_every_state():
-    verdict = exhaust(Model(TOPIC_DELETION, "2.8.2"), keep_going=True)
-    assert (verdict.strength, verdict.distinct_states, verdict.quiescent_states, verdict.bounds_hit) == (
-        Strength.EXHAUSTIVE,
-        5_623,
-        24,
-        {},
-    )
-    assert not verdict.findings
+    model = Model(TOPIC_DELETION, "2.8.2")
+    verdict = exhaust(model, keep_going=True)
+    assert (verdict.strength, outcome_of(verdict)) == (Strength.EXHAUSTIVE, pinned(model))
+    assert (verdict.findings, verdict.bounds_hit) == ((), {})
 
 
 STALE_RESPONSES = (
@@ -225,7 +222,9 @@ def test_in_every_release_a_second_deletion_is_lost_or_hangs(release):
     lost = exhaust(at_once, properties=at_once.properties_of("deletion_is_not_dropped")).counterexample
     restarted = Model(DELETE_AND_RECREATE, release, {"deletions": 2, "failovers": 0, "restarts": 1})
     hangs = exhaust(restarted, properties=restarted.properties_of("deletion_terminates")).counterexample
-    assert (lost.length, hangs.length) == (20, 28)
+    shown = [Model(DELETE_AND_RECREATE, RELEASES[-1], model.bound_overrides) for model in (at_once, restarted)]
+    assert lost.length == pinned_steps(shown[0], "deletion_is_not_dropped")
+    assert hangs.length == pinned_steps(shown[1], "deletion_terminates")
 
 
 @pytest.mark.parametrize(("old_admins", "is_back"), [(1, True), (0, False)])
@@ -244,10 +243,11 @@ def test_only_a_client_of_1_0_creates_the_znode_that_it_writes(old_admins, is_ba
 def test_where_deletion_is_disabled_a_request_is_dropped_and_no_mark_is_left():
     model = Model(DELETION_DISABLED, "2.8.2", {"restarts": 0, "deletions": 1})
     verdict = exhaust(model, keep_going=True)
-    assert shortest(verdict) == {"deletion_is_not_dropped": 2}
+    assert outcome_of(verdict) == pinned(model) and shortest(verdict).keys() == {"deletion_is_not_dropped"}
 
 
 @pytest.mark.thorough
 def test_where_deletion_is_disabled_nothing_else_breaks():
-    verdict = exhaust(Model(DELETION_DISABLED, "3.9.0"), keep_going=True)
-    assert (verdict.distinct_states, shortest(verdict)) == (83_453, {"deletion_is_not_dropped": 2})
+    model = Model(DELETION_DISABLED, "3.9.0")
+    verdict = exhaust(model, keep_going=True)
+    assert outcome_of(verdict) == pinned(model) and shortest(verdict).keys() == {"deletion_is_not_dropped"}

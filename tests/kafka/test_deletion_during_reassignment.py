@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
-
 from kwalk.invariants.scenarios import DELETION_DURING_REASSIGNMENT
-from kwalk.model.kafka.fixes.deletion import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.lengths import shortest
+from tests.kafka.outcomes import outcome_of, pinned
 from tests.kafka.schedule import Schedule
-from tests.kafka.trials import audited
 
 
 def test_a_deletion_during_a_reassignment_leaves_logs_or_hangs_and_does_neither_if_it_waits():
-    found = exhaust(Model(DELETION_DURING_REASSIGNMENT, "3.9.0"), keep_going=True)
-    assert (found.distinct_states, shortest(found)) == (
-        20_827,
-        {"deleted_replica_has_no_log": 15, "deletion_terminates": 19, "deletion_eventually_ends": 19},
-    )
-    waits = exhaust(Model(DELETION_DURING_REASSIGNMENT, "2.8.2", None, {"deletion_waits": True}), keep_going=True)
-    assert (waits.strength, waits.distinct_states, waits.findings) == (Strength.EXHAUSTIVE, 20_510, ())
+    released = Model(DELETION_DURING_REASSIGNMENT, "3.9.0")
+    found = exhaust(released, keep_going=True)
+    assert outcome_of(found) == pinned(released)
+    assert shortest(found).keys() == {"deleted_replica_has_no_log", "deletion_terminates", "deletion_eventually_ends"}
+    patient = Model(DELETION_DURING_REASSIGNMENT, "2.8.2", None, {"deletion_waits": True})
+    waits = exhaust(patient, keep_going=True)
+    assert (waits.strength, outcome_of(waits), waits.findings) == (Strength.EXHAUSTIVE, pinned(patient), ())
 
 
 HANGS = """
@@ -43,9 +40,3 @@ def test_a_deletion_that_hangs_during_a_reassignment_is_resumed_by_the_start_of_
     schedule.settle()
     assert not schedule.cluster.zookeeper.topics[0].exists and not schedule.cluster.zookeeper.delete_topics
     assert not any(schedule.cluster.replica_of(broker, 0, 0).on_disk for broker in (0, 1))
-
-
-@pytest.mark.thorough
-def test_what_a_deletion_that_waits_for_a_reassignment_closes():
-    fixes = [fix for fix in FIXES if fix.name == "deletion_waits"]
-    assert audited(fixes) == {"deletion_waits": [("closes", 15, -20_510), ("closes", 19, -20_510)]}

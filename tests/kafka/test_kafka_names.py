@@ -1,16 +1,11 @@
-"""The page of Kafka's names is current, and has every step of the controller and of brokers."""
+"""The page of Kafka's names has every step of the controller and of brokers."""
 
 from __future__ import annotations
 
+from docs.generate.kafka_names import entries
 from kwalk.invariants.scenarios import SCENARIOS
 from kwalk.model.kafka.actors import BROKER, CONTROLLER
 from kwalk.model.kafka.groups.domains import COORDINATOR
-from kwalk.model.kafka.kafka_names import entries, page
-from tests.structure.rooms import ROOT
-
-
-def test_the_page_is_what_the_model_says():
-    assert (ROOT / "docs" / "reference" / "kafka-names.md").read_text(encoding="utf-8") == page()
 
 
 def test_every_step_of_the_controller_of_brokers_and_of_group_coordinators_has_a_name_of_kafka():

@@ -7,17 +7,18 @@ import pytest
 from kwalk.invariants.scenarios import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
 from kwalk.model.kafka.broker import partition, replica_fetcher_thread
 from kwalk.model.kafka.broker.log import Log, Record, diverging_offset
-from kwalk.model.kafka.fixes.records import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength, Verdict
 from tests.kafka.lengths import shortest
+from tests.kafka.outcomes import outcome_of, pinned, pinned_steps
 from tests.kafka.schedule import Schedule
-from tests.kafka.trials import audited
+
+UNSERVED = {"partition_servable", "replicas_converge"}
 
 
-def searched(variant: str, flags: dict[str, object] | None = None, **bounds: int) -> Verdict:
-    return exhaust(Model(RECORDS_THROUGH_FAILOVER, variant, bounds, flags or {}), keep_going=True)
+def searched(**flags: bool) -> Verdict:
+    return exhaust(Model(RECORDS_THROUGH_FAILOVER, "3.9.0", flags=flags), keep_going=True)
 
 
 def no_truncation(follower: Log, leader: Log) -> int:
@@ -77,74 +78,34 @@ def test_a_leader_that_is_alone_in_the_isr_commits_at_once():
 
 
 def test_with_clean_elections_committed_records_survive_and_no_replica_differs():
-    verdict = searched("3.9.0")
-    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, 81_516, {})
+    verdict = searched()
+    expected = pinned(Model(RECORDS_THROUGH_FAILOVER, "3.9.0"))
+    assert (verdict.strength, outcome_of(verdict), verdict.findings) == (Strength.EXHAUSTIVE, expected, ())
     assert all(verdict.premises.values())
 
 
 def test_an_unclean_election_loses_records_that_were_acknowledged():
-    assert shortest(searched("3.9.0", {"unclean_election": True})) == {"committed_survives": 16}
+    model = Model(RECORDS_THROUGH_FAILOVER, "3.9.0", flags={"unclean_election": True})
+    assert shortest(exhaust(model, keep_going=True)) == {
+        "committed_survives": pinned_steps(model, "committed_survives")
+    }
 
 
 def test_without_truncation_replicas_would_differ(monkeypatch):
     for module in (partition, replica_fetcher_thread):
         monkeypatch.setattr(module, "diverging_offset", no_truncation)
-    assert shortest(searched("3.9.0")) == {"committed_survives": 20, "no_divergence": 20}
+    assert shortest(searched()) == {"committed_survives": 20, "no_divergence": 20}
 
 
 @pytest.mark.parametrize(
-    ("variant", "states", "found"),
+    ("variant", "broken"),
     [
-        (
-            "2.8.2",
-            67_064,
-            {
-                "records_have_a_topic_id": 5,
-                "no_resurrection": 8,
-                "elected_log_is_of_its_topic": 16,
-                "partition_servable": 18,
-                "replicas_converge": 18,
-            },
-        ),
-        ("3.9.0", 57_432, {"partition_servable": 17, "replicas_converge": 17}),
+        ("2.8.2", {"records_have_a_topic_id", "no_resurrection", "elected_log_is_of_its_topic", *UNSERVED}),
+        ("3.9.0", UNSERVED),
     ],
 )
-def test_records_of_a_removed_topic_come_back_where_no_id_distinguishes_its_logs(variant, states, found):
-    verdict = exhaust(Model(RECREATED_TOPIC_RECORDS, variant, {"restarts": 1}), keep_going=True)
-    assert (verdict.strength, verdict.distinct_states, shortest(verdict)) == (Strength.EXHAUSTIVE, states, found)
-
-
-@pytest.mark.thorough
-def test_metadata_that_is_flushed_at_once_closes_the_loss_of_ids():
-    fixes = [fix for fix in FIXES if fix.name == "async_metadata_flush: at once"]
-    assert audited(fixes) == {
-        "async_metadata_flush: at once": [("closes", 5, -4_351), ("no difference", -6_911, -4_351)]
-    }
-
-
-@pytest.mark.thorough
-def test_what_each_fix_closes_and_where_it_has_a_hole():
-    quick = [fix for fix in FIXES if fix.name != "truncation"]  # the page has its 639,056 states of three brokers
-    assert audited(quick) == {
-        "topic_ids": [
-            ("closes", 4, -2_742),
-            ("closes", 7, -2_742),
-            ("has a hole", 4, 4),
-            ("has a hole", 4, 4),
-            ("makes worse", -93_697, 26),
-        ],
-        "first_leader_and_isr_assigns_id": [
-            ("closes", 5, -4_351),
-            ("closes", 4, -2_742),
-            ("closes", 7, -2_742),
-            ("has a hole", 8, 8),
-        ],
-        "fetch_by_topic_id": [("closes", 8, -57_432), ("has a hole", 4, 8)],
-        "id_check_before_epoch": [
-            ("closes", 4, -2_742),
-            ("closes", 7, -2_742),
-            ("closes", 9, -2_742),
-            ("makes worse", -261_736, 26),
-        ],
-        "async_metadata_flush: at once": [("closes", 5, -4_351), ("no difference", -6_911, -4_351)],
-    }
+def test_records_of_a_removed_topic_come_back_where_no_id_distinguishes_its_logs(variant, broken):
+    model = Model(RECREATED_TOPIC_RECORDS, variant, {"restarts": 1})
+    verdict = exhaust(model, keep_going=True)
+    assert (verdict.strength, outcome_of(verdict)) == (Strength.EXHAUSTIVE, pinned(model))
+    assert shortest(verdict).keys() == broken

@@ -31,9 +31,7 @@ from kwalk.model.language import Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.broken import Broken
-from tests.kafka.lengths import shortest
-from tests.kafka.trials import audited
-from tests.structure.rooms import ROOT
+from tests.kafka.outcomes import outcome_of, pinned
 
 STORIES = {scenario.name: scenario for scenario in LOG_SCENARIOS}
 LARGE = {
@@ -240,44 +238,23 @@ NEVER_FIXED = (
     ),
 )
 """The shortest way to what no release closes."""
-COUNTS = {
-    ("log-lookup", "2.8.2"): (23_760, 14_144, {"timestamp_lookup_finds_the_first_record": 4}),
-    ("log-roll", "2.8.2"): (30_871, 30_871, {}),
-    ("log-retention", "2.8.2"): (59_141, 16_522, {}),
-    ("log-retention", "0.10.0"): (
-        21_790,
-        3_153,
-        {
-            "young_record_is_kept": 3,
-            "start_offset_is_not_above_the_high_watermark": 3,
-            "expired_segment_is_deleted": 3,
-        },
-    ),
-    ("log-compaction", "3.9.0"): (67_888, 4_510, {}),
-    ("dynamic-configuration", "3.9.0"): (85_600, 7_584, {}),
-    ("dynamic-configuration", "2.8.2"): (86_548, 7_708, {"configuration_follows_precedence": 2}),
-}
-LARGE_COUNTS = {
-    ("log-recovery", "2.8.2"): (582_949, 14_071, {"start_offset_does_not_move_back": 5}),
-    ("log-recovery", "2.7"): (
-        673_278,
-        27_363,
-        {
-            "loaded_log_is_that_of_the_disk": 4,
-            "recovery_point_is_on_disk": 4,
-            "start_offset_does_not_move_back": 5,
-            "largest_timestamp_is_known": 5,
-            "young_record_is_kept": 9,
-            "indexes_point_to_batches": 10,
-            "no_batch_is_torn": 10,
-            "closed_time_index_ends_with_the_largest_timestamp": 10,
-        },
-    ),
-    ("log-compaction", "2.8.2"): (138_824, 6_238, {"last_value_is_kept": 9}),
-    ("log-tombstones", "3.9.0"): (3_107_506, 129_074, {}),
-    ("log-compacted-copy", "3.9.0"): (270_445, 20_897, {}),
-}
-"""Distinct and quiescent states, and how short the ways to what is broken are."""
+SEARCHED = (
+    ("log-lookup", "2.8.2"),
+    ("log-roll", "2.8.2"),
+    ("log-retention", "2.8.2"),
+    ("log-retention", "0.10.0"),
+    ("log-compaction", "3.9.0"),
+    ("dynamic-configuration", "3.9.0"),
+    ("dynamic-configuration", "2.8.2"),
+)
+LARGE = (
+    ("log-recovery", "2.8.2"),
+    ("log-recovery", "2.7"),
+    ("log-compaction", "2.8.2"),
+    ("log-tombstones", "3.9.0"),
+    ("log-compacted-copy", "3.9.0"),
+)
+"""Stories and releases of which every state is searched; the large ones only in thorough tests."""
 
 
 class Entry(NamedTuple):
@@ -560,58 +537,10 @@ def test_every_version_flag_of_logs_has_a_fix():
     assert {fix.flag.name for fix in FIXES} == VARIANTS["2.8.2"].keys()
 
 
-@pytest.mark.parametrize(("name", "variant"), COUNTS)
+@pytest.mark.parametrize(
+    ("name", "variant"), [*SEARCHED, *(pytest.param(*story, marks=pytest.mark.thorough) for story in LARGE)]
+)
 def test_a_search_of_all_states_of_a_log_finds_what_is_broken_and_nothing_else(name, variant):
-    verdict = exhaust(Model(STORIES[name], variant), keep_going=True)
-    found = (verdict.distinct_states, verdict.quiescent_states, shortest(verdict))
-    assert (verdict.strength, found) == (Strength.EXHAUSTIVE, COUNTS[name, variant])
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("name", "variant"), LARGE_COUNTS)
-def test_a_search_of_many_states_of_a_log_finds_what_is_broken_and_nothing_else(name, variant):
-    verdict = exhaust(Model(STORIES[name], variant), keep_going=True)
-    found = (verdict.distinct_states, verdict.quiescent_states, shortest(verdict))
-    assert (verdict.strength, found) == (Strength.EXHAUSTIVE, LARGE_COUNTS[name, variant])
-
-
-PAGES = {
-    ("log-lookup", "2.8.2"): "log-segments",
-    ("log-roll", "2.8.2"): "log-segments",
-    ("log-retention", "2.8.2"): "log-retention",
-    ("log-recovery", "2.8.2"): "log-recovery",
-    ("log-compaction", "3.9.0"): "log-compaction",
-    ("log-tombstones", "3.9.0"): "log-compaction",
-    ("dynamic-configuration", "3.9.0"): "dynamic-configuration",
-}
-
-
-@pytest.mark.parametrize(("searched", "page"), PAGES.items())
-def test_a_page_has_the_number_of_states_of_a_log(searched, page):
-    text = (ROOT / "docs" / "stories" / f"{page}.md").read_text(encoding="utf-8")
-    assert f"{(COUNTS | LARGE_COUNTS)[searched][0]:,} states" in " ".join(text.split())
-
-
-@pytest.mark.thorough
-def test_what_each_fix_of_logs_closes_and_where_it_has_a_hole():
-    assert audited(FIXES) == {
-        "file_times_survive_a_stop": [("closes", 2, -6_136)],
-        "time_index": [("closes", 3, -24_622), ("closes", 3, -24_622)],
-        "delete_below_high_watermark": [("closes", 3, -59_141)],
-        "delete_records": [("makes worse", -7_506, 4)],
-        "tombstones_by_file_time": [("closes", 17, -246_578)],
-        "tombstones_have_a_horizon": [("closes", 19, -5_867_442)],
-        "groups_by_last_offset": [("closes", 18, -165_009)],
-        "rolls_before_overflow": [("closes", 2, -30_871)],
-        "truncation_makes_room": [("closes", 2, -39_341)],
-        "empty_segment_is_replaced": [("closes", 5, -42_362), ("closes", 2, -43_179)],
-        "gaps_are_passed": [("closes", 8, -37_817)],
-        "clean_below_high_watermark": [("closes", 9, -67_888)],
-        "swap_replaces_its_own": [("closes", 17, -67_888)],
-        "unclean_while_loading": [("closes", 9, -582_949)],
-        "recovery_point_is_flushed": [("closes", 10, -582_949)],
-        "topic_overrides_are_kept": [("closes", 6, -86_548)],
-        "deleted_config_is_removed": [("closes", 4, -86_548), ("has a hole", 4, 2)],
-        "synonyms_are_kept": [("closes", 2, -85_600)],
-        "later_segments_are_searched": [("closes", 4, -23_760)],
-    }
+    model = Model(STORIES[name], variant)
+    verdict = exhaust(model, keep_going=True)
+    assert (verdict.strength, outcome_of(verdict)) == (Strength.EXHAUSTIVE, pinned(model))

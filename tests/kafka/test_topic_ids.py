@@ -7,14 +7,13 @@ from itertools import permutations
 import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
-from kwalk.model.kafka.fixes.topic_ids import FIXES
 from kwalk.model.kafka.versions import RELEASES, VARIANTS
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength, Verdict
 from tests.kafka.lengths import shortest
+from tests.kafka.outcomes import outcome_of, pinned, pinned_steps
 from tests.kafka.schedule import Schedule
-from tests.kafka.trials import audited
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 
@@ -32,22 +31,6 @@ def examined(model: Model) -> tuple[Verdict, dict[str, int | None]]:
     verdict = exhaust(model, keep_going=True)
     assert verdict.strength is Strength.EXHAUSTIVE
     return verdict, shortest(verdict)
-
-
-@pytest.mark.thorough
-def test_what_restoring_ids_from_the_cache_closes_and_where_it_has_a_hole():
-    fixes = [fix for fix in FIXES if fix.name == "restore_from_cache"]
-    assert audited(fixes) == {"restore_from_cache": [("closes", 9, -54), ("has a hole", 8, 8), ("has a hole", 18, 20)]}
-
-
-@pytest.mark.thorough
-def test_what_each_fix_closes_and_where_it_has_a_hole():
-    assert audited(FIXES) == {
-        "restore_from_cache": [("closes", 9, -54), ("has a hole", 8, 8), ("has a hole", 18, 20)],
-        "old_client_refuses": [("closes", 4, -1_781), ("has a hole", 4, 4), ("closes", 18, -1_769)],
-        "cas_topic_write": [("closes", 4, -6_588), ("closes", 4, -4_036), ("has a hole", 4, 4)],
-        "keep_ids_below_ibp": [("closes", 12, -2_095), ("closes", 8, -7_329)],
-    }
 
 
 def test_a_version_flag_is_on_from_the_release_that_brought_it():
@@ -69,18 +52,17 @@ def test_before_2_8_no_id_is_minted_and_no_client_overwrites_the_expansion():
 
 
 def test_brokers_of_mixed_protocols_keep_one_id():
-    verdict, found = searched("mixed-inter-broker-protocol", restarts=0)
-    assert (verdict.distinct_states, found) == (2_095, {})
+    model = Model(STORIES["mixed-inter-broker-protocol"], "2.8.2", {"restarts": 0})
+    verdict, found = examined(model)
+    assert (outcome_of(verdict), found) == (pinned(model), {})
 
 
-@pytest.mark.parametrize(
-    ("variant", "states", "found"),
-    [("2.8.2", 4_062, {}), ("3.0", 4_020, {}), ("3.9.0", 4_032, {"isr_members_fetch": 18})],
-)
-def test_from_3_3_on_an_isr_stays_full_of_replicas_that_do_not_fetch(variant, states, found):
+@pytest.mark.parametrize(("variant", "is_violated"), [("2.8.2", False), ("3.0", False), ("3.9.0", True)])
+def test_from_3_3_on_an_isr_stays_full_of_replicas_that_do_not_fetch(variant, is_violated):
     model = Model(STORIES["full-isr"], variant)
     verdict = exhaust(model, properties=model.properties_of("isr_members_fetch"), keep_going=True)
-    assert (verdict.distinct_states, shortest(verdict)) == (states, found)
+    assert outcome_of(verdict) == pinned(model, "isr_members_fetch")
+    assert bool(verdict.findings) == is_violated
 
 
 def test_what_keeps_the_isr_full_is_that_a_leader_asks_by_its_topic_id():
@@ -90,9 +72,10 @@ def test_what_keeps_the_isr_full_is_that_a_leader_asks_by_its_topic_id():
 
 
 def test_files_removed_and_brokers_restarted_in_any_order_repair():
-    verdict, found = searched("repair-by-removing-files")
-    assert (verdict.distinct_states, verdict.bounds_hit) == (27_738, {})
-    assert found == {"replica_id_matches_zookeeper": 0, "partition_servable": 7, "replicas_converge": 7}
+    model = Model(STORIES["repair-by-removing-files"], "2.8.2")
+    verdict, found = examined(model)
+    assert (outcome_of(verdict), verdict.bounds_hit) == (pinned(model), {})
+    assert found.keys() == {"replica_id_matches_zookeeper", "partition_servable", "replicas_converge"}
     assert verdict.premises["repaired_partition_serves(0, 0)"] > 0  # and it is not among what was found
 
 
@@ -104,20 +87,23 @@ def test_neither_removing_files_nor_restarting_brokers_repairs_alone(left_out):
 
 @pytest.mark.thorough
 def test_data_are_safe_while_files_with_topic_ids_are_removed_and_brokers_restarted():
-    verdict, found = searched("repair-with-records", restarts=3)
-    assert verdict.distinct_states == 1_859_976
-    assert found == {"records_have_a_topic_id": 3, "partition_servable": 7, "replicas_converge": 7}
+    model = Model(STORIES["repair-with-records"], "2.8.2", {"restarts": 3})
+    verdict, found = examined(model)
+    assert outcome_of(verdict) == pinned(model)
+    assert found.keys() == {"records_have_a_topic_id", "partition_servable", "replicas_converge"}
 
 
 def test_data_are_not_safe_where_leader_epoch_checkpoint_is_removed_as_well():
     bounds = {"restarts": 3, "repairs": 1}
-    _, found = examined(Model(STORIES["repair-with-records"], "2.8.2", bounds, {"epoch_checkpoint_removal": True}))
-    assert found["no_divergence"] == 26
+    model = Model(STORIES["repair-with-records"], "2.8.2", bounds, {"epoch_checkpoint_removal": True})
+    _, found = examined(model)
+    assert found["no_divergence"] == pinned_steps(model, "no_divergence")
 
 
 def test_an_id_written_back_is_no_repair_until_the_controller_has_moved():
-    _, found = searched("repair-by-writing-the-id-back")
-    assert found["repaired_partition_serves"] == 9
+    model = Model(STORIES["repair-by-writing-the-id-back"], "2.8.2")
+    _, found = examined(model)
+    assert found["repaired_partition_serves"] == pinned_steps(model, "repaired_partition_serves")
     assert "one_topic_id_everywhere" not in found  # which is reached
 
 

@@ -10,7 +10,7 @@ from tests.structure.rooms import ROOT
 
 BAKERY = "tests.mutation.bakery:SCENARIO"
 EXPLAINED = ROOT / "model" / "examples" / "mutants.toml"
-COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
+SCRIPTS = (ROOT / "docs/reference/scripts.md").read_text("utf-8")
 EXAMPLES = {"two-phase-commit": (42, 4), "ticket-lock": (17, 3)}
 """How many mutants an example has, and how many of them survive and are explained."""
 ENTER = "ticket_lock.enter:dropped-guard:05de4f9c"
@@ -129,7 +129,7 @@ def test_every_field_of_the_json_object_is_named_in_the_reference(kwalk):
     found = kwalk("mutate", "ticket-lock", "--sample", "2", "--json").object
     assert found["baselines"][0]["compared"]["states"] > 0
     fields = {*found, *found["mutants"][0], *found["baselines"][0]}
-    assert [field for field in fields if f"`{field}`" not in COMMAND_LINE] == []
+    assert [field for field in fields if f"`{field}`" not in SCRIPTS] == []
 
 
 def test_trials_have_bounds_of_their_own(kwalk, tmp_path, monkeypatch):

@@ -56,7 +56,6 @@ def commands(reference):
         "replay": (("TRACE",), VIOLATED, "not_too_many()"),
         "shrink": (("TRACE", "--seconds", "5"), VIOLATED, "not_too_many()"),
         "show": (("TRACE",), HOLDS, "not_too_many()"),
-        "illustrate": (("page.md",), HOLDS, ""),
     }
 
 
@@ -90,7 +89,6 @@ def results(project):
     folder, reference, environment = project
     for number, name in enumerate(("one.json", "two.json")):
         (folder / name).write_text(json.dumps({"on": number}))
-    (folder / "page.md").write_text("# A page without diagrams\n")
     environment.run(folder, "kwalk", "exhaust", reference, "--out", "traces")
     trace = str(next((folder / "traces").glob("*.itf.json")))
     words = {

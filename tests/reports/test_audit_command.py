@@ -31,7 +31,7 @@ from tests.structure.rooms import ROOT
 LEASES, STAIRS = "tests.search.leases:FIXES", "tests.search.stairs:JUMP_FIX"
 COMMAND = "kwalk exhaust tests.search.leases:SCENARIO --property writes_go_forward"
 JUDGEMENTS = {"closes": 1, "has a hole": 2, "makes worse": 1, "no difference": 1}
-COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
+SCRIPTS = (ROOT / "docs/reference/scripts.md").read_text("utf-8")
 
 
 def test_the_table_names_fix_scenario_outcomes_and_judgement(kwalk):
@@ -70,7 +70,7 @@ def test_json_is_one_object_and_its_fields_are_documented(kwalk):
     assert (trial["off"]["setting"], trial["on"]["setting"], trial["on"]["length"]) == ("never", "before", 7)
     assert trial["on"]["compared"]["states"] > 0 and trial["on"]["fairness"] is None
     fields = {*found, *found["fixes"][0], *trial, *trial["on"]}
-    assert [field for field in fields if f"`{field}`" not in COMMAND_LINE] == []
+    assert [field for field in fields if f"`{field}`" not in SCRIPTS] == []
     assert found["files"] == {"Markdown": "fixes.md", "Page": "kwalk-out/audit.html"}
 
 

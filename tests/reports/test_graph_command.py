@@ -21,7 +21,7 @@ from tests.reports.traces import HOSTILE, REFERENCE, labelled
 
 DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
 LOST_UPDATE = "kwalk.model.examples.lost_update:LOST_UPDATE"
-COMMAND_LINE = (Path(__file__).parents[2] / "docs/reference/command-line.md").read_text("utf-8")
+SCRIPTS = (Path(__file__).parents[2] / "docs/reference/scripts.md").read_text("utf-8")
 SMALL = ("--bound", "houses=1", "--bound", "seals=2", "--bound", "miles=2")
 RECEIVED = ("receive_prepared", "receive_commit", "receive_abort")
 NASTY = ('"]; s9 [label="', "back\\slash\\N\\", "a\nb", "&lt;b&gt;", *HOSTILE)
@@ -112,7 +112,7 @@ def test_json_says_the_same_and_every_field_is_documented(kwalk):
     assert sum(depth["states"] for depth in found["depths"]) == 20 + found["left_out"]
     assert len(read_dot(Path(found["file"]).read_text("utf-8")).states) == 20
     fields = {*found, *found["depths"][0], *found["branching"]}
-    assert [field for field in fields if f"`{field}`" not in COMMAND_LINE] == []
+    assert [field for field in fields if f"`{field}`" not in SCRIPTS] == []
 
 
 def test_a_state_can_say_every_part_that_varies(kwalk):

@@ -9,7 +9,7 @@ from tests.snapshots.test_incident_page import text_of
 from tests.structure.rooms import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "explain-a-cluster.md"
-REFERENCE = ROOT / "docs" / "reference" / "command-line.md"
+REFERENCE = ROOT / "docs" / "reference" / "scripts.md"
 
 
 def test_following_the_page_prints_what_it_shows(capsys, tmp_path, monkeypatch) -> None:

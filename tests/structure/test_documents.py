@@ -10,7 +10,7 @@ import tomllib
 import pytest
 
 from kwalk.reports.commands.options import parser
-from tests.structure.documents import blocks, documents, links
+from tests.structure.documents import blocks, documents, missing_links
 from tests.structure.rooms import ROOT
 
 WITH_TESTS_OF_THEIR_OWN = (
@@ -42,8 +42,7 @@ def test_the_python_of_a_document_runs_from_top_to_bottom(document, tmp_path, mo
 
 @pytest.mark.parametrize("document", documents(), ids=name_of)
 def test_the_links_of_a_document_lead_to_files_of_the_project(document):
-    missing = [target for target in links(document) if not (document.parent / target).exists()]
-    assert not missing
+    assert missing_links(document.read_text(encoding="utf-8"), document.parent) == []
 
 
 @pytest.mark.parametrize("document", documents(), ids=name_of)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kwalk.invariants.scenarios import SCENARIOS
-from tests.structure.documents import FENCE, documents, links
+from tests.structure.documents import FENCE, documents, links, text_of
 from tests.structure.rooms import ROOT
 
 STORIES = ROOT / "docs" / "stories"
@@ -18,7 +18,7 @@ SECTION = re.compile(r"\]\(([^)\s#]*)#([^)\s]+)\)")
 
 def anchors(page):
     """The names under which a page's headings are found, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -30,7 +30,7 @@ def test_every_story_is_named_on_a_page(name):
 def test_every_page_of_a_story_is_in_the_index():
     index = STORIES / "README.md"
     pages = {page.name for page in STORIES.glob("*.md")} - {index.name}
-    assert pages <= set(links(index))
+    assert pages <= set(links(index.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kwalk.model.kafka.domains import Broker
 from kwalk.model.kafka.groups.domains import (
     BUFFERS,
-    CONSUMERS,
     COORDINATOR,
     GROUP_DELETIONS,
     MEMBER_IDS,
@@ -412,8 +411,3 @@ def may_delete_group(cluster: GroupCluster, broker: int) -> bool:
     coordinator = cluster.coordinators[broker]
     is_empty = coordinator.group.state is GroupState.EMPTY and not coordinator.group.is_removing
     return GROUP_DELETIONS > 0 and coordinator.owns and coordinator.is_leader and is_empty
-
-
-def live_members(cluster: GroupCluster, group: GroupMetadata) -> int:
-    """Return how many consumers are live and have a member id of the group."""
-    return sum(cluster.consumers[c].is_live and cluster.consumers[c].member_id in group.members for c in CONSUMERS)

@@ -162,9 +162,3 @@ def _differing(files: Mapping[int, str | None], wanted: str | None) -> set[int]:
 
 def _some(found: Mapping[int, set[int]]) -> Replicas:
     return {partition: frozenset(members) for partition, members in found.items() if members}
-
-
-def everyone(replicas: Replicas, partitions: Iterable[int] | None = None) -> frozenset[int]:
-    """Return the brokers of some partitions, or of all."""
-    wanted = replicas if partitions is None else [p for p in partitions if p in replicas]
-    return frozenset().union(*(replicas[p] for p in wanted))

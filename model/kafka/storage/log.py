@@ -19,7 +19,6 @@ from kwalk.model.kafka.storage.domains import (
     TIMES,
     TOMBSTONES,
     TRUNCATIONS,
-    UNTIMED,
     Gap,
     Key,
     Offset,
@@ -39,7 +38,6 @@ from kwalk.model.kafka.storage.log_segment import (
     truncate_segment,
 )
 from kwalk.model.kafka.storage.state import (
-    NO_TIMESTAMP,
     Batch,
     DeletedFiles,
     LogPhase,
@@ -82,13 +80,6 @@ def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records
     require(is_running(log))
     last_offset = log.end_offset + gap + records - 1
     append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=size))
-
-
-@action(by=PRODUCER, description="appends a record of {size} bytes without a timestamp", source="Log.append")
-def append_untimed(log: PartitionLog, size: Size) -> None:
-    """A record of message format 0 has no timestamp."""
-    require(UNTIMED > 0 and is_running(log))
-    append_to_log(log, Batch(last_offset=log.end_offset, records=1, timestamp=NO_TIMESTAMP, size=size))
 
 
 def append_to_log(log: PartitionLog, batch: Batch) -> None:

@@ -30,7 +30,6 @@ from kwalk.model.kafka.storage.domains import (
     TOMBSTONES,
     TOUCHES,
     TRUNCATIONS,
-    UNTIMED,
 )
 from kwalk.model.language import (
     Array,
@@ -60,7 +59,7 @@ class Batch:
 
     last_offset: int = number(0, OFFSETS)
     records: int = number(1, BATCH_RECORDS)
-    timestamp: int = number(-UNTIMED, TIMES, default=0)
+    timestamp: int = number(0, TIMES)
     size: int = number(1, BATCH_BYTES)
     key: int = member(KEYS)
     is_tombstone: bool = flag(when=TOMBSTONES)

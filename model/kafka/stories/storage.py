@@ -25,7 +25,6 @@ LOOKUP = Scenario(
         "batch_bytes": 2,
         "batch_records": 1,
         "gaps": 0,
-        "untimed": 0,
         "truncations": 1,
         "touches": 0,
         "crashes": 0,

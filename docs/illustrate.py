@@ -1,4 +1,4 @@
-"""Diagrams of counterexamples inside Markdown documents, kept up to date by replaying them.
+"""Draw the counterexamples that Markdown documents name: `python docs/illustrate.py [--check] FILE …`.
 
 A document names a counterexample in a comment, and its diagram follows:
 
@@ -10,7 +10,7 @@ A document names a counterexample in a comment, and its diagram follows:
     flags: fenced=off; elections=by lot
     steps: read(0); read(1); write(0); write(1)
     -->
-    (what kwalk writes)
+    (the diagram, which this program writes)
     <!-- end of counterexample -->
 
 `bounds` and `flags` are optional; flags are written as for `--flag`. Without `steps` the shortest counterexample is
@@ -20,9 +20,12 @@ documents have `claim` instead of `property`.
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from attrs import evolve, frozen
 
@@ -143,3 +146,28 @@ def _found(model: Model, prop: PropertyInstance) -> Trace:
         where = f"{model.scenario.name!r} ({model.variant})"
         raise UsageError(f"{prop.key} is not violated in {where}: no counterexample.")
     return found
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Draw the diagrams of documents again, or check them; return 1 if one is out of date and is only checked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("documents", metavar="FILE", nargs="+", type=Path)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a diagram is out of date")
+    options = parser.parse_args(words)
+    stale = 0
+    for document in options.documents:
+        before = document.read_text(encoding="utf-8")
+        after = illustrated(before)
+        if after != before:
+            stale += 1
+            print(f"{document} {'is out of date' if options.check else 'was updated'}.")
+            if not options.check:
+                document.write_text(after, encoding="utf-8")
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, UsageError) as error:
+        sys.exit(str(error))

@@ -1,6 +1,4 @@
-"""The page "Kafka's name → the model's name", generated from the model's sources.
-
-    python -m kwalk.model.kafka.kafka_names docs/reference/kafka-names.md
+"""The page `kafka-names.md`: where each name of Kafka is in the model, read from the model's sources.
 
 An action has its names in `source=`, before the first colon of each part. A function or class has them in its
 docstring, as `(Kafka: Class.method, Class.other)` or as a paragraph `Kafka: Class.method.`; after a member's name in
@@ -12,13 +10,14 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import frozen
 
-ROOT = Path(__file__).parent
+import kwalk.model.kafka
+
+ROOT = Path(kwalk.model.kafka.__file__).parent
 IN_DOCSTRING = re.compile(r"(?:`(\w+)`\s)?\(Kafka:\s([^)]*)\)|^Kafka:\s(.+(?:\n.+)*)\.$", re.MULTILINE)
 MODULE = re.compile(r"([A-Z]\w+)(?: and ([A-Z]\w+))?: ")
 METHOD = re.compile(r"[A-Z]\w*(?:\.\w+)+")
@@ -26,7 +25,7 @@ ZNODE = re.compile(r"/[\w/]+")
 CLASS = re.compile(r"[A-Z]\w+")
 INTRODUCTION = """# Kafka's names, and the model's
 
-Written by `python -m kwalk.model.kafka.kafka_names docs/reference/kafka-names.md`; do not edit.
+`make docs` writes this page from the sources of the model.
 
 Where to find a method, class, znode or request of Kafka in the model: the function, action or record, and its file
 below `model/kafka`. Classes are those of Kafka 2.8 in ZooKeeper mode. An *action* is a step of the
@@ -113,7 +112,3 @@ def page() -> str:
 def _section(title: str, rows: list[Entry]) -> str:
     lines = [f"| `{e.kafka}` | `{e.model}` | {e.kind} | [{e.file}](../../model/kafka/{e.file}) |" for e in rows]
     return "\n".join([f"\n## {title}\n", "| Kafka | model | kind | file |", "|---|---|---|---|", *lines, ""])
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Write docs/reference/log-lines.md, the index of error names and log lines: `python docs/log_lines.py`.
+"""The page `log-lines.md`: an index of error names and log lines.
 
 The texts are the symptoms and log lines that the properties of the Kafka model declare; a page of a story is linked to
 an entry if it names a scenario in which the property is checked.
@@ -7,15 +7,13 @@ an entry if it names a scenario in which the property is checked.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from kwalk.invariants.scenarios import SCENARIOS
 from kwalk.model.language import Property
 
-DOCS = Path(__file__).parent
-PAGE = DOCS / "reference" / "log-lines.md"
+STORIES = Path(__file__).parents[1] / "stories"
 ERROR = re.compile(r"\b[A-Z]{3,}(?:_[A-Z]+)+\b")
 """A name of Kafka's protocol errors."""
 NO_LINE = "none: "
@@ -25,7 +23,7 @@ Search this page for what you see: an error of a client, a line of a broker's or
 `kafka-topics.sh` or JMX. Each entry names the property of the model that is violated then, and the stories that show
 how a cluster gets there and how it gets out. `…` stands for names and numbers.
 
-This page is generated from the properties (`python docs/log_lines.py`).
+`make docs` writes this page from the properties of the model.
 """
 
 
@@ -72,7 +70,7 @@ def _stories(properties: Iterable[Property]) -> str:
     """Return links to at most three stories: pages that show a violation first, then pages of checked scenarios."""
     found = tuple(properties)
     scenarios = {scenario.name for scenario in SCENARIOS for prop in found if prop in scenario.properties}
-    pages = [path for path in sorted((DOCS / "stories").glob("*.md")) if path.stem not in ("README", "not-reported")]
+    pages = [path for path in sorted(STORIES.glob("*.md")) if path.stem not in ("README", "not-reported")]
     texts = {path: path.read_text(encoding="utf-8") for path in pages}
     shown = [path for path in pages if any(prop.name in texts[path] for prop in found)]
     chosen = dict.fromkeys([*shown, *(path for path in pages if path.stem in scenarios)])
@@ -86,8 +84,3 @@ def _sentence(text: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("*", "\\*").replace("_", "\\_")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE}\n")

@@ -1,17 +1,11 @@
-"""Write docs/reference/broker-logs.md: `python docs/broker_logs.py`.
-
-The table has the log lines that `kwalk explain --logs` understands, with the actions of the model that log them.
-"""
+"""The page `broker-logs.md`: the log lines that `kwalk explain --logs` reads, with the actions that log them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from kwalk.model.kafka.snapshots.log_lines import KINDS, LineKind, LogThread
 
-PAGE = Path(__file__).parent / "reference" / "broker-logs.md"
 HEAD = """# Log lines that `kwalk explain` understands
 
 `kwalk explain SNAPSHOT … --logs DIR` reads these lines of the brokers' logs as
@@ -22,7 +16,7 @@ those of Kafka's own `config/log4j.properties`; lines of other layouts are read,
 *Observation* says what a behaviour must have between the line before it of the same thread and the line itself; *step*
 names the action of the model with its `source`. Without one it may be any step.
 
-This page is generated from `model/kafka/snapshots/log_lines.py` (`python docs/broker_logs.py`).
+`make docs` writes this page from `model/kafka/snapshots/log_lines.py`.
 """
 
 
@@ -47,8 +41,3 @@ def _row(kind: LineKind) -> str:
     shows += "; the line comes before the writes of the step" if kind.precedes else ""
     cells = ("<br>".join(lines), f"{kind.level}, {kind.source}", shows, "<br>".join(steps))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE}\n")

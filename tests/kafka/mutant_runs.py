@@ -1,0 +1,61 @@
+"""The runs of mutants whose outcomes are in `outcomes.json`: one for each page."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from kwalk.invariants.mutation import CONFIGURATION_TRIALS, ENSEMBLE_TRIALS, GROUP_TRIALS, LOG_TRIALS, TRIALS
+from kwalk.model.language import Model, Scenario, Trial
+from kwalk.model.language.registry import find_scenario
+from kwalk.model.language.settings import setting_text
+from kwalk.reports.saved_outcomes import explanations_in
+from tests.structure.rooms import ROOT
+
+
+@frozen
+class MutantRun:
+    """A run of `kwalk mutate`: its page, its trials and their name, and the options of a sample."""
+
+    page: str
+    trials: tuple[Trial, ...]
+    name: str
+    sample: str = ""
+
+    @property
+    def explained_in(self) -> str:
+        """The file with the reasons why mutants survive."""
+        return f"invariants/{self.page}.toml"
+
+    @property
+    def explained(self) -> dict[str, str]:
+        """The reason why a mutant survives, by its id."""
+        return explanations_in(str(ROOT / self.explained_in))
+
+    @property
+    def command(self) -> str:
+        """The command that tries the mutants."""
+        return f"kwalk mutate kwalk.invariants.mutation:{self.name} {self.sample}--explained {self.explained_in}"
+
+
+def baseline_row(trial: Trial) -> str:
+    """Return the name of the row of the trial's model: its variant, its scenario, and what differs from them."""
+    model = trial_model(trial)
+    flags = [f"{name} {setting_text(setting)}" for name, setting in model.flag_overrides.items()]
+    other = ", ".join([*(f"{name} {size}" for name, size in trial.bounds.items()), *flags])
+    return f"baseline {model.variant} {model.scenario.name}" + (f" ({other})" if other else "")
+
+
+def trial_model(trial: Trial) -> Model:
+    """Return the model of a trial."""
+    scenario = trial.scenario if isinstance(trial.scenario, Scenario) else find_scenario(trial.scenario)
+    return Model(scenario, trial.variant, trial.bounds, trial.flags)
+
+
+SAMPLE = "--sample 250 --seed 0 --seconds 20 "
+RUNS = (
+    MutantRun("mutants", TRIALS, "TRIALS"),
+    MutantRun("mutants-of-configurations", CONFIGURATION_TRIALS, "CONFIGURATION_TRIALS"),
+    MutantRun("mutants-of-ensembles", ENSEMBLE_TRIALS, "ENSEMBLE_TRIALS"),
+    MutantRun("mutants-of-groups", GROUP_TRIALS, "GROUP_TRIALS", SAMPLE),
+    MutantRun("mutants-of-logs", LOG_TRIALS, "LOG_TRIALS", SAMPLE),
+)
