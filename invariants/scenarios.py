@@ -18,8 +18,8 @@ from kwalk.invariants import (
     topic_ids,
     witnesses,
 )
-from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import read_snapshot, recovery_problem
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
 from kwalk.model.kafka import fixes
 from kwalk.model.kafka import scenarios as stories
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
