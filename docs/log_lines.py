@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language import Property
 
 DOCS = Path(__file__).parent

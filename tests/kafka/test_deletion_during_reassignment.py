@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import DELETION_DURING_REASSIGNMENT
-from kwalk.model.kafka.fixes.deletion import FIXES
+from kwalk.invariants.stories.reassignment import DELETION_DURING_REASSIGNMENT
+from kwalk.model.kafka.versions.deletion import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength

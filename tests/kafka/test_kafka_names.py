@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.kafka.actors import BROKER, CONTROLLER
 from kwalk.model.kafka.groups.domains import COORDINATOR
 from kwalk.model.kafka.kafka_names import entries, page

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kwalk.invariants.reading import finding_kinds
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language.inspection import FindingKind
 
 MESSAGES = tomllib.loads((Path(__file__).parent / "log_messages.toml").read_text("utf-8"))["message"]

@@ -15,7 +15,7 @@ import pytest
 import kwalk.model.kafka
 import kwalk.model.zookeeper
 from kwalk.invariants.mutation import CONFIGURATION_TRIALS, ENSEMBLE_TRIALS, GROUP_TRIALS, LOG_TRIALS, TRIALS
-from kwalk.invariants.scenarios import CONTROLLER_SCENARIOS
+from kwalk.invariants.stories import CONTROLLER_SCENARIOS
 from kwalk.model.language import Kind, Trial
 from kwalk.model.language.action import Parametric
 from kwalk.reports.escaping import markdown

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import (
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.invariants.stories.reassignment import (
     REASSIGNMENT,
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_REPLACED,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_WITH_EXPANSION,
-    SCENARIOS,
 )
 from kwalk.model.kafka.clients.admin_clients import (
     admin_adds_partitions,
@@ -24,7 +24,7 @@ from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.controller.controller_context import Controller, EventProgress
 from kwalk.model.kafka.controller.reassignment import accepts_reassignment
 from kwalk.model.kafka.controller.topic_deletion_manager import topic_deletion
-from kwalk.model.kafka.fixes.reassignment import FIXES
+from kwalk.model.kafka.versions.reassignment import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength

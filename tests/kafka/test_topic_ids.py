@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
-from kwalk.model.kafka.fixes.topic_ids import FIXES
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.kafka.versions import RELEASES, VARIANTS
+from kwalk.model.kafka.versions.topic_ids import FIXES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength, Verdict

@@ -42,7 +42,8 @@ from kwalk.model.kafka.snapshots.series import (
     is_as_created,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import METADATA_CACHES, RELEASES
+from kwalk.model.kafka.versions import RELEASES
+from kwalk.model.kafka.versions.grain import METADATA_CACHES
 from kwalk.model.language import Model, Property
 
 MOST_BROKERS = 7
