@@ -49,12 +49,12 @@ class ReleaseFlags:
             trials: the trials on which an audit tests the fix.
         """
         self._settings[name] = (("0", before), *since.items())
-        settings = tuple(dict.fromkeys(setting for _, setting in self._settings[name]))
-        flag = Flag(name, about, settings=tuple(map(str, settings)) if isinstance(before, str) else ())
-        if None in settings:
+        names = tuple(dict.fromkeys(str(setting) for _, setting in self._settings[name]))
+        flag = Flag(name, about, settings=names if isinstance(before, str) else ())
+        if None in since.values():
             self.defaults[name] = False
         if closes:
-            off, on = (settings[0], settings[-1]) if flag.settings else (False, True)
+            off, *_, on = flag.settings or (False, True)
             self.fixes.append(Fix(flag, closes, trials, source, off, on))
         return flag
 

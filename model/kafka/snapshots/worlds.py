@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.clients import operator, repair
@@ -24,7 +24,7 @@ from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.at_rest import Needs, Observed, arrangements_of, needs_of, scope_of_situation
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
-from kwalk.model.kafka.snapshots.series import FLAGS, REAL_CLUSTER
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import Model, Property, Scenario
@@ -82,21 +82,15 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     steps += actions.SESSIONS if needs.sessions else []
     steps += [reassignment.change_one_replica] if needs.foreign_isr else []
     ids = len(part.ids)
-    return evolve(
-        REAL_CLUSTER,
+    return REAL_CLUSTER.varied(
         actions=tuple(dict.fromkeys(steps)),
         properties=tuple(properties),
         initial=_initial(part, needs),
         bounds={
-            **REAL_CLUSTER.bounds,
             **scope.bounds,
-            "topics": 1,
-            "created_partitions": 1,
             "topic_ids": max(4, ids + MINTED),
             "old_creations": 0,
-            "new_creations": 0,
             "expansions": 0,
-            "new_expansions": 0,
             "failovers": AMPLE,
             "restarts": AMPLE,
             "repairs": AMPLE,
@@ -107,13 +101,10 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "events": 8,
             "requests": 8,
             "deletions": int(needs.deletion),
-            "notifications": 0,
-            "old_admins": 0,
-            "admins": 1,
             "expirations": int(needs.sessions),
             "hand_removals": 3 * needs.deletion,
         },
-        flags={**FLAGS, **scope.flags, "isr_changes": "between requests", "metadata_caches": False},
+        flags={**scope.flags, "isr_changes": "between requests", "metadata_caches": False},
         labels={
             BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
             TOPICS.name: (topic_label(part.topic.name),),
