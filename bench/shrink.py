@@ -15,7 +15,7 @@ from statistics import mean, median
 
 import numpy as np
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model, PropertyInstance, Scenario
 from kwalk.search.exhaustive.search import exhaust

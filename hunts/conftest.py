@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language import Scenario
 from kwalk.model.language.errors import unknown
 from kwalk.reports.assertion_options import AssertionOptions

@@ -10,7 +10,7 @@ from kwalk.model.kafka.controller.controller_context import (
 )
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import DELETION, PIECEMEAL_REMOVAL
+from kwalk.model.kafka.versions.grain import DELETION, PIECEMEAL_REMOVAL
 from kwalk.model.language import always, premise, step, when_quiescent
 
 

@@ -7,7 +7,8 @@ from kwalk.model.kafka.broker.partition import can_fetch
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import FETCH_BY_TOPIC_ID, ISR_CHANGES, PREFERRED_ELECTION, REASSIGNMENT
+from kwalk.model.kafka.versions.grain import ISR_CHANGES, PREFERRED_ELECTION, REASSIGNMENT
+from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID
 from kwalk.model.language import always, premise, when_quiescent
 
 

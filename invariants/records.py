@@ -7,7 +7,7 @@ from kwalk.model.kafka.broker.partition import leads
 from kwalk.model.kafka.broker.replica_fetcher_thread import answers_fetch
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import FETCH_BY_TOPIC_ID
+from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID
 from kwalk.model.language import always, eventually, premise, step, when_quiescent
 
 

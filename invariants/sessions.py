@@ -13,7 +13,7 @@ from kwalk.model.kafka.controller.controller_context import (
 )
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import DELETION
+from kwalk.model.kafka.versions.grain import DELETION
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 

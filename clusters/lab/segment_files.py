@@ -26,6 +26,7 @@ from attrs import frozen
 
 from kwalk.clusters.lab.cluster import find_java
 from kwalk.clusters.lab.jars import jar_store
+from kwalk.invariants.stories.storage import LOOKUP
 from kwalk.model.kafka.storage.log import (
     append_to_log,
     fetch_offset_by_timestamp,
@@ -34,7 +35,6 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.state import Batch, PartitionLog
 from kwalk.model.kafka.storage.versions import VARIANTS
-from kwalk.model.kafka.stories.storage import LOOKUP
 from kwalk.model.language import UsageError
 from kwalk.model.language.binding import Binding
 

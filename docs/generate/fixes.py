@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.fixes import FIXES
+from kwalk.invariants.stories import FIXES
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.pages.audit import audit_document
 from kwalk.search.analyses.audit.audit import AuditRow, cells_of

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language import Property
 
 STORIES = Path(__file__).parents[1] / "stories"

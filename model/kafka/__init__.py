@@ -2,7 +2,7 @@
 
 Begin with `state`, `zookeeper.znodes` and `controller.controller_context` (the state), then read
 `controller.kafka_controller` (what the controller does), `broker.replica_manager` (how a broker handles requests) and
-`scenarios` (the stories). `versions` has the flags. docs/reference/kafka-names.md lists Kafka's names.
+`kwalk.invariants.stories` (what happens). `versions` has the flags. docs/reference/kafka-names.md lists Kafka's names.
 
 What the model leaves out, and why these stories lose nothing by it:
 

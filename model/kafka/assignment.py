@@ -15,7 +15,7 @@ from itertools import permutations
 from math import factorial
 
 from kwalk.model.kafka.domains import BROKERS, REPLICA_ORDERS, REPLICATION_FACTOR
-from kwalk.model.kafka.versions import REPLICA_LISTS
+from kwalk.model.kafka.versions.grain import REPLICA_LISTS
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
 

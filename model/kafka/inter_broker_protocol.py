@@ -7,7 +7,8 @@ broker it keeps none in its log directory. Which brokers are below is a constant
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS
-from kwalk.model.kafka.versions import KEEP_IDS_BELOW_IBP, TOPICS_HAVE_IDS
+from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
+from kwalk.model.kafka.versions.topic_ids import KEEP_IDS_BELOW_IBP
 
 
 def uses_topic_ids(broker: int) -> bool:

@@ -1,33 +1,93 @@
-"""The flags in which releases of Kafka differ: each declares since when it is on, so that a release has settings."""
+"""The flags of a part of the model: what releases of Kafka differ in, the fixes, and the grain.
+
+Each version flag declares since when it is on, so that a release has settings.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kwalk.model.language import Flag
+from kwalk.model.language import Fix, Flag, Trial
 
 Setting = bool | str | None
 """None leaves the flag to the scenario."""
 
 
 class ReleaseFlags:
-    """The version flags of one part of Kafka, and their settings in each release."""
+    """The flags of one part of Kafka.
+
+    Attributes:
+        fixes: the fixes among them, in the order of their declarations.
+        defaults: the settings of the flags that scenarios choose, by name.
+    """
 
     def __init__(self) -> None:
         self._settings: dict[str, tuple[tuple[str, Setting], ...]] = {}
+        self.fixes: list[Fix] = []
+        self.defaults: dict[str, bool | str] = {}
 
-    def version_flag(self, name: str, about: str, since: Mapping[str, Setting], *, before: Setting = False) -> Flag:
+    def version_flag(
+        self,
+        name: str,
+        about: str,
+        since: Mapping[str, Setting],
+        *,
+        before: Setting = False,
+        closes: str = "",
+        source: str = "",
+        trials: tuple[Trial, ...] = (),
+    ) -> Flag:
         """Declare a flag that releases have in different settings: `before`, then those of the releases in `since`.
 
-        The settings are in the order of releases.
+        Args:
+            name: its name.
+            about: what changed, with the issue and the release.
+            since: its settings by the release from which on each holds, in the order of releases.
+            before: its setting in earlier releases.
+            closes: if the flag is a fix, a sentence on what it is meant to repair.
+            source: where the fix comes from.
+            trials: the trials on which an audit tests the fix.
         """
         self._settings[name] = (("0", before), *since.items())
-        settings = tuple(dict.fromkeys(str(setting) for _, setting in self._settings[name]))
-        return Flag(name, about, settings=settings if isinstance(before, str) else ())
+        names = tuple(dict.fromkeys(str(setting) for _, setting in self._settings[name]))
+        flag = Flag(name, about, settings=names if isinstance(before, str) else ())
+        if None in since.values():
+            self.defaults[name] = False
+        if closes:
+            off, *_, on = flag.settings or (False, True)
+            self.fixes.append(Fix(flag, closes, trials, source, off, on))
+        return flag
 
-    def candidate(self, name: str, about: str) -> Flag:
-        """Declare a flag for a fix that no release has."""
-        return self.version_flag(name, about, {})
+    def candidate(self, name: str, about: str, *, closes: str, source: str, trials: tuple[Trial, ...]) -> Flag:
+        """Declare a flag for a fix that no release has; see `version_flag`."""
+        return self.version_flag(name, about, {}, closes=closes, source=source, trials=trials)
+
+    def grain_flag(
+        self,
+        name: str,
+        about: str,
+        *,
+        settings: tuple[str, ...] = (),
+        excludes: tuple[Flag, ...] = (),
+        default: bool | str = False,
+    ) -> Flag:
+        """Declare a flag that scenarios choose: off, or of the first of its settings, where they do not state it."""
+        self.defaults[name] = settings[0] if settings else default
+        return Flag(name, about, settings=settings, excludes=excludes)
+
+    def fix(
+        self,
+        flag: Flag,
+        *,
+        name: str,
+        off: bool | str,
+        on: bool | str,
+        closes: str,
+        source: str,
+        trials: tuple[Trial, ...],
+    ) -> None:
+        """Declare a fix that is a setting of a flag, under a name of its own; see `Fix`."""
+        self.fixes.append(Fix(flag, closes, trials, source, off, on, name))
 
     def setting_in(self, release: str, name: str) -> Setting:
         """Return a version flag's setting in a release: that of the last change that is not later."""

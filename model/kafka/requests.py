@@ -22,7 +22,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import BROKER_CHECKS, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import BROKER_CHECKS, REASSIGNMENT, STOP_REPLICA
 from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 

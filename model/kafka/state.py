@@ -36,7 +36,7 @@ from kwalk.model.kafka.domains import (
     TOPICS,
 )
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
-from kwalk.model.kafka.versions import (
+from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,

@@ -1,7 +1,7 @@
 """The language of models: everything that a model imports."""
 
-from kwalk.model.language.action import Action, ActionSubset, Actor, Mark, action, premise, require
-from kwalk.model.language.binding import Binding, Bound, Domain, Flag
+from kwalk.model.language.action import Action, ActionSubset, Actor, Mark, action, actions_of, premise, require
+from kwalk.model.language.binding import Binding, Bound, Domain, Flag, default_bounds
 from kwalk.model.language.constraints import Constraint, action_constraint, constraint
 from kwalk.model.language.containers import Array, Fifo, Fresh
 from kwalk.model.language.errors import Abort, DomainError, KwalkError, LiftError, UsageError
@@ -86,12 +86,14 @@ __all__ = [
     "Vector",
     "action",
     "action_constraint",
+    "actions_of",
     "always",
     "always_eventually",
     "array",
     "bounded_set",
     "choice",
     "constraint",
+    "default_bounds",
     "eventually",
     "eventually_always",
     "evolve",

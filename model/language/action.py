@@ -17,13 +17,14 @@ from functools import cached_property
 from itertools import product
 from reprlib import repr as brief
 from string import Formatter
+from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from attrs import frozen
 
 from kwalk.model.language.binding import Domain
 from kwalk.model.language.containers import Array, ArrayShape, FifoShape, FreshShape
-from kwalk.model.language.declared import a_name, check_declared, decorator, text, texts, truth_value
+from kwalk.model.language.declared import a_name, check_declared, decorator, text, truth_value
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape
 from kwalk.model.language.records import RecordShape, ValueShape, token_of
@@ -283,12 +284,12 @@ class Action(Parametric):
         by: Actor,
         description: str,
         source: str,
-        tags: tuple[str, ...],
         *,
+        group: str = "",
         mark: Mark | None = None,
     ) -> None:
         super().__init__(function, states=1)
-        self.by, self.source, self.tags, self.mark = by, source, tags, mark
+        self.by, self.source, self.group, self.mark = by, source, group, mark
         self.description = description or self.name.replace("_", " ")
         self._check_words()
 
@@ -353,7 +354,7 @@ class ActionSubset:
 
 
 def action(
-    *, by: Actor, description: str = "", source: str = "", tags: tuple[str, ...] = (), mark: Mark | None = None
+    *, by: Actor, description: str = "", source: str = "", group: str = "", mark: Mark | None = None
 ) -> Callable[[Callable[..., None]], Action]:
     """Declare an action.
 
@@ -361,7 +362,7 @@ def action(
         by: its actor.
         description: what it does, for reports; `{parameter}` becomes the argument's label.
         source: the function of the real system that it models.
-        tags: names of groups that searches can select.
+        group: the name of the group of actions that it joins: see `actions_of`.
         mark: what it does to a process or its session, for diagrams.
 
     Returns:
@@ -372,7 +373,34 @@ def action(
         ("by", by, isinstance(by, Actor), 'an Actor, such as CLERK = Actor("clerk")'),
         text("description", description),
         text("source", source),
-        texts("tags", tags),
+        text("group", group),
         ("mark", mark, mark is None or isinstance(mark, Mark), "a member of Mark, such as Mark.CRASH"),
     )
-    return decorator("action(…)", lambda function: Action(function, by, description, source, tags, mark=mark))
+    return decorator("action(…)", lambda function: Action(function, by, description, source, group=group, mark=mark))
+
+
+def actions_of(*modules: ModuleType, group: str | None = None) -> tuple[Action, ...]:
+    """Return the actions that modules declare, module by module, in the order of their declarations.
+
+    This order gives action instances their numbers. Actions that a module imports are those of another module.
+
+    Args:
+        *modules: the modules.
+        group: only actions that join the group of this name; by default all.
+
+    Raises:
+        UsageError: there is none.
+    """
+    declared = [
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if isinstance(thing, Action) and thing.function.__module__ == module.__name__
+    ]
+    found = tuple(one for one in declared if group in (None, one.group))
+    if not found:
+        names = ", ".join(module.__name__ for module in modules)
+        groups = list(dict.fromkeys(one.group for one in declared if one.group))
+        problem = f"No action of {names or 'no module'}" + (f" joins the group {group!r}." if group else ".")
+        raise UsageError(f"{problem} {one_of(groups) if groups else 'Declare one with @action(by=…).'}")
+    return found

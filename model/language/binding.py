@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from reprlib import repr as brief
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import field, frozen
@@ -162,16 +163,19 @@ class Bound(ScenarioConstant, _Number):
         name: its name in the scenario's `bounds`.
         about: what it limits.
         minimum: the least value that a scenario may give it.
+        default: the value that `default_bounds` gives it.
     """
 
     if TYPE_CHECKING:
         # Pyright takes the arguments of a subclass of int from int's __new__ where the subclass has none.
         def __new__(cls, *arguments: Any, **named: Any) -> Self: ...
 
-    def __init__(self, name: str, about: str = "", *, minimum: int = 0) -> None:
+    def __init__(self, name: str, about: str = "", *, minimum: int = 0, default: int | None = None) -> None:
         least = "minimum", minimum, type(minimum) is int, "an int"
-        check_declared(f"Bound({brief(name)})", a_name(name), text("about", about), least)
-        self.name, self.about, self.minimum = name, about, minimum
+        is_allowed = default is None or (type(default) is int and default >= minimum)
+        value = "default", default, is_allowed, f"an int of {minimum} or more, or None"
+        check_declared(f"Bound({brief(name)})", a_name(name), text("about", about), least, value)
+        self.name, self.about, self.minimum, self.default = name, about, minimum, default
 
     @property
     def value(self) -> int:
@@ -296,6 +300,7 @@ class Domain:
         about: what its members are.
         size: n, if it is another bound or follows from others, such as `LIMIT`, `LIMIT + 1` or `2 ** NODES.bound`.
         label: the text for a member in reports; labels of the scenario take precedence.
+        default: the n that `default_bounds` gives it, if no size is given.
 
     Attributes:
         bound: n, for arithmetic in declarations.
@@ -305,7 +310,13 @@ class Domain:
     """
 
     def __init__(
-        self, name: str, about: str = "", *, size: int | None = None, label: Callable[[int], str] = str
+        self,
+        name: str,
+        about: str = "",
+        *,
+        size: int | None = None,
+        label: Callable[[int], str] = str,
+        default: int | None = None,
     ) -> None:
         labels = "label", label, callable(label), "a function from a member to a text"
         check_declared(f"Domain({brief(name)})", a_name(name), text("about", about), labels)
@@ -315,7 +326,7 @@ class Domain:
                 f'scenario fixes, leave it out and write `bounds={{"{name}": …}}` in the Scenario.'
             )
         self.name, self.about, self._label = name, about, label
-        self.bound: Bound = Bound(name, about, minimum=1) if size is None else size
+        self.bound: Bound = Bound(name, about, minimum=1, default=default) if size is None else size
 
     def __len__(self) -> int:
         size = self.bound.value
@@ -337,6 +348,16 @@ class Domain:
 
     def __repr__(self) -> str:
         return f"Domain({self.name!r})"
+
+
+def default_bounds(module: ModuleType) -> dict[str, int]:
+    """Return the defaults of the bounds and domains that a module has, by name, for the `bounds` of a scenario.
+
+    So a scenario states only what differs, and a new bound with a default changes no scenario.
+    """
+    things = (thing.bound if isinstance(thing, Domain) else thing for thing in vars(module).values())
+    bounds = [thing for thing in things if type(thing) is Bound]
+    return {bound.name: bound.default for bound in bounds if bound.default is not None}
 
 
 class Flag(ScenarioConstant, _Switch):

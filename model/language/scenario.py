@@ -268,6 +268,22 @@ class Scenario:
             labels=self.labels,
         )
 
+    def varied(self, **changes: Any) -> Scenario:
+        """Return a scenario that differs from this one in some fields.
+
+        Args:
+            **changes: fields by name. Of `bounds` and `flags` only what differs is given; other fields are replaced.
+
+        Raises:
+            UsageError: a scenario has no such field, or the result is none.
+        """
+        tables = {
+            name: {**getattr(self, name), **changes[name]}
+            for name in ("bounds", "flags")
+            if isinstance(changes.get(name), Mapping)
+        }
+        return evolve(self, **{**changes, **tables})
+
     def starting_from(self, reading: Reading) -> Scenario:
         """Return the scenario with the bounds, labels, initial states and properties of a reading."""
         for name in reading.bounds:

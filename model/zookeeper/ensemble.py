@@ -35,8 +35,8 @@ WRITES = Domain("writes", "writes that clients make", label=lambda n: f"write {n
 EPOCHS = Bound("epochs", "highest epoch", minimum=1)
 FIRST_SIZE = Bound("first_size", "servers, the first ones, that the ensemble has at the beginning", minimum=1)
 LAST_SIZE = Bound("last_size", "servers, the first ones, that it is to have at the end", minimum=1)
-CRASHES = Bound("crashes", "how often a server crashes")
-DISCONNECTIONS = Bound("disconnections", "how often a follower loses the connection with its leader")
+CRASHES = Bound("crashes", "how often a server crashes", default=0)
+DISCONNECTIONS = Bound("disconnections", "how often a follower loses the connection with its leader", default=0)
 
 ServerId = Annotated[int, SERVERS]
 Write = Annotated[int, WRITES]

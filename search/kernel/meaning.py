@@ -45,10 +45,10 @@ MOST_OBJECTS = 200_000
 WITHOUT_MEANING: dict[type, frozenset[str]] = {
     attrs.Attribute: frozenset({"type"}),
     Parametric: frozenset({"about"}),
-    Action: frozenset({"description", "source", "tags", "mark"}),
+    Action: frozenset({"description", "source", "group", "mark"}),
     Property: frozenset({"symptom", "log", "_parameter"}),
     Actor: frozenset({"name"}),
-    Bound: frozenset({"about"}),
+    Bound: frozenset({"about", "default"}),
     Flag: frozenset({"about"}),
     Domain: frozenset({"about", "_label"}),
     Scenario: frozenset(

@@ -112,7 +112,7 @@ DECORATORS: dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[..., An
     "action_constraint": (action_constraint, {"optional": True}, two),
     "action": (
         action,
-        {"by": GUEST, "description": "enters", "source": "x", "tags": ("a",), "mark": Mark.CRASH},
+        {"by": GUEST, "description": "enters", "source": "x", "group": "guests", "mark": Mark.CRASH},
         enter,
     ),
 }

@@ -11,7 +11,7 @@ from kwalk.clusters.collect import collect as module
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, log_place, plaintext_endpoint
 from kwalk.clusters.collect.znodes import LEFT_OUT
 from kwalk.clusters.metadata import Metadata, PartitionMetadata, TopicMetadata
-from kwalk.invariants.inspection import inspect_capture
+from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from tests.collect.clusters import SECRET, log_folders, put_topic, zookeeper_of

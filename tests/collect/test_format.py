@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.inspection import inspect_snapshot
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.kafka.snapshots.capture import FORMAT, read_capture
 from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.model.language import UsageError

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kwalk.model.kafka.fixes import FIXES
+from kwalk.invariants.stories import FIXES
 from kwalk.search.analyses.audit.audit import cells_of
 from tests.kafka.mutant_runs import RUNS
 from tests.kafka.outcomes import (

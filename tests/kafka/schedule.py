@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.actors import CONTROLLER
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import ActionInstance, Model, Vector

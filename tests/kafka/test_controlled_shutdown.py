@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import REASSIGNMENT, SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.invariants.stories.reassignment import REASSIGNMENT
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength

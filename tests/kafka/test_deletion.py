@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import (
+from kwalk.invariants.stories.deletion import (
     DELETE_AND_RECREATE,
     DELETE_BY_HAND,
     DELETION_DISABLED,
     EXPANSION_DURING_DELETION,
     TOPIC_DELETION,
+    cluster_with_topic,
 )
+from kwalk.model.kafka.actions import REASSIGNMENT as REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.broker import replica_manager
 from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
-from kwalk.model.kafka.stories.deletion import cluster_with_topic
-from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants.scenarios import DELETION_DURING_REASSIGNMENT
+from kwalk.invariants.stories.reassignment import DELETION_DURING_REASSIGNMENT
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength

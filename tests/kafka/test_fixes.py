@@ -5,18 +5,16 @@ from __future__ import annotations
 import pytest
 
 from docs.generate.fixes import rows
-from kwalk.model.kafka.fixes import FIXES
+from kwalk.invariants.stories import FIXES
 from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.groups.versions import HEARTBEAT_WHILE_COMPLETING
 from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.kafka.storage.versions import DELETE_RECORDS
-from kwalk.model.kafka.versions import (
-    ALTER_ISR,
-    ALTER_PARTITION_BY_TOPIC_ID,
-    ELECTION_DURING_REASSIGNMENT,
-    OLD_UPSERT,
-    VARIANTS,
-)
+from kwalk.model.kafka.versions import VARIANTS
+from kwalk.model.kafka.versions.deletion import OLD_UPSERT
+from kwalk.model.kafka.versions.reassignment import ELECTION_DURING_REASSIGNMENT
+from kwalk.model.kafka.versions.sessions import ALTER_ISR
+from kwalk.model.kafka.versions.topic_ids import ALTER_PARTITION_BY_TOPIC_ID
 from kwalk.reports.pages.audit import audit_document
 from kwalk.search.analyses.audit.audit import AuditOptions, Judgement, audit, cells_of
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import GROUP_SCENARIOS
-from kwalk.model.kafka.fixes.groups import FIXES
+from kwalk.invariants.stories.groups import SCENARIOS as GROUP_SCENARIOS
 from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState
-from kwalk.model.kafka.groups.versions import RELEASES, VARIANTS
+from kwalk.model.kafka.groups.versions import FIXES, RELEASES, VARIANTS
 from kwalk.model.language import Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.trace import run

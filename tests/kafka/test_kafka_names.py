@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs.generate.kafka_names import entries
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.kafka.actors import BROKER, CONTROLLER
 from kwalk.model.kafka.groups.domains import COORDINATOR
 

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from tests.kafka import test_groups, test_storage
 from tests.structure.rooms import ROOT
 

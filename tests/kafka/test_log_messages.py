@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from kwalk.invariants import inspection
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.reading import finding_kinds
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language.inspection import FindingKind
 
 MESSAGES = tomllib.loads((Path(__file__).parent / "log_messages.toml").read_text("utf-8"))["message"]
-FINDINGS = [kind for kind in vars(inspection).values() if isinstance(kind, FindingKind)]
+FINDINGS = [kind for kind in vars(finding_kinds).values() if isinstance(kind, FindingKind)]
 NO_LINE = re.compile("none(: |$)")
 PROTOCOL = re.compile(r"[A-Z_]+(?: or [A-Z_]+)* in responses to [A-Za-z ]+")
 """What clients and request logs show, not a message of a logger."""

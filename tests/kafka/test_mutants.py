@@ -8,7 +8,7 @@ import pytest
 
 from docs.generate.mutants import mutants_by_id
 from kwalk.invariants.mutation import TRIALS
-from kwalk.invariants.scenarios import CONTROLLER_SCENARIOS
+from kwalk.invariants.stories import CONTROLLER_SCENARIOS
 from kwalk.model.language import Kind
 from kwalk.search.analyses.mutation.evaluation import evaluate
 from kwalk.search.analyses.mutation.mutate import MutantStatus, baselines_of, mutants_on

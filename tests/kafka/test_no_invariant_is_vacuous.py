@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language import Kind, Model
 from kwalk.search.examination.falsifiability import Falsifiability, falsifiability
 from kwalk.search.results.trace import run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import DELETE_BY_HAND
+from kwalk.invariants.stories.deletion import DELETE_BY_HAND
 from kwalk.model.kafka.controller.controller_context import ReplicaState
 from kwalk.model.language import Model
 from tests.kafka.schedule import Schedule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import DELETE_BY_HAND, TOPIC_DELETION
+from kwalk.invariants.stories.deletion import DELETE_BY_HAND, TOPIC_DELETION
 from kwalk.model.kafka.controller.controller_context import ReplicaState
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust

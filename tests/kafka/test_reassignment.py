@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import (
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.invariants.stories.reassignment import (
     REASSIGNMENT,
     REASSIGNMENT_AS_CLIENTS_SEE_IT,
     REASSIGNMENT_REPLACED,
     REASSIGNMENT_THERE_AND_BACK,
     REASSIGNMENT_WITH_EXPANSION,
-    SCENARIOS,
 )
 from kwalk.model.kafka.clients.admin_clients import (
     admin_adds_partitions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
+from kwalk.invariants.stories.records import RECORDS_THROUGH_FAILOVER, RECREATED_TOPIC_RECORDS
 from kwalk.model.kafka.broker import partition, replica_fetcher_thread
 from kwalk.model.kafka.broker.log import Log, Record, diverging_offset
 from kwalk.model.language import Model

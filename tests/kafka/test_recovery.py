@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import AFTER_FAULTS, HEALTHY, RECOVERY, TOPIC_DELETION, TOPIC_DELETION_WITH_STRAY_LOG
+from kwalk.invariants.stories.deletion import RECOVERY, TOPIC_DELETION, TOPIC_DELETION_WITH_STRAY_LOG
+from kwalk.invariants.stories.healthy import AFTER_FAULTS, HEALTHY
 from kwalk.model.kafka.controller.kafka_controller import broker_startup, reelect
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust

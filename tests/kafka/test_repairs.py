@@ -7,7 +7,8 @@ from itertools import permutations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION, SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.clients.operator import remove_metadata_files, write_topic_id
 from kwalk.model.language import Model
 from tests.kafka.outcomes import outcome_of, pinned

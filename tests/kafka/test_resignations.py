@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import CONTROLLER_COMES_BACK, REASSIGNMENT, SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.invariants.stories.reassignment import REASSIGNMENT
+from kwalk.invariants.stories.sessions import CONTROLLER_COMES_BACK
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import RETIRED_BROKERS
+from kwalk.invariants.stories.reassignment import RETIRE_BROKER as ANY_MOMENT
+from kwalk.invariants.stories.reassignment import RETIRE_BROKER_WITHOUT_REPLICAS as WITHOUT_REPLICAS
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.lengths import shortest
 from tests.kafka.outcomes import outcome_of, pinned
-
-ANY_MOMENT, WITHOUT_REPLICAS = RETIRED_BROKERS
 
 
 @pytest.mark.usefixtures("interpreted")

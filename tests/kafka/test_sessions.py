@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import AUTHENTICATION_FAILURE, FAILOVER_DURING_EXPANSION, FAST_BOUNCE, ZOMBIE_CONTROLLER
+from kwalk.invariants.stories.sessions import (
+    AUTHENTICATION_FAILURE,
+    FAILOVER_DURING_EXPANSION,
+    FAST_BOUNCE,
+    ZOMBIE_CONTROLLER,
+)
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventProgress
 from kwalk.model.kafka.state import SessionState
 from kwalk.model.language import Model

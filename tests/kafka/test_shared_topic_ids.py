@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.clients.operator import write_topic_id
 from kwalk.model.language import Model
 from tests.kafka.schedule import Schedule

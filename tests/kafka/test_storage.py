@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import LOG_SCENARIOS
-from kwalk.model.kafka.fixes.storage import FIXES
+from kwalk.invariants.stories.storage import LOOKUP
+from kwalk.invariants.stories.storage import SCENARIOS as LOG_SCENARIOS
 from kwalk.model.kafka.storage import log as log_module
 from kwalk.model.kafka.storage import log_loading, log_segment
 from kwalk.model.kafka.storage.config_keys import TOPIC_CONFIG_SYNONYMS, UpdateMode, update_mode
@@ -25,8 +25,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import Batch, LogSegment, OffsetPosition, PartitionLog, TimestampOffset
-from kwalk.model.kafka.storage.versions import VARIANTS
-from kwalk.model.kafka.stories.storage import LOOKUP
+from kwalk.model.kafka.storage.versions import FIXES, VARIANTS
 from kwalk.model.language import Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.kafka.versions import RELEASES, VARIANTS
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust

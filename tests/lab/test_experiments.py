@@ -20,7 +20,7 @@ from kwalk.clusters.lab.experiments.experiment import (
 )
 from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.zookeeper import set_data
-from kwalk.invariants.outlook import recovery_problem
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import UsageError
 from kwalk.model.language.recovery import Procedure
 from tests.snapshots.captured import FILES

@@ -25,7 +25,8 @@ from kwalk.clusters.lab.replay import (
 from kwalk.clusters.lab.zookeeper import Op, connect_request, create, delete, set_data, transaction
 from kwalk.clusters.metadata import Api
 from kwalk.clusters.wire import int8, int16, int32, int64, long_string, string, varint
-from kwalk.invariants.scenarios import REASSIGNMENT, SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.invariants.stories.reassignment import REASSIGNMENT
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import Model, UsageError

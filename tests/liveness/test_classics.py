@@ -40,7 +40,7 @@ def test_long_states_are_looked_through_as_well():
 def test_and_not_if_no_process_has_to_pass_the_token_on():
     lazy = Actor("detection", system=False)
     others = [action for action in EWD840.actions if action.by is not COMPUTATION]
-    idle = [Action(a.function, lazy, a.description, a.source, a.tags) for a in others]
+    idle = [Action(a.function, lazy, a.description, a.source) for a in others]
     active = [a for a in EWD840.actions if a.by is COMPUTATION]
     scenario = evolve(EWD840, actions=(*idle, *active))
     verdict, endless = found(scenario)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.examples.lost_update import LOST_UPDATE
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model

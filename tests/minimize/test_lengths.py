@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.die_hard import DIE_HARD
 from kwalk.model.examples.lost_update import LOST_UPDATE

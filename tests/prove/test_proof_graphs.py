@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.examples.scenarios import SCENARIOS as EXAMPLES
 from kwalk.model.language import Model
 from kwalk.model.language.lift import lift

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.clients.operator import delete_controller
 from kwalk.model.kafka.controller.kafka_controller import failover_sets_topic_ids
 from kwalk.model.language import Kind, Model, PropertyInstance

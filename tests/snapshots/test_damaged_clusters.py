@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kwalk.clusters.lab.experiments import EXPERIMENTS
-from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import recovery_problem
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language.inspection import Severity
 
 FILES = sorted((Path(__file__).parent / "damaged").glob("*.json"))

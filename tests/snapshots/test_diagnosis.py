@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import problem_of, read_snapshot
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import problem_of, read_snapshot
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language.inspection import Severity
 from kwalk.reports.command_line import main

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from kwalk.model.kafka.scenarios import running_cluster
+from kwalk.model.kafka.initial_states import running_cluster
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
 from kwalk.model.language import Model, UsageError
 from kwalk.reports.commands.explain import model_of

@@ -15,7 +15,7 @@ import pytest
 from attrs import evolve
 
 from kwalk.model.kafka.clients import operator
-from kwalk.model.kafka.scenarios import running_cluster
+from kwalk.model.kafka.initial_states import running_cluster
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
 from kwalk.model.language import Model, Scenario, UsageError, require

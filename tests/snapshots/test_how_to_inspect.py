@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants.inspection import KINDS
+from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.reports.command_line import main
 from tests.examples.reading import parts_of, squeezed
 from tests.snapshots.test_inspect import PROBED, document

@@ -10,9 +10,9 @@ from functools import cache
 
 import pytest
 
-from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import read_snapshot
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.language import Model
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.search.exhaustive.search import exhaust

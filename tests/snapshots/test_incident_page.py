@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
-from kwalk.invariants.inspection import KINDS
+from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.model.language import Model
 from kwalk.reports.command_line import main
 from kwalk.reports.commands.explain import scenario_for

@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from kwalk.invariants.inspection import KINDS, inspect_snapshot
+from kwalk.invariants.reading.finding_kinds import KINDS
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language.inspection import Severity
 from kwalk.reports.command_line import main
 from tests.snapshots.captured import FILES, changed, document

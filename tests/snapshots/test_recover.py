@@ -9,9 +9,9 @@ import pytest
 from attrs import evolve
 
 from kwalk.clusters.lab.experiments.recoveries import EXPERIMENTS
-from kwalk.invariants.carried_out_plans import CARRIED_OUT
-from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import recovery_problem
+from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import Actor, Model, Scenario, action, flag, require, state, when_quiescent
 from kwalk.model.language.recovery import Move, Problem, Procedure, World
 from kwalk.reports.command_line import main

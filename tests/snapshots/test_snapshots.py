@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.outlook import read_snapshot
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.controller.controller_context import EventKind
 from kwalk.model.language import Model, Reading, StepResult, UsageError
 from tests.snapshots.captured import AGED, FILES, changed

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.outlook import read_snapshot
-from kwalk.invariants.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import Model, StepResult, Vector
 from tests.snapshots.captured import FILES

@@ -8,8 +8,7 @@ import pytest
 
 from docs.generate.kafka_names import entries
 from docs.generate.pages import FOLDER, PAGES, write_pages
-from kwalk.invariants.scenarios import SCENARIOS
-from kwalk.model.kafka.fixes import FIXES
+from kwalk.invariants.stories import FIXES, SCENARIOS
 from kwalk.model.kafka.snapshots.log_lines import KINDS
 from kwalk.reports.commands.options import COMMANDS
 from tests.kafka.mutant_runs import RUNS

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kwalk.clusters.lab.experiments import EXPERIMENTS
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from tests.structure.rooms import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "sources.md"

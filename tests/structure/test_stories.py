@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kwalk.invariants.scenarios import SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from tests.structure.documents import FENCE, documents, links, text_of
 from tests.structure.rooms import ROOT
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.scenarios import DELETE_AND_RECREATE
+from kwalk.invariants.stories.deletion import DELETE_AND_RECREATE
 from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
 from kwalk.model.examples.ewd840 import EWD840
 from kwalk.model.examples.lost_update import LOST_UPDATE

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kwalk.invariants.scenarios import ENSEMBLE_SCENARIOS
+from kwalk.invariants.stories.ensembles import SCENARIOS as ENSEMBLE_SCENARIOS
 from kwalk.model.language import Kind, Model
 from kwalk.model.zookeeper.ensemble import Ensemble, ServerState
 from kwalk.search.exhaustive.search import exhaust

@@ -24,8 +24,8 @@ from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRoun
 from kwalk.clusters.lab.experiments.reassignments import cancel_and_elect_in_between, leave_a_log
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete, set_data
-from kwalk.invariants.inspection import inspect_snapshot
-from kwalk.invariants.outlook import recovery_problem
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import KwalkError
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.model.language.recovery import Procedure

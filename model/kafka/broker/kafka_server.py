@@ -14,7 +14,8 @@ from kwalk.model.kafka.controller.controller_context import BrokerRegistration, 
 from kwalk.model.kafka.controller.kafka_controller import resign
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import BROKER_EPOCH, OFFLINE_LOGS, SESSIONS
+from kwalk.model.kafka.versions.grain import OFFLINE_LOGS, SESSIONS
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.kafka.zookeeper.kafka_zk_client import broker_ids_changed, controller_changed
 from kwalk.model.language import Mark, action, require
 
@@ -83,6 +84,7 @@ def register(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=BROKER,
+    group="broker",
     description="starts",
     source="KafkaServer.startup: LogManager.startup, registerBroker, KafkaController.startup",
     mark=Mark.START,
@@ -108,6 +110,7 @@ def join(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=FAULT,
+    group="deletion",
     description="broker {broker} starts, and the disk with its logs has failed",
     source="LogManager: offlineLogDirs; Partition.createLogIfNotExists: KafkaStorageException; markPartitionOffline",
     mark=Mark.START,

@@ -14,7 +14,8 @@ headers say; after a crash it recovers the log's last segment, and with it the e
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, INCARNATIONS, LEADER_EPOCHS, RECORDS
-from kwalk.model.kafka.versions import EPOCH_CHECKPOINT_REMOVAL, TRUNCATION
+from kwalk.model.kafka.versions.grain import EPOCH_CHECKPOINT_REMOVAL
+from kwalk.model.kafka.versions.records import TRUNCATION
 from kwalk.model.language import Array, Fifo, array, fifo, flag, nested, number, optional, state, subset, value
 
 

@@ -12,11 +12,8 @@ from kwalk.model.kafka.broker.log import Record
 from kwalk.model.kafka.domains import Broker, Partition, Topic
 from kwalk.model.kafka.inter_broker_protocol import logs_take_topic_ids, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.versions import (
-    ASYNC_METADATA_FLUSH,
-    EPOCH_CHECKPOINT_REMOVAL,
-    METADATA_FILE_REMOVAL,
-)
+from kwalk.model.kafka.versions.grain import EPOCH_CHECKPOINT_REMOVAL, METADATA_FILE_REMOVAL
+from kwalk.model.kafka.versions.records import ASYNC_METADATA_FLUSH
 from kwalk.model.language import action, require
 
 
@@ -48,6 +45,7 @@ def flush_metadata_file(replica: Replica) -> None:
 
 @action(
     by=BROKER,
+    group="broker",
     description="writes partition.metadata of {topic}-{partition}",
     source="Log.maybeFlushMetadataFile, PartitionMetadataFile.maybeFlush",
 )

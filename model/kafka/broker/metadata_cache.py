@@ -11,12 +11,14 @@ from kwalk.model.kafka.broker.replica_manager import is_from_older_controller, i
 from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.requests import EpochKind, RequestKind, UpdateMetadataPartitionState
 from kwalk.model.kafka.state import BrokerState, Cluster
-from kwalk.model.kafka.versions import BROKER_EPOCH, METADATA_CACHES
+from kwalk.model.kafka.versions.grain import METADATA_CACHES
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.language import action, require
 
 
 @action(
     by=BROKER,
+    group="broker",
     description="handles UpdateMetadata",
     source="KafkaApis.handleUpdateMetadataRequest, ReplicaManager.maybeUpdateMetadataCache, ZkMetadataCache",
 )

@@ -20,18 +20,11 @@ from kwalk.model.kafka.controller.reassignment import maybe_complete_reassignmen
 from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
 from kwalk.model.kafka.state import Cluster, Replica, SessionState
-from kwalk.model.kafka.versions import (
-    ALTER_ISR,
-    ALTER_PARTITION_BY_TOPIC_ID,
-    CTX_EPOCH_ON_BUMP,
-    FETCH_BY_TOPIC_ID,
-    FETCH_SESSIONS_END,
-    ISR_CHANGES,
-    LIVE_ISR_ONLY,
-    REASSIGNMENT,
-    STEPWISE_SHUTDOWN,
-    TRUNCATION,
-)
+from kwalk.model.kafka.versions.grain import FETCH_SESSIONS_END, ISR_CHANGES, REASSIGNMENT, STEPWISE_SHUTDOWN
+from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
+from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, TRUNCATION
+from kwalk.model.kafka.versions.sessions import ALTER_ISR, LIVE_ISR_ONLY
+from kwalk.model.kafka.versions.topic_ids import ALTER_PARTITION_BY_TOPIC_ID
 from kwalk.model.language import action, require
 
 
@@ -130,6 +123,7 @@ def knows_leader_epoch(cluster: Cluster, controller: int, topic: int, partition:
 
 @action(
     by=BROKER,
+    group="broker",
     description="shrinks the ISR of {topic}-{partition} to the replicas that fetch",
     source="Partition.maybeShrinkIsr; KafkaController.processAlterIsr",
 )
@@ -144,6 +138,7 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
 
 @action(
     by=BROKER,
+    group="broker",
     description="catches up on {topic}-{partition} and joins the ISR",
     source="Partition.updateFollowerFetchState, maybeExpandIsr; KafkaController.processAlterIsr",
 )
@@ -200,6 +195,7 @@ def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: fr
 
 @action(
     by=PRODUCER,
+    group="records",
     description="produces a record to {topic}-{partition} at broker {broker}",
     source="ReplicaManager.appendRecords, Partition.appendRecordsToLeader",
 )

@@ -20,6 +20,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=BROKER,
+    group="records",
     description="fetches {topic}-{partition} from its leader",
     source="AbstractFetcherThread.doWork; ReplicaManager.fetchMessages, Partition.updateFollowerFetchState",
 )

@@ -13,21 +13,17 @@ from kwalk.model.kafka.controller.controller_context import ControllerEvent, Eve
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import BrokerState, Cluster, Replica
-from kwalk.model.kafka.versions import (
-    BROKER_EPOCH,
-    DELETION,
-    FIRST_LEADER_AND_ISR_ASSIGNS_ID,
-    ID_CHECK_BEFORE_EPOCH,
-    OFFLINE_LOGS,
-    STOP_REPLICA,
-    STOP_REPLICA_EPOCH,
-    UNOPENED_LOG_IS_OFFLINE,
-)
+from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
+from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, STOP_REPLICA
+from kwalk.model.kafka.versions.reassignment import STOP_REPLICA_EPOCH
+from kwalk.model.kafka.versions.records import FIRST_LEADER_AND_ISR_ASSIGNS_ID, ID_CHECK_BEFORE_EPOCH
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.language import action, require
 
 
 @action(
     by=BROKER,
+    group="broker",
     description="handles LeaderAndIsr",
     source="KafkaApis.handleLeaderAndIsrRequest, ReplicaManager.becomeLeaderOrFollower",
 )
@@ -147,6 +143,7 @@ def open_log(replica: Replica, topic_id: int | None, broker: int) -> None:
 
 @action(
     by=BROKER,
+    group="broker",
     description="handles StopReplica",
     source="KafkaApis.handleStopReplicaRequest, ReplicaManager.stopReplicas",
 )

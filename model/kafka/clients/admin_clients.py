@@ -31,19 +31,17 @@ from kwalk.model.kafka.domains import (
 )
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import (
+from kwalk.model.kafka.versions.deletion import CREATE_CHECKS_DELETE_TOPICS, OLD_UPSERT
+from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
-    CAS_TOPIC_WRITE,
-    CREATE_CHECKS_DELETE_TOPICS,
     DELETION,
     OLD_CLIENT_KEEPS_REASSIGNMENTS,
-    OLD_CLIENT_REFUSES,
-    OLD_UPSERT,
     PATIENT_CREATION,
     REASSIGNMENT,
-    TOPICS_HAVE_IDS,
     TWO_STEP_ADMIN,
 )
+from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
+from kwalk.model.kafka.versions.topic_ids import CAS_TOPIC_WRITE, OLD_CLIENT_REFUSES
 from kwalk.model.kafka.zookeeper.kafka_zk_client import create_delete_topics_znode, create_topic, write_topic
 from kwalk.model.kafka.zookeeper.znodes import Assignment, TopicZnode
 from kwalk.model.language import action, require
@@ -51,6 +49,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=OLD_CLIENT,
+    group="admin clients",
     description="creates topic {topic} through ZooKeeper",
     source="kafka.admin.AdminUtils.createOrUpdateTopicPartitionAssignmentPathInZK (1.0.0)",
 )
@@ -62,6 +61,7 @@ def old_client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=NEW_CLIENT,
+    group="admin clients",
     description="creates topic {topic}",
     source="KafkaApis.handleCreateTopicsRequest; ZkAdminManager.createTopics; AdminZkClient.validateTopicCreate, "
     "createTopicWithAssignment",
@@ -97,6 +97,7 @@ def may_create(cluster: Cluster, topic: int) -> bool:
 
 @action(
     by=NEW_CLIENT,
+    group="deletion",
     description="asks to delete topic {topic}",
     source="KafkaApis.handleDeleteTopicsRequest; ZkAdminManager.deleteTopics; AdminZkClient.deleteTopic",
 )
@@ -133,6 +134,7 @@ def creates_with_topic_id(cluster: Cluster) -> bool:
 
 @action(
     by=OLD_CLIENT,
+    group="admin clients",
     description="adds partitions to {topic} through ZooKeeper: topic_id is gone",
     source="kafka.admin.AdminUtils.addPartitions, writeTopicPartitionAssignment (1.0.0)",
 )
@@ -157,6 +159,7 @@ def drop_reassignments(znode: TopicZnode) -> None:
 
 @action(
     by=NEW_CLIENT,
+    group="admin clients",
     description="adds partitions to {topic}",
     source="KafkaApis.handleCreatePartitionsRequest; ZkAdminManager.createPartitions; "
     "AdminZkClient.createPartitionsWithAssignment",
@@ -187,6 +190,7 @@ def old_client_may_write(znode: TopicZnode) -> bool:
 
 @action(
     by=ADMIN,
+    group="two-step admins",
     description="begins to add partitions to {topic}: reads its znode",
     source="kafka.admin.AdminUtils.addPartitions (1.0.0); AdminZkClient.addPartitions",
 )
@@ -201,6 +205,7 @@ def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
 
 @action(
     by=ADMIN,
+    group="two-step admins",
     description="writes the topic's znode with partitions up to {last}",
     source="kafka.admin.AdminUtils.writeTopicPartitionAssignment (1.0.0); AdminZkClient.writeTopicPartitionAssignment",
 )

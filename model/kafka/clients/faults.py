@@ -6,11 +6,11 @@ from kwalk.model.kafka.actors import BROKER, FAULT
 from kwalk.model.kafka.broker.kafka_server import end_process
 from kwalk.model.kafka.domains import BROKERS, LATE_COPIES, PARTITIONS, RESTARTS, Broker
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import LOST_REQUESTS, OVERTAKING_REQUESTS
+from kwalk.model.kafka.versions.grain import LOST_REQUESTS, OVERTAKING_REQUESTS
 from kwalk.model.language import Mark, action, require
 
 
-@action(by=FAULT, description="broker {broker} crashes", mark=Mark.CRASH)
+@action(by=FAULT, group="faults", description="broker {broker} crashes", mark=Mark.CRASH)
 def crash(cluster: Cluster, broker: Broker) -> None:
     """The process dies and its session expires before anything reacts; ids that were not flushed are lost."""
     require(cluster.is_up(broker) and cluster.stops < RESTARTS)
@@ -52,6 +52,7 @@ def receive_late_copy(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=FAULT,
+    group="faults",
     description="the request in flight to broker {broker} is lost, as its controller has resigned",
     source="ControllerChannelManager.removeExistingBroker: RequestSendThread.shutdown, NetworkClient.close",
 )

@@ -26,7 +26,7 @@ from kwalk.model.kafka.domains import (
     TopicId,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import (
+from kwalk.model.kafka.versions.grain import (
     DELETION,
     EPOCH_CHECKPOINT_REMOVAL,
     METADATA_FILE_REMOVAL,
@@ -44,7 +44,7 @@ from kwalk.model.kafka.zookeeper.kafka_zk_client import (
 from kwalk.model.language import Mark, action, require
 
 
-@action(by=OPERATOR, description="deletes /controller")
+@action(by=OPERATOR, group="faults", description="deletes /controller")
 def delete_controller(cluster: Cluster) -> None:
     """The owner's process and session continue; it does not know yet."""
     require(cluster.zookeeper.controller is not None and cluster.controller_deletions < FAILOVERS)
@@ -55,6 +55,7 @@ def delete_controller(cluster: Cluster) -> None:
 
 @action(
     by=OPERATOR,
+    group="faults",
     description="stops broker {broker}; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.processControlledShutdown",
     mark=Mark.STOP,
@@ -76,6 +77,7 @@ def stop(cluster: Cluster, broker: Broker, controller: Broker) -> None:
 
 @action(
     by=BROKER,
+    group="faults",
     description="flushes and closes its logs, and leaves ZooKeeper",
     source="KafkaServer.shutdown, after controlledShutdown",
     mark=Mark.STOP,
@@ -132,6 +134,7 @@ def close_logs(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=OPERATOR,
+    group="repairs",
     description="removes every partition.metadata of broker {broker}",
     source="the repair of an operator who met KAFKA-14190: find /data/kafka-data -name partition.metadata | xargs rm",
 )
@@ -197,6 +200,22 @@ def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stoppi
 
 @action(
     by=OPERATOR,
+    group="removal by hand",
+    description="begins to remove the znodes of topic {topic} by hand: those of its partitions are gone",
+    source="zkCli deleteall, ZKUtil.deleteRecursive: what is below goes first",
+)
+def remove_partition_states_by_hand(cluster: Cluster, topic: Topic) -> None:
+    """The topic's own znode follows later, or never if the operator is interrupted. No watch fires."""
+    require(bool(DELETION) and bool(PIECEMEAL_REMOVAL) and cluster.hand_removals < HAND_REMOVALS)
+    require(has_partition_states(cluster, topic))
+    cluster.hand_removals += 1
+    cluster.zookeeper.topics[topic].deletion_requested = True
+    remove_partition_states(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    group="removal by hand",
     description="removes the znodes of topic {topic} by hand",
     source="the runbook of operators whose deletion hangs: zkCli deleteall /brokers/topics/T",
 )
@@ -214,20 +233,7 @@ def remove_topic_by_hand(cluster: Cluster, topic: Topic) -> None:
 
 @action(
     by=OPERATOR,
-    description="begins to remove the znodes of topic {topic} by hand: those of its partitions are gone",
-    source="zkCli deleteall, ZKUtil.deleteRecursive: what is below goes first",
-)
-def remove_partition_states_by_hand(cluster: Cluster, topic: Topic) -> None:
-    """The topic's own znode follows later, or never if the operator is interrupted. No watch fires."""
-    require(bool(DELETION) and bool(PIECEMEAL_REMOVAL) and cluster.hand_removals < HAND_REMOVALS)
-    require(has_partition_states(cluster, topic))
-    cluster.hand_removals += 1
-    cluster.zookeeper.topics[topic].deletion_requested = True
-    remove_partition_states(cluster, topic)
-
-
-@action(
-    by=OPERATOR,
+    group="removal by hand",
     description="removes the delete_topics znode of {topic} by hand",
     source="the runbook of operators whose deletion hangs: zkCli delete /admin/delete_topics/T",
 )

@@ -6,7 +6,7 @@ from kwalk.model.kafka.actors import OPERATOR
 from kwalk.model.kafka.broker.log_manager import delete_log
 from kwalk.model.kafka.domains import Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import STOP_REPLICA
+from kwalk.model.kafka.versions.grain import STOP_REPLICA
 from kwalk.model.language import action, require
 
 

@@ -19,7 +19,7 @@ from kwalk.model.kafka.clients.operator import may_stop, stop_process
 from kwalk.model.kafka.controller.controller_context import EventKind, EventProgress
 from kwalk.model.kafka.domains import BROKERS, DELETIONS, PARTITIONS, RUNBOOK_TASKS, TOPICS, Broker, Topic
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.versions import METADATA_FILE_REMOVAL, PATIENT_OPERATOR, RUNBOOK
+from kwalk.model.kafka.versions.grain import METADATA_FILE_REMOVAL, PATIENT_OPERATOR, RUNBOOK
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     controller_changed,
     create_delete_topics_znode,
@@ -97,7 +97,9 @@ def is_at_rest(cluster: Cluster) -> bool:
     )
 
 
-@action(by=RUNBOOK_OPERATOR, description="asks to delete topic {topic}", source="kafka-topics.sh --delete")
+@action(
+    by=RUNBOOK_OPERATOR, group="runbook", description="asks to delete topic {topic}", source="kafka-topics.sh --delete"
+)
 def runbook_deletes_topic(cluster: Cluster, topic: Topic) -> None:
     """The topic gets a delete_topics znode, as after any client's request."""
     zookeeper = cluster.zookeeper
@@ -109,7 +111,10 @@ def runbook_deletes_topic(cluster: Cluster, topic: Topic) -> None:
 
 
 @action(
-    by=RUNBOOK_OPERATOR, description="removes the znodes of topic {topic}", source="zkCli: deleteall /brokers/topics/T"
+    by=RUNBOOK_OPERATOR,
+    group="runbook",
+    description="removes the znodes of topic {topic}",
+    source="zkCli: deleteall /brokers/topics/T",
 )
 def runbook_removes_topic(cluster: Cluster, topic: Topic) -> None:
     """It is removed, whichever incarnation it is by now."""
@@ -129,6 +134,7 @@ def request_deletion_of_first_incarnation(cluster: Cluster, topic: int) -> None:
 
 @action(
     by=RUNBOOK_OPERATOR,
+    group="runbook",
     description="removes the delete_topics znode of {topic}",
     source="zkCli: deleteall /admin/delete_topics/T",
 )
@@ -139,7 +145,7 @@ def runbook_removes_deletion_request(cluster: Cluster, topic: Topic) -> None:
     remove_delete_topics_znode(cluster, topic)
 
 
-@action(by=RUNBOOK_OPERATOR, description="deletes /controller", source="zkCli: delete /controller")
+@action(by=RUNBOOK_OPERATOR, group="runbook", description="deletes /controller", source="zkCli: delete /controller")
 def runbook_removes_controller(cluster: Cluster) -> None:
     """The next controller begins with the content of ZooKeeper."""
     require(is_due(cluster, RunbookTask.REMOVE_CONTROLLER) and cluster.zookeeper.controller is not None)
@@ -148,7 +154,9 @@ def runbook_removes_controller(cluster: Cluster) -> None:
     controller_changed(cluster, EventKind.REELECT)
 
 
-@action(by=RUNBOOK_OPERATOR, description="removes the logs of broker {broker}", source="rm -rf LOG_DIR/T-*")
+@action(
+    by=RUNBOOK_OPERATOR, group="runbook", description="removes the logs of broker {broker}", source="rm -rf LOG_DIR/T-*"
+)
 def runbook_removes_logs(cluster: Cluster, broker: Broker) -> None:
     """The broker may run or not."""
     require(is_due(cluster, RunbookTask.REMOVE_LOGS) and broker not in cluster.runbook.done_on)
@@ -158,6 +166,7 @@ def runbook_removes_logs(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=RUNBOOK_OPERATOR,
+    group="runbook",
     description="stops broker {broker} and keeps it down; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown",
 )
@@ -170,7 +179,7 @@ def runbook_stops(cluster: Cluster, broker: Broker, controller: Broker) -> None:
         cluster.runbook.finish_task()
 
 
-@action(by=RUNBOOK_OPERATOR, description="starts all brokers", source="kafka-server-start.sh")
+@action(by=RUNBOOK_OPERATOR, group="runbook", description="starts all brokers", source="kafka-server-start.sh")
 def runbook_starts(cluster: Cluster) -> None:
     """They start in any order."""
     require(is_due(cluster, RunbookTask.START))
@@ -180,6 +189,7 @@ def runbook_starts(cluster: Cluster) -> None:
 
 @action(
     by=RUNBOOK_OPERATOR,
+    group="runbook",
     description="stops broker {broker} and removes its logs; controller {controller} moves its leaders first",
     source="KafkaServer.shutdown; rm -rf LOG_DIR/T-*",
 )

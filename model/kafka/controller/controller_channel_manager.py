@@ -13,14 +13,14 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import (
+from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
-    BROKER_EPOCH,
     METADATA_CACHES,
     REASSIGNMENT,
     REQUEST_PER_PARTITION,
     SESSIONS,
 )
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 
 
 def send_leader_and_isr(

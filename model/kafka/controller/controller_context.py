@@ -21,8 +21,8 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import (
-    CLEAR_SM_ON_REMOVE,
+from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
+from kwalk.model.kafka.versions.grain import (
     DELETION,
     OFFLINE_LOGS,
     REASSIGNMENT,

@@ -59,17 +59,10 @@ from kwalk.model.kafka.controller.topic_deletion_manager import (
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
 from kwalk.model.kafka.inter_broker_protocol import topic_id_from_znode, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import (
-    CAS_TOPIC_WRITE,
-    DELETION,
-    ELECTION_DURING_REASSIGNMENT,
-    OFFLINE_LOGS,
-    PREFERRED_ELECTION,
-    REASSIGNMENT,
-    RESTORE_FROM_CACHE,
-    RESTORE_ON_DELETE,
-    SESSIONS,
-)
+from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE
+from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, PREFERRED_ELECTION, REASSIGNMENT, SESSIONS
+from kwalk.model.kafka.versions.reassignment import ELECTION_DURING_REASSIGNMENT
+from kwalk.model.kafka.versions.topic_ids import CAS_TOPIC_WRITE, RESTORE_FROM_CACHE
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     check_controller_epoch,
     controller_changed,
@@ -80,6 +73,201 @@ from kwalk.model.language import action, require
 
 @action(
     by=CONTROLLER,
+    group="controller",
+    description="handles Reelect: becomes controller if there is none",
+    source="KafkaController.processReelect, elect; KafkaZkClient.registerControllerAndIncrementControllerEpoch",
+)
+def reelect(cluster: Cluster, broker: Broker) -> None:
+    """/controller was deleted, or the broker starts: resign if deposed, then try to become the next controller."""
+    controller = cluster.controller_of(broker)
+    require(controller.is_at(EventKind.REELECT))
+    controller.events.pop()
+    maybe_resign(cluster, broker)
+    elect(cluster, broker)
+
+
+def elect(cluster: Cluster, broker: int) -> None:
+    """Create /controller and raise the controller epoch, unless there is a controller (Kafka: KafkaController.elect).
+
+    A broker that finds itself in /controller considers itself active, and does not fail over (KAFKA-13461).
+    """
+    controller, zookeeper = cluster.controller_of(broker), cluster.zookeeper
+    if zookeeper.controller is None and cluster.brokers[broker].session is SessionState.LIVE:
+        zookeeper.controller = broker
+        zookeeper.controller_epoch += 1
+        controller.epoch = zookeeper.controller_epoch
+        controller.step = EventProgress.ELECTED
+        controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
+    elif SESSIONS and zookeeper.controller == broker and not controller.is_active:
+        controller.uninitialized = True
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="handles ControllerChange: resigns if it is no longer the controller",
+    source="KafkaController.processControllerChange",
+)
+def controller_change(cluster: Cluster, broker: Broker) -> None:
+    """/controller was created."""
+    controller = cluster.controller_of(broker)
+    require(controller.is_at(EventKind.CONTROLLER_CHANGE))
+    controller.events.pop()
+    maybe_resign(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="resigns, as a write showed that another controller was elected",
+    source="KafkaController.process: case e: ControllerMovedException => maybeResign()",
+)
+def controller_moved(cluster: Cluster, broker: Broker) -> None:
+    """The event under way was left incomplete."""
+    require(cluster.controller_of(broker).step is EventProgress.CONTROLLER_MOVED)
+    maybe_resign(cluster, broker)
+
+
+def maybe_resign(cluster: Cluster, broker: int) -> None:
+    """Arm the watch on /controller, read it, and resign if it does not name this broker.
+
+    Kafka: KafkaController.maybeResign.
+    """
+    cluster.zookeeper.watches[broker].controller = True
+    if cluster.controller_of(broker).is_active and cluster.zookeeper.controller != broker:
+        resign(cluster, broker)
+
+
+def trigger_controller_move(cluster: Cluster, broker: int) -> None:
+    """Resign and delete /controller, as the failover cannot continue (Kafka: KafkaController.triggerControllerMove).
+
+    The next controller fails in the same way, unless the cause is repaired. If there is one already, Kafka does not
+    resign: the module is not active any more, and its channels stay open. Kafka's keeps its context as well, and its
+    next failover adds to that; here the context is cleared.
+    """
+    if cluster.zookeeper.controller == broker:
+        resign(cluster, broker)
+        cluster.zookeeper.controller = None
+        controller_changed(cluster, EventKind.REELECT)
+    else:
+        cluster.controller_of(broker).clear()
+
+
+def resign(cluster: Cluster, broker: int) -> None:
+    """Remove watches, close channels, clear the context (Kafka: KafkaController.onControllerResignation)."""
+    drop_channels(cluster, broker)
+    watches = cluster.zookeeper.watches[broker]
+    watches.broker_ids = watches.topics = watches.delete_topics = False
+    for topic in TOPICS:
+        watches.topic[topic] = False
+    cluster.controller_of(broker).clear()
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="fails over: lists brokers and topics and reads the topic znodes",
+    source="KafkaController.initializeControllerContext: getAllBrokerAndEpochsInCluster, getAllTopicsInCluster, "
+    "getReplicaAssignmentAndTopicIdForTopics",
+)
+def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
+    """F1 to F4: each read arms its watch."""
+    controller, zookeeper = cluster.controller_of(broker), cluster.zookeeper
+    require(controller.step is EventProgress.ELECTED)
+    controller.step = EventProgress.TOPICS_READ
+    zookeeper.watches[broker].broker_ids = zookeeper.watches[broker].topics = True
+    for other in BROKERS:
+        controller.registrations[other] = (
+            BrokerRegistration.CURRENT if cluster.is_registered(other) else BrokerRegistration.GONE
+        )
+    for topic in TOPICS:
+        if zookeeper.topics[topic].exists:
+            zookeeper.watches[broker].topic[topic] = True
+            controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
+            controller.topics[topic].assignments = zookeeper.topics[topic].assignments
+            controller.topics[topic].topic_id = topic_id_from_znode(broker, zookeeper.topics[topic].topic_id)
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="fails over: mints an id for each topic that has none",
+    source="KafkaController.processTopicIds; KafkaZkClient.setTopicIds",
+)
+def failover_sets_topic_ids(cluster: Cluster, broker: Broker) -> None:
+    """F5: a blind write of the assignment that was read one step before, with the new id.
+
+    Two topics with one id, which only a manual edit can cause, end every failover here.
+    """
+    controller = cluster.controller_of(broker)
+    require(controller.step is EventProgress.TOPICS_READ)
+    controller.step = EventProgress.TOPIC_IDS_SET
+    for topic in TOPICS:
+        set_missing_topic_id(cluster, broker, topic)
+    if is_any_topic_id_shared(cluster, broker):
+        trigger_controller_move(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="fails over: reads the partition states",
+    source="KafkaController.initializeControllerContext: updateLeaderAndIsrCache",
+)
+def failover_reads_states(cluster: Cluster, broker: Broker) -> None:
+    """F6 to F9: the context gets leadership for the partitions that have a state znode."""
+    controller = cluster.controller_of(broker)
+    require(controller.step is EventProgress.TOPIC_IDS_SET)
+    controller.step = EventProgress.STATES_READ
+    for topic in TOPICS:
+        for partition in sorted(controller.topics[topic].partitions):
+            read_leadership(cluster, broker, topic, partition)
+    if DELETION:
+        read_delete_topics(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="fails over: sends LeaderAndIsr for everything, elects leaders for what has none",
+    source="ReplicaStateMachine.startup, PartitionStateMachine.startup",
+)
+def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
+    """F10 to F15: live replicas get the current state, dead ones leave the ISR, then elections are held."""
+    controller = cluster.controller_of(broker)
+    require(controller.step is EventProgress.STATES_READ)
+    controller.step = EventProgress.IDLE
+    live = controller.live_brokers
+    for topic in TOPICS:
+        if DELETION:
+            initialize_replica_states(cluster, broker, topic)
+        bring_replicas_online(cluster, broker, topic, on=live)
+        led = led_partitions(controller.topics[topic]) if not DELETION else controller.topics[topic].partitions
+        take_replicas_offline(cluster, broker, topic, led, on=frozenset(BROKERS) - live)
+        if DELETION:
+            initialize_partition_states(cluster, broker, topic)
+        trigger_online_partition_state_change(cluster, broker, topic)
+    if REASSIGNMENT:
+        resume_reassignments(cluster, broker, to=frozenset(BROKERS), in_failover=True)
+    if DELETION and controller.step is EventProgress.IDLE:
+        resume_deletions(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
+    description="gives up, as its failover has failed: resigns and deletes /controller",
+    source="KafkaController.elect: case t: Throwable => triggerControllerMove()",
+)
+def failover_fails(cluster: Cluster, broker: Broker) -> None:
+    """A reassignment could not be resumed."""
+    require(cluster.controller_of(broker).step is EventProgress.FAILOVER_FAILED)
+    trigger_controller_move(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    group="controller",
     description="handles TopicChange: lists the topics and reads the new ones",
     source="KafkaController.processTopicChange: getAllTopicsInCluster, getReplicaAssignmentAndTopicIdForTopics",
 )
@@ -106,6 +294,7 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="controller",
     description="continues TopicChange: mints ids for new topics that have none, creates their partitions",
     source="KafkaController.processTopicIds, onNewPartitionCreation; KafkaZkClient.setTopicIds",
 )
@@ -144,6 +333,7 @@ def remove_missing_topics(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=CONTROLLER,
+    group="controller",
     description="handles PartitionModifications of {topic}: creates partitions that its context lacks",
     source="KafkaController.processPartitionModifications, onNewPartitionCreation",
 )
@@ -172,6 +362,7 @@ def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> N
 
 @action(
     by=CONTROLLER,
+    group="controller",
     description="continues PartitionModifications: writes its topic id back, creates the partitions",
     source="apache/kafka PR 13111: KafkaController.processPartitionModifications",
 )
@@ -216,6 +407,7 @@ def lost_brokers(cluster: Cluster, broker: int) -> frozenset[int]:
 
 @action(
     by=CONTROLLER,
+    group="controller",
     description="handles BrokerChange: new brokers get LeaderAndIsr for all their partitions",
     source="KafkaController.processBrokerChange, onBrokerStartup",
 )
@@ -250,6 +442,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="controller",
     description="handles BrokerChange: lost brokers leave the ISR, their partitions get other leaders",
     source="KafkaController.processBrokerChange, onBrokerFailure",
 )
@@ -285,6 +478,7 @@ def partitions_to_keep(context: TopicContext) -> frozenset[int]:
 
 @action(
     by=CONTROLLER,
+    group="controller",
     description="moves leaders back to preferred replicas",
     source="KafkaController.processAutoPreferredReplicaLeaderElection, checkAndTriggerAutoLeaderRebalance",
 )
@@ -319,192 +513,6 @@ def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> boo
         return False
     online = online_brokers(cluster, broker, topic, partition)
     return preferred in cluster.zookeeper.state_of(topic, partition).isr & online
-
-
-@action(
-    by=CONTROLLER,
-    description="handles Reelect: becomes controller if there is none",
-    source="KafkaController.processReelect, elect; KafkaZkClient.registerControllerAndIncrementControllerEpoch",
-)
-def reelect(cluster: Cluster, broker: Broker) -> None:
-    """/controller was deleted, or the broker starts: resign if deposed, then try to become the next controller."""
-    controller = cluster.controller_of(broker)
-    require(controller.is_at(EventKind.REELECT))
-    controller.events.pop()
-    maybe_resign(cluster, broker)
-    elect(cluster, broker)
-
-
-def elect(cluster: Cluster, broker: int) -> None:
-    """Create /controller and raise the controller epoch, unless there is a controller (Kafka: KafkaController.elect).
-
-    A broker that finds itself in /controller considers itself active, and does not fail over (KAFKA-13461).
-    """
-    controller, zookeeper = cluster.controller_of(broker), cluster.zookeeper
-    if zookeeper.controller is None and cluster.brokers[broker].session is SessionState.LIVE:
-        zookeeper.controller = broker
-        zookeeper.controller_epoch += 1
-        controller.epoch = zookeeper.controller_epoch
-        controller.step = EventProgress.ELECTED
-        controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
-    elif SESSIONS and zookeeper.controller == broker and not controller.is_active:
-        controller.uninitialized = True
-
-
-@action(
-    by=CONTROLLER,
-    description="handles ControllerChange: resigns if it is no longer the controller",
-    source="KafkaController.processControllerChange",
-)
-def controller_change(cluster: Cluster, broker: Broker) -> None:
-    """/controller was created."""
-    controller = cluster.controller_of(broker)
-    require(controller.is_at(EventKind.CONTROLLER_CHANGE))
-    controller.events.pop()
-    maybe_resign(cluster, broker)
-
-
-@action(
-    by=CONTROLLER,
-    description="resigns, as a write showed that another controller was elected",
-    source="KafkaController.process: case e: ControllerMovedException => maybeResign()",
-)
-def controller_moved(cluster: Cluster, broker: Broker) -> None:
-    """The event under way was left incomplete."""
-    require(cluster.controller_of(broker).step is EventProgress.CONTROLLER_MOVED)
-    maybe_resign(cluster, broker)
-
-
-def maybe_resign(cluster: Cluster, broker: int) -> None:
-    """Arm the watch on /controller, read it, and resign if it does not name this broker.
-
-    Kafka: KafkaController.maybeResign.
-    """
-    cluster.zookeeper.watches[broker].controller = True
-    if cluster.controller_of(broker).is_active and cluster.zookeeper.controller != broker:
-        resign(cluster, broker)
-
-
-@action(
-    by=CONTROLLER,
-    description="gives up, as its failover has failed: resigns and deletes /controller",
-    source="KafkaController.elect: case t: Throwable => triggerControllerMove()",
-)
-def failover_fails(cluster: Cluster, broker: Broker) -> None:
-    """A reassignment could not be resumed."""
-    require(cluster.controller_of(broker).step is EventProgress.FAILOVER_FAILED)
-    trigger_controller_move(cluster, broker)
-
-
-def trigger_controller_move(cluster: Cluster, broker: int) -> None:
-    """Resign and delete /controller, as the failover cannot continue (Kafka: KafkaController.triggerControllerMove).
-
-    The next controller fails in the same way, unless the cause is repaired. If there is one already, Kafka does not
-    resign: the module is not active any more, and its channels stay open. Kafka's keeps its context as well, and its
-    next failover adds to that; here the context is cleared.
-    """
-    if cluster.zookeeper.controller == broker:
-        resign(cluster, broker)
-        cluster.zookeeper.controller = None
-        controller_changed(cluster, EventKind.REELECT)
-    else:
-        cluster.controller_of(broker).clear()
-
-
-def resign(cluster: Cluster, broker: int) -> None:
-    """Remove watches, close channels, clear the context (Kafka: KafkaController.onControllerResignation)."""
-    drop_channels(cluster, broker)
-    watches = cluster.zookeeper.watches[broker]
-    watches.broker_ids = watches.topics = watches.delete_topics = False
-    for topic in TOPICS:
-        watches.topic[topic] = False
-    cluster.controller_of(broker).clear()
-
-
-@action(
-    by=CONTROLLER,
-    description="fails over: lists brokers and topics and reads the topic znodes",
-    source="KafkaController.initializeControllerContext: getAllBrokerAndEpochsInCluster, getAllTopicsInCluster, "
-    "getReplicaAssignmentAndTopicIdForTopics",
-)
-def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
-    """F1 to F4: each read arms its watch."""
-    controller, zookeeper = cluster.controller_of(broker), cluster.zookeeper
-    require(controller.step is EventProgress.ELECTED)
-    controller.step = EventProgress.TOPICS_READ
-    zookeeper.watches[broker].broker_ids = zookeeper.watches[broker].topics = True
-    for other in BROKERS:
-        controller.registrations[other] = (
-            BrokerRegistration.CURRENT if cluster.is_registered(other) else BrokerRegistration.GONE
-        )
-    for topic in TOPICS:
-        if zookeeper.topics[topic].exists:
-            zookeeper.watches[broker].topic[topic] = True
-            controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
-            controller.topics[topic].assignments = zookeeper.topics[topic].assignments
-            controller.topics[topic].topic_id = topic_id_from_znode(broker, zookeeper.topics[topic].topic_id)
-
-
-@action(
-    by=CONTROLLER,
-    description="fails over: mints an id for each topic that has none",
-    source="KafkaController.processTopicIds; KafkaZkClient.setTopicIds",
-)
-def failover_sets_topic_ids(cluster: Cluster, broker: Broker) -> None:
-    """F5: a blind write of the assignment that was read one step before, with the new id.
-
-    Two topics with one id, which only a manual edit can cause, end every failover here.
-    """
-    controller = cluster.controller_of(broker)
-    require(controller.step is EventProgress.TOPICS_READ)
-    controller.step = EventProgress.TOPIC_IDS_SET
-    for topic in TOPICS:
-        set_missing_topic_id(cluster, broker, topic)
-    if is_any_topic_id_shared(cluster, broker):
-        trigger_controller_move(cluster, broker)
-
-
-@action(
-    by=CONTROLLER,
-    description="fails over: reads the partition states",
-    source="KafkaController.initializeControllerContext: updateLeaderAndIsrCache",
-)
-def failover_reads_states(cluster: Cluster, broker: Broker) -> None:
-    """F6 to F9: the context gets leadership for the partitions that have a state znode."""
-    controller = cluster.controller_of(broker)
-    require(controller.step is EventProgress.TOPIC_IDS_SET)
-    controller.step = EventProgress.STATES_READ
-    for topic in TOPICS:
-        for partition in sorted(controller.topics[topic].partitions):
-            read_leadership(cluster, broker, topic, partition)
-    if DELETION:
-        read_delete_topics(cluster, broker)
-
-
-@action(
-    by=CONTROLLER,
-    description="fails over: sends LeaderAndIsr for everything, elects leaders for what has none",
-    source="ReplicaStateMachine.startup, PartitionStateMachine.startup",
-)
-def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
-    """F10 to F15: live replicas get the current state, dead ones leave the ISR, then elections are held."""
-    controller = cluster.controller_of(broker)
-    require(controller.step is EventProgress.STATES_READ)
-    controller.step = EventProgress.IDLE
-    live = controller.live_brokers
-    for topic in TOPICS:
-        if DELETION:
-            initialize_replica_states(cluster, broker, topic)
-        bring_replicas_online(cluster, broker, topic, on=live)
-        led = led_partitions(controller.topics[topic]) if not DELETION else controller.topics[topic].partitions
-        take_replicas_offline(cluster, broker, topic, led, on=frozenset(BROKERS) - live)
-        if DELETION:
-            initialize_partition_states(cluster, broker, topic)
-        trigger_online_partition_state_change(cluster, broker, topic)
-    if REASSIGNMENT:
-        resume_reassignments(cluster, broker, to=frozenset(BROKERS), in_failover=True)
-    if DELETION and controller.step is EventProgress.IDLE:
-        resume_deletions(cluster, broker)
 
 
 def on_new_partition_creation(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int]) -> None:
@@ -581,6 +589,7 @@ def read_topic_again(cluster: Cluster, broker: int, topic: int) -> None:
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="handles a response with KAFKA_STORAGE_ERROR: replicas are offline",
     source="KafkaController.processLeaderAndIsrResponseReceived, onReplicasBecomeOffline; "
     "processTopicDeletionStopReplicaResponseReceived, TopicDeletionManager.failReplicaDeletion",

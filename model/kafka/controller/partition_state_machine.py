@@ -12,7 +12,7 @@ from kwalk.model.kafka.controller.controller_channel_manager import send_leader_
 from kwalk.model.kafka.controller.controller_context import PartitionState, TopicContext
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RECORDS
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
+from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
 
 

@@ -53,7 +53,9 @@ from kwalk.model.kafka.domains import (
     Topic,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import ALTER_ISR, CTX_EPOCH_ON_BUMP, DELETION, REASSIGNMENT, REPLICA_LISTS
+from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
+from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
+from kwalk.model.kafka.versions.sessions import ALTER_ISR
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_topic_from_context
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import Abort, action, member, require, value
@@ -112,6 +114,7 @@ def accepts_request(controller: Controller, topic: int, partition: int) -> bool:
 
 @action(
     by=NEW_CLIENT,
+    group="reassignment",
     description="asks controller {broker} to move the replica of {topic}-{partition} from broker {removed} to another",
     source="KafkaController.processApiPartitionReassignment; AlterPartitionReassignments",
 )
@@ -133,6 +136,7 @@ def alter_partition_reassignments(
 
 @action(
     by=NEW_CLIENT,
+    group="reassignment",
     description="asks controller {broker} to reassign {topic}-{partition} to {wanted}",
     source="KafkaController.processApiPartitionReassignment, validateReplicas, maybeBuildReassignment",
 )
@@ -171,6 +175,7 @@ def reorder_replicas(cluster: Cluster, broker: Broker, topic: Topic, partition: 
 
 @action(
     by=NEW_CLIENT,
+    group="reassignment",
     description="asks controller {broker} to cancel the reassignment of {topic}-{partition}",
     source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment without target replicas",
 )
@@ -191,6 +196,7 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
 
 @action(
     by=CONTROLLER,
+    group="reassignment",
     description="completes the reassignment of {topic}-{partition}",
     source="KafkaController.processPartitionReassignmentIsrChange, before 2.7",
 )
@@ -324,6 +330,7 @@ def is_reassigning(cluster: Cluster, broker: int, topic: int, partition: int, st
 
 @action(
     by=CONTROLLER,
+    group="reassignment",
     description="reassigns {topic}-{partition}: stops the replicas that are not needed any more",
     source="KafkaController.updateCurrentReassignment: stopRemovedReplicasOfReassignedPartition",
 )
@@ -336,6 +343,7 @@ def reassignment_stops_unneeded_replicas(cluster: Cluster, broker: Broker, topic
 
 @action(
     by=CONTROLLER,
+    group="reassignment",
     description="reassigns {topic}-{partition}: raises the leader epoch, or moves the leader to a target replica",
     source="KafkaController.onPartitionReassignment: isReassignmentComplete, updateLeaderEpochAndSendRequest, "
     "moveReassignedPartitionLeaderIfRequired",
@@ -349,6 +357,7 @@ def reassignment_changes_leadership(cluster: Cluster, broker: Broker, topic: Top
 
 @action(
     by=CONTROLLER,
+    group="reassignment",
     description="reassigns {topic}-{partition}: stops the old replicas",
     source="KafkaController.onPartitionReassignment: stopRemovedReplicasOfReassignedPartition",
 )
@@ -361,6 +370,7 @@ def reassignment_stops_old_replicas(cluster: Cluster, broker: Broker, topic: Top
 
 @action(
     by=CONTROLLER,
+    group="reassignment",
     description="reassigns {topic}-{partition}: writes the target as the only replicas",
     source="KafkaController.onPartitionReassignment: updateReplicaAssignmentForPartition, "
     "removePartitionFromReassigningPartitions, sendUpdateMetadataRequest",

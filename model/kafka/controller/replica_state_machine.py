@@ -16,7 +16,8 @@ from kwalk.model.kafka.controller.controller_context import ReplicaState, TopicC
 from kwalk.model.kafka.controller.partition_state_machine import read_leadership, replicas_of, set_leader_and_isr
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import DELETION, OFFLINE_WITHOUT_LEADERSHIP, UNSENT_BATCH
+from kwalk.model.kafka.versions.deletion import OFFLINE_WITHOUT_LEADERSHIP
+from kwalk.model.kafka.versions.grain import DELETION, UNSENT_BATCH
 
 
 def led_partitions(topic: TopicContext) -> frozenset[int]:

@@ -25,10 +25,10 @@ from kwalk.model.kafka.controller.controller_context import (
 from kwalk.model.kafka.controller.replica_state_machine import may_change_replicas, take_replicas_offline
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import (
+from kwalk.model.kafka.versions.deletion import DELETION_WAITS
+from kwalk.model.kafka.versions.grain import (
     DELETE_TOPIC_ENABLE,
     DELETION,
-    DELETION_WAITS,
     OFFLINE_LOGS,
     PIECEMEAL_REMOVAL,
     REASSIGNMENT,
@@ -45,6 +45,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="handles TopicDeletion: reads /admin/delete_topics, queues the topics, resumes deletions",
     source="KafkaController.processTopicDeletion; TopicDeletionManager.enqueueTopicsForDeletion",
 )
@@ -74,6 +75,7 @@ def topic_deletion(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="handles a StopReplica response: replicas are deleted; resumes deletions",
     source="KafkaController.processTopicDeletionStopReplicaResponseReceived, "
     "TopicDeletionManager.completeReplicaDeletion",
@@ -272,6 +274,7 @@ def is_being_reassigned(context: TopicContext) -> bool:
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="completes a deletion: deletes the znodes of the topic's partitions",
     source="KafkaZkClient.deleteTopicZNode, deleteRecursive: children first, each under the controller epoch",
 )
@@ -291,6 +294,7 @@ def complete_deletion_deletes_states(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="completes a deletion: deletes the topic's znodes",
     source="TopicDeletionManager.completeDeleteTopic; KafkaZkClient.deleteTopicZNode",
 )
@@ -310,6 +314,7 @@ def complete_deletion_deletes_topic(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="completes a deletion: deletes the topic's configuration",
     source="KafkaZkClient.deleteTopicConfigs",
 )
@@ -328,6 +333,7 @@ def complete_deletion_deletes_config(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="deletion",
     description="completes a deletion: deletes the delete_topics znode and the context's topic, "
     "resumes other deletions",
     source="KafkaZkClient.deleteTopicDeletions; ControllerContext.removeTopic",

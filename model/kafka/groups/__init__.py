@@ -1,7 +1,7 @@
 """Consumer groups: members, their coordinator, and the partition of __consumer_offsets in which a group is kept.
 
 Begin with `state`, then read `group_coordinator` (what members and their coordinator do), `group_metadata_manager`
-(what is cached, loaded and written) and `kwalk.model.kafka.stories.groups` (the stories). `versions` has the flags.
+(what is cached, loaded and written) and `kwalk.invariants.stories.groups` (the stories). `versions` has the flags.
 
 What the model leaves out, and why these stories lose nothing by it:
 

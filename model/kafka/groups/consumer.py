@@ -27,7 +27,7 @@ from kwalk.model.kafka.groups.versions import DELETE_GROUPS, STATIC_MEMBERS, STA
 from kwalk.model.language import Mark, action, require
 
 
-@action(by=APPLICATION, description="starts a consumer", source="KafkaConsumer.subscribe, poll")
+@action(by=APPLICATION, group="members", description="starts a consumer", source="KafkaConsumer.subscribe, poll")
 def start(cluster: GroupCluster, consumer: ConsumerId) -> None:
     """The process finds the coordinator, and has no member id."""
     require(cluster.consumers[consumer].status is ConsumerStatus.STOPPED and cluster.starts < STARTS)
@@ -42,7 +42,7 @@ def end_process(consumer: Consumer) -> None:
     consumer.status, consumer.pace, consumer.coordinator = ConsumerStatus.STOPPED, Pace.RUNNING, 0
 
 
-@action(by=APPLICATION, description="crashes", source="no LeaveGroup is sent", mark=Mark.CRASH)
+@action(by=APPLICATION, group="members", description="crashes", source="no LeaveGroup is sent", mark=Mark.CRASH)
 def crash(cluster: GroupCluster, consumer: ConsumerId) -> None:
     """The process dies; the coordinator waits for its session timeout."""
     require(cluster.consumers[consumer].status is not ConsumerStatus.STOPPED)
@@ -53,6 +53,7 @@ def crash(cluster: GroupCluster, consumer: ConsumerId) -> None:
 
 @action(
     by=APPLICATION,
+    group="members",
     description="closes its consumer, which sends LeaveGroup to broker {broker}",
     source="KafkaConsumer.close; GroupCoordinator.handleLeaveGroup",
 )
@@ -85,6 +86,7 @@ def resume(cluster: GroupCluster, consumer: ConsumerId) -> None:
 
 @action(
     by=APPLICATION,
+    group="members",
     description="commits its offset to broker {broker}",
     source="GroupCoordinator.handleCommitOffsets, doCommitOffsets",
 )

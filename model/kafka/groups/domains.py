@@ -15,15 +15,19 @@ LOG = Bound("log", "records that the __consumer_offsets partition can hold", min
 GENERATIONS = Bound("generations", "highest generation of the group")
 TASKS = Bound("tasks", "loads and unloads that wait in a coordinator's scheduler", minimum=1)
 COMMITS = Bound("commits", "how often consumers commit")
-RETENTIONS = Bound("retentions", "how often offsets.retention.minutes pass")
+RETENTIONS = Bound("retentions", "how often offsets.retention.minutes pass", default=0)
 STARTS = Bound("starts", "how often a consumer starts")
-CONSUMER_STOPS = Bound("consumer_stops", "how often a consumer stops or crashes")
-PAUSES = Bound("pauses", "how often a consumer, or its application, stalls")
+CONSUMER_STOPS = Bound("consumer_stops", "how often a consumer stops or crashes", default=0)
+PAUSES = Bound("pauses", "how often a consumer, or its application, stalls", default=0)
 MOVES = Bound("moves", "how often the partition gets another leader")
-REASSIGNMENTS = Bound("reassignments", "how often the leader's replica of the partition is moved to another broker")
-CLEANINGS = Bound("cleanings", "how often the log cleaner compacts the partition")
-GROUP_DELETIONS = Bound("group_deletions", "how often an operator deletes the group")
-OTHER_PROTOCOLS = Bound("other_protocols", "consumers, the last ones, that support another protocol than the rest")
+REASSIGNMENTS = Bound(
+    "reassignments", "how often the leader's replica of the partition is moved to another broker", default=0
+)
+CLEANINGS = Bound("cleanings", "how often the log cleaner compacts the partition", default=0)
+GROUP_DELETIONS = Bound("group_deletions", "how often an operator deletes the group", default=0)
+OTHER_PROTOCOLS = Bound(
+    "other_protocols", "consumers, the last ones, that support another protocol than the rest", default=0
+)
 
 ConsumerId = Annotated[int, CONSUMERS]
 MemberId = Annotated[int, MEMBER_IDS]

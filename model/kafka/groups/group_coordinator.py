@@ -97,6 +97,7 @@ def is_asked(cluster: GroupCluster, consumer: int, broker: int) -> bool:
 
 @action(
     by=CONSUMER,
+    group="members",
     description="sends JoinGroup to broker {broker}",
     source="GroupCoordinator.handleJoinGroup, doJoinGroup (0.10.0), doUnknownJoinGroup",
 )
@@ -210,6 +211,7 @@ def answer_join(joining: Consumer, group: GroupMetadata) -> None:
 
 @action(
     by=COORDINATOR,
+    group="coordinators",
     description="completes the first half of a rebalance",
     source="DelayedJoin.tryComplete, onExpiration; GroupCoordinator.onCompleteJoin",
 )
@@ -255,6 +257,7 @@ def answers(cluster: GroupCluster, broker: int, member_id: int) -> bool:
 
 @action(
     by=CONSUMER,
+    group="members",
     description="sends SyncGroup to broker {broker}; as leader it assigns the partition to {owner}",
     source="GroupCoordinator.handleSyncGroup, doSyncGroup",
 )
@@ -317,6 +320,7 @@ def sync_error(cluster: GroupCluster, group: GroupMetadata, consumer: int) -> Er
 
 @action(
     by=CONSUMER,
+    group="members",
     description="sends a heartbeat to broker {broker}, which is refused",
     source="GroupCoordinator.handleHeartbeat",
 )
@@ -331,6 +335,7 @@ def heartbeat(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> No
 
 @action(
     by=COORDINATOR,
+    group="coordinators",
     description="hears no heartbeat of {member_id} for its session timeout",
     source="DelayedHeartbeat.onExpiration; GroupCoordinator.onExpireHeartbeat, removeMemberAndUpdateGroup",
 )
@@ -369,6 +374,7 @@ def remove_member_and_update_group(cluster: GroupCluster, broker: int, member_id
 
 @action(
     by=COORDINATOR,
+    group="coordinators",
     description="gets no SyncGroup of some members for the rebalance timeout",
     source="DelayedSync.onExpiration; GroupCoordinator.onExpirePendingSync",
 )
@@ -385,6 +391,7 @@ def expire_pending_sync(cluster: GroupCluster, broker: Broker) -> None:
 
 @action(
     by=CONSUMER,
+    group="members",
     description="is answered NOT_COORDINATOR, and finds the coordinator",
     source="AbstractCoordinator.lookupCoordinator; KafkaApis.handleFindCoordinatorRequest",
 )

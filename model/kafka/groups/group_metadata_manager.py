@@ -47,6 +47,7 @@ from kwalk.model.language import action, require
 
 @action(
     by=COORDINATOR,
+    group="coordinators",
     description="handles LeaderAndIsr about the partition; its task overtakes that of an earlier request: {overtakes}",
     source="KafkaApis.handleLeaderAndIsrRequest, GroupCoordinator.onElection, onResignation",
 )
@@ -99,6 +100,7 @@ def handle_stop_replica(cluster: GroupCluster, broker: Broker) -> None:
 
 @action(
     by=COORDINATOR,
+    group="coordinators",
     description="loads or unloads the partition",
     source="GroupMetadataManager.loadGroupsAndOffsets, removeGroupsAndOffsets; maybeUpdateCoordinatorEpoch",
 )
@@ -315,6 +317,7 @@ def prepare_rebalance(cluster: GroupCluster, broker: int) -> None:
 
 @action(
     by=COORDINATOR,
+    group="coordinators",
     description="removes what has expired",
     source="GroupMetadataManager.deleteExpiredOffsets (0.10.0), cleanupGroupMetadata",
 )

@@ -74,6 +74,7 @@ def truncate(partition: OffsetsPartition) -> None:
 
 @action(
     by=FOLLOWER,
+    group="coordinators",
     description="fetches from broker {broker} what the partition has, and broker {broker} answers what waited for it",
     source="Partition.maybeIncrementLeaderHW, ReplicaManager.tryCompleteDelayedProduce",
 )

@@ -6,13 +6,14 @@ Each flag was dated by comparing the sources of the releases on both sides of th
 from __future__ import annotations
 
 from kwalk.model.kafka.releases import ReleaseFlags
-from kwalk.model.language import Flag
+from kwalk.model.language import Trial
 
 RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.1.0", "2.3", "2.4.1", "2.8.0", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
-_FLAGS = ReleaseFlags()
-version_flag, candidate = _FLAGS.version_flag, _FLAGS.candidate
+FLAGS = ReleaseFlags()
+version_flag, candidate, grain_flag = FLAGS.version_flag, FLAGS.candidate, FLAGS.grain_flag
+FIXES = FLAGS.fixes
 
 
 # What releases differ in.
@@ -22,23 +23,60 @@ EMPTY_GROUPS_STAY = version_flag(
     "KAFKA-2720 (0.10.1.0): a group that loses its last member becomes Empty, and is removed when its last offset is; "
     "before, it was removed at once, and its next generation was the first again",
     {"0.10.1": True},
+    closes="a group that loses its last member keeps its generation, and is not removed with its offsets in place",
+    source="KAFKA-2720 (0.10.1.0)",
+    trials=(
+        Trial(
+            "consumer-group-removal",
+            ("group_with_an_offset_is_listed",),
+            variant="0.10.0",
+            bounds={"moves": 0},
+        ),
+        Trial(
+            "consumer-group-removal",
+            ("removed_group_stays_removed",),
+            variant="0.10.0",
+            about="tombstones are still not waited for",
+        ),
+    ),
 )
 STOP_REPLICA_UNLOADS = version_flag(
     "stop_replica_unloads",
     "KAFKA-4362 (0.10.1.1): a broker unloads a partition of __consumer_offsets whose replica it loses by a "
     "reassignment; it gets StopReplica, and no LeaderAndIsr",
     {"0.10.1.1": True},
+    closes="consumers find the new coordinator after the partition of their group was reassigned",
+    source="KAFKA-4362 (0.10.1.1)",
+    trials=(Trial("consumer-group-reassigned-partition", ("partition_is_consumed",), variant="0.10.1"),),
 )
 DELETED_TOPICS_LOSE_OFFSETS = version_flag(
     "deleted_topics_lose_offsets",
     "KAFKA-2000 (0.10.2.0): a coordinator removes the offsets of a topic that is deleted",
     {"0.10.2": True},
+    closes="a topic that is created again has no offset of the topic that was deleted",
+    source="KAFKA-2000 (0.10.2.0)",
+    trials=(
+        Trial(
+            "consumer-group-recreated-topic",
+            ("recreated_topic_has_no_offset",),
+            variant="0.10.2",
+            bounds={"moves": 0},
+        ),
+        Trial(
+            "consumer-group-recreated-topic",
+            ("recreated_topic_has_no_offset",),
+            about="a broker that is informed of the deletion before it has loaded the partition removes nothing",
+        ),
+    ),
 )
 LOAD_TO_LOG_END = version_flag(
     "load_to_log_end",
     "KAFKA-5059 (0.11.0.0): a coordinator loads its partition up to the log end offset; before, up to the high "
     "watermark, which a new leader learns late",
     {"0.11.0.0": True},
+    closes="a new coordinator loads every commit that was acknowledged",
+    source="KAFKA-5059 (0.11.0.0)",
+    trials=(Trial("consumer-group", ("committed_offset_is_kept",), variant="1.0", bounds={"consumers": 1}),),
 )
 LOAD_WHOLE_LOG = version_flag(
     "load_whole_log",
@@ -46,15 +84,41 @@ LOAD_WHOLE_LOG = version_flag(
     "of a group is cached, and later records are ignored (since KAFKA-4816)",
     {"0.11.0.0": False, "0.11.0.1": True},
     before=True,
+    closes="what is cached after a load is the last that the log has",
+    source="KAFKA-5600 (0.11.0.1); the mistake came with KAFKA-4816 (0.11.0.0)",
+    trials=(Trial("consumer-group", ("committed_offset_is_kept",), variant="0.11.0.0", bounds={"consumers": 1}),),
 )
 DELETE_GROUPS = version_flag(
-    "delete_groups", "KIP-229, KAFKA-6275 (1.1.0): an operator can delete an Empty group", {"1.1.0": True}
+    "delete_groups",
+    "KIP-229, KAFKA-6275 (1.1.0): an operator can delete an Empty group",
+    {"1.1.0": True},
+    closes="an operator can delete a group",
+    source="KIP-229 (1.1.0)",
+    trials=(
+        Trial("consumer-group-removal", ("operator_deletes_the_group",)),
+        Trial(
+            "consumer-group-removal",
+            ("deleted_group_stays_deleted",),
+            about="a group that was deleted comes back if the coordinator moves at once",
+        ),
+    ),
 )
 RETENTION_FROM_EMPTY = version_flag(
     "retention_from_empty",
     "KIP-211, KAFKA-4682 (2.1.0): offsets expire when their group has been Empty for the retention period; before, "
     "each offset when its own commit was that old, whatever members the group had",
     {"2.1.0": True},
+    closes="an offset does not expire while the group has members",
+    source="KIP-211 (2.1.0)",
+    trials=(Trial("consumer-group-retention", ("committed_offset_is_kept",)),),
+)
+EXPIRE_STABLE_ONLY = version_flag(
+    "expire_stable_only",
+    "KAFKA-13636 (2.8.2, 3.0.1, 3.1.1): while members join, no offset expires for want of a subscription",
+    {"2.8.2": True, "3.0.0": False, "3.0.1": True, "3.1.0": False, "3.1.1": True},
+    closes="an offset does not expire while the first member of an Empty group joins",
+    source="KAFKA-13636 (2.8.2, 3.0.1, 3.1.1)",
+    trials=(Trial("consumer-group-retention", ("committed_offset_is_kept",)),),
 )
 UNSET_EXPIRY_IS_NONE = version_flag(
     "unset_expiry_is_none",
@@ -62,18 +126,16 @@ UNSET_EXPIRY_IS_NONE = version_flag(
     "after a load; in 2.1 it had expired",
     {"2.1.0": False, "2.2.0": True},
     before=True,
-)
-STATIC_MEMBERSHIP = version_flag(
-    "static_membership",
-    "KIP-345 (2.3.0): a member with a group.instance.id that starts again takes the place of its earlier member id",
-    {"2.3.0": True},
-)
-STATIC_IDS_ARE_RANDOM = version_flag(
-    "static_ids_are_random",
-    "KAFKA-8715 (2.3.1): the member id of a static member has a random part; in 2.3.0, the time since which its group "
-    "is in its state, without which, as after a load, its JoinGroup failed",
-    {"2.3.0": False, "2.3.1": True},
-    before=True,
+    closes="while brokers are upgraded to 2.1, a new coordinator does not take each offset for expired",
+    source="KAFKA-8069 (2.2.0)",
+    trials=(
+        Trial(
+            "consumer-group-retention-after-a-move",
+            ("young_offset_is_kept",),
+            variant="2.1.0",
+            flags={"old_records": True},
+        ),
+    ),
 )
 STATE_TIME_IS_LOADED = version_flag(
     "state_time_is_loaded",
@@ -81,12 +143,18 @@ STATE_TIME_IS_LOADED = version_flag(
     "of a loaded group expired by the time of its own commit",
     {"2.3.0": False, "2.6.1": True},
     before=True,
+    closes="after a move of the coordinator, an offset is kept for the retention period since the group is Empty",
+    source="KAFKA-10401 (2.6.1)",
+    trials=(Trial("consumer-group-retention-after-a-move", ("offset_is_kept_from_empty_on",)),),
 )
 LOAD_ENDS_AT_GAP = version_flag(
     "load_ends_at_gap",
     "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the last records of the log "
     "were compacted away",
     {"2.4.1": True},
+    closes="a new coordinator loads a log whose last records were compacted away",
+    source="KAFKA-9065 (2.4.1)",
+    trials=(Trial("consumer-group-compaction", ("partition_is_consumed",)),),
 )
 NEW_MEMBERS_EXPIRE = version_flag(
     "new_members_expire",
@@ -94,37 +162,97 @@ NEW_MEMBERS_EXPIRE = version_flag(
     "request on, so that one that died while it joined stayed for good",
     {"2.4.1": False, "2.5.0": True},
     before=True,
+    closes="a consumer that dies while it joins is removed from its group",
+    source="KAFKA-9752 (2.5.0); the mistake came with KAFKA-9232 (2.4.1)",
+    trials=(
+        Trial(
+            "consumer-group-stalled-member",
+            ("rebalance_ends",),
+            variant="2.4.1",
+            bounds={"pauses": 0, "consumer_stops": 1},
+        ),
+        Trial("consumer-group-removal", ("dead_member_is_removed",), variant="2.4.1"),
+    ),
+)
+STATIC_MEMBERSHIP = version_flag(
+    "static_membership",
+    "KIP-345 (2.3.0): a member with a group.instance.id that starts again takes the place of its earlier member id",
+    {"2.3.0": True},
+    closes="a consumer that starts again within its session timeout causes no rebalance",
+    source="KIP-345 (2.3.0)",
+    trials=(
+        Trial("consumer-group-static-member", ("static_member_returns",)),
+        Trial(
+            "consumer-group-static-member",
+            ("static_member_is_not_fenced",),
+            about="the price: a member id that is not in the log yet is fenced by the next coordinator",
+        ),
+    ),
+)
+STATIC_IDS_ARE_RANDOM = version_flag(
+    "static_ids_are_random",
+    "KAFKA-8715 (2.3.1): the member id of a static member has a random part; in 2.3.0, the time since which its group "
+    "is in its state, without which, as after a load, its JoinGroup failed",
+    {"2.3.0": False, "2.3.1": True},
+    before=True,
+    closes="a static member that starts again is accepted by a coordinator that has loaded its group",
+    source="KAFKA-8715 (2.3.1)",
+    trials=(Trial("consumer-group-static-member", ("static_member_can_join",), variant="2.3"),),
 )
 STATIC_REJOIN_REBALANCES = version_flag(
     "static_rejoin_rebalances",
     "KAFKA-9801 (2.5.0): a static member that starts again while the group is completing a rebalance causes another "
     "one; before, its new member id was not in the assignment that the leader was making",
     {"2.5.0": True},
+    closes="a static member that starts again during a rebalance gets its part of the assignment",
+    source="KAFKA-9801 (2.5.0)",
+    trials=(Trial("consumer-group-static-member", ("partition_is_consumed",)),),
 )
 STATIC_REJOIN_IS_STORED = version_flag(
     "static_rejoin_is_stored",
     "KAFKA-10284 (2.6.1): the new member id of a static member that starts again is written to the log",
     {"2.6.1": True},
+    closes="the next coordinator knows the member id of a static member that has started again",
+    source="KAFKA-10284 (2.6.1)",
+    trials=(Trial("consumer-group-static-member", ("settled_static_member_is_not_fenced",)),),
 )
 HEARTBEAT_WHILE_COMPLETING = version_flag(
     "heartbeat_while_completing",
     "KAFKA-10134 (2.6.1): heartbeats keep a member alive while the group is completing a rebalance",
     {"2.6.1": True},
+    closes="a member whose SyncGroup is late is not removed while it sends heartbeats",
+    source="KAFKA-10134 (2.6.1)",
+    trials=(
+        Trial(
+            "consumer-group-stalled-member",
+            ("rebalance_ends",),
+            variant="2.3",
+            about="the price: a member that never sends SyncGroup is not removed either",
+        ),
+    ),
 )
 PENDING_SYNC_EXPIRES = version_flag(
     "pending_sync_expires",
     "KAFKA-12890 (2.8.1): a member that does not send SyncGroup within the rebalance timeout is removed",
     {"2.8.1": True},
+    closes="a rebalance ends although a member sends heartbeats and no SyncGroup",
+    source="KAFKA-12890 (2.8.1)",
+    trials=(Trial("consumer-group-stalled-member", ("rebalance_ends",)),),
 )
 COORDINATOR_EPOCH = version_flag(
     "coordinator_epoch",
     "KAFKA-10614 (2.8.1): loading and unloading are refused if one of a higher leader epoch has been done",
     {"2.8.1": True},
-)
-EXPIRE_STABLE_ONLY = version_flag(
-    "expire_stable_only",
-    "KAFKA-13636 (2.8.2, 3.0.1, 3.1.1): while members join, no offset expires for want of a subscription",
-    {"2.8.2": True, "3.0.0": False, "3.0.1": True, "3.1.0": False, "3.1.1": True},
+    closes="a load and an unload that are scheduled in the other order leave the leader with the partition loaded",
+    source="KAFKA-10614 (2.8.1)",
+    trials=(
+        Trial("consumer-group-there-and-back", ("partition_is_consumed",)),
+        Trial(
+            "consumer-group-there-and-back",
+            ("committed_offset_is_kept",),
+            about="the load is skipped where the partition is still owned, and the unload is refused as an old one",
+        ),
+    ),
 )
 
 # Fixes that no release has.
@@ -132,26 +260,38 @@ EXPIRE_STABLE_ONLY = version_flag(
 STALE_CACHE_IS_FENCED = candidate(
     "stale_cache_is_fenced",
     "a coordinator answers only from what it loaded in its present leader epoch, as if it had unloaded the rest",
+    closes="a coordinator that leads again does not answer from what it cached when it led before",
+    source="no release",
+    trials=(
+        Trial("consumer-group-slow-unload", ("only_the_last_generation_commits",)),
+        Trial("consumer-group-there-and-back", ("committed_offset_is_kept",)),
+    ),
 )
 REMOVAL_WAITS = candidate(
-    "removal_waits", "a group's removal waits until its tombstones are in all in-sync replicas, as commits do"
+    "removal_waits",
+    "a group's removal waits until its tombstones are in all in-sync replicas, as commits do",
+    closes="a group that was removed does not come back",
+    source="no release",
+    trials=(
+        Trial("consumer-group-removal", ("deleted_group_stays_deleted",)),
+        Trial("consumer-group-removal", ("removed_group_stays_removed",)),
+    ),
 )
 
 # The grain.
 
-STATIC_MEMBERS = Flag("static_members", "consumers have a group.instance.id, and send no LeaveGroup")
-CONCURRENT_REQUESTS = Flag(
+STATIC_MEMBERS = grain_flag("static_members", "consumers have a group.instance.id, and send no LeaveGroup")
+CONCURRENT_REQUESTS = grain_flag(
     "concurrent_requests",
     "two LeaderAndIsr requests, of two controllers, are handled at a time, so that loading and unloading may be "
     "scheduled in the other order",
 )
-
-OLD_RECORDS = Flag(
+OLD_RECORDS = grain_flag(
     "old_records",
     "inter.broker.protocol.version is below 2.1: the records of groups have no time of their state, and those of "
     "offsets have a field for their expiry",
 )
 
-VARIANTS = {release: _FLAGS.variant_of(release) for release in RELEASES}
-COARSE = {"static_members": False, "concurrent_requests": False, "old_records": False}
+VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
+COARSE = FLAGS.defaults
 """Dynamic members, one controller, and the protocol of the release."""

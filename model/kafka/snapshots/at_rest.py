@@ -42,7 +42,8 @@ from kwalk.model.kafka.snapshots.series import (
     is_as_created,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import METADATA_CACHES, RELEASES
+from kwalk.model.kafka.versions import RELEASES
+from kwalk.model.kafka.versions.grain import METADATA_CACHES
 from kwalk.model.language import Model, Property
 
 MOST_BROKERS = 7
@@ -556,7 +557,7 @@ class Evaluation:
         key = situation.release, len(situation.brokers), situation.is_lost
         if key not in self.models:
             scope = scope_of_situation(situation, tuple(range(len(situation.brokers))))
-            story = evolve(REAL_CLUSTER, actions=REAL_CLUSTER.actions[:1], properties=self.properties)
+            story = REAL_CLUSTER.varied(actions=REAL_CLUSTER.actions[:1], properties=self.properties)
             flags = {**scope.flags, "metadata_caches": True}
             bounds = {**scope.bounds, "topics": 1, "topic_ids": IDS, "leader_epochs": EPOCH, "deletions": 1}
             self.models[key] = Model(story, situation.release, bounds, flags)

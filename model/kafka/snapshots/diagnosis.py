@@ -3,7 +3,7 @@
 Words: an id is *foreign* to a replica when its partition.metadata names another topic id than ZooKeeper does; such a
 replica refuses every LeaderAndIsr (INCONSISTENT_TOPIC_ID), and the controller ignores the error. A partition is *led*
 if its leader took up the leader epoch that ZooKeeper has: then the leader's own leader-epoch checkpoint lists it. What
-is wrong with a cluster is said by `kwalk.invariants.inspection`, not here.
+is wrong with a cluster is said by `kwalk.invariants.reading`, not here.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from kwalk.model.kafka import actions
+from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller.controller_context import (
     Controller,
@@ -31,7 +33,6 @@ from kwalk.model.kafka.controller.controller_context import (
 )
 from kwalk.model.kafka.controller.reassignment import reorder_replicas
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from kwalk.model.kafka.scenarios import ADMIN_CLIENTS, BROKER, CONTROLLER, FAULTS, OLD_CLIENT_EXPANSION, REPAIRS
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedPartitionState,
@@ -67,10 +68,8 @@ from kwalk.model.kafka.snapshots.scope import MOST_LISTED, Scope, is_another, sc
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
-from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
-from kwalk.model.kafka.stories.sessions import SESSIONS
-from kwalk.model.kafka.versions import FINE, TOPICS_HAVE_IDS, VARIANTS
+from kwalk.model.kafka.versions import FINE, VARIANTS
+from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
@@ -867,8 +866,7 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
         yield "A behaviour begins as the first snapshot shows; what the snapshot does not show is left open."
 
 
-REAL_CLUSTER = evolve(
-    OLD_CLIENT_EXPANSION,
+REAL_CLUSTER = RUNNING_CLUSTER.varied(
     name="real-cluster",
     story=(
         "Any actions of clients, operators and faults, with every step that the model distinguishes: made "
@@ -877,24 +875,24 @@ REAL_CLUSTER = evolve(
     # The order decides between behaviours that assume as much: with `leave` last, a broker that stops handles the
     # requests on their way to it first; see `SLOW`.
     actions=(
-        *ADMIN_CLIENTS,
-        *(one for one in FAULTS if one is not operator.leave),
-        *REPAIRS,
-        *CONTROLLER,
-        *BROKER,
+        *actions.ADMIN_CLIENTS,
+        *(one for one in actions.FAULTS if one is not operator.leave),
+        *actions.REPAIRS,
+        *actions.CONTROLLER,
+        *actions.BROKER,
         kafka_zk_client.deliver_notification,
         operator.leave,
         operator.write_topic_id,
-        admin_clients.admin_reads_topic,
-        admin_clients.admin_writes_topic,
+        *actions.TWO_STEP_ADMINS,
         admin_clients.admin_adds_partitions,
         admin_clients.admin_creates_topic,
-        *DELETION,
-        *BY_HAND,
-        *REASSIGNMENT_ACTIONS,
+        *actions.DELETION,
+        *actions.BY_HAND,
+        *actions.REASSIGNMENT,
         reorder_replicas,
-        *SESSIONS,
+        *actions.SESSIONS,
     ),
+    bounds={"old_creations": 1, "expansions": 1, "failovers": 1, "restarts": 1},
     flags=FLAGS,
     read_series=read_series,
 )

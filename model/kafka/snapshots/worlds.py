@@ -16,20 +16,17 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from kwalk.model.kafka import actions
 from kwalk.model.kafka.clients import operator, repair
 from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, FAULTS, REPAIRS
 from kwalk.model.kafka.snapshots.at_rest import Needs, Observed, arrangements_of, needs_of, scope_of_situation
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
-from kwalk.model.kafka.snapshots.series import FLAGS, REAL_CLUSTER
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.stories.deletion import BY_HAND, DELETION
-from kwalk.model.kafka.stories.reassignment import REASSIGNMENT_ACTIONS
-from kwalk.model.kafka.stories.sessions import SESSIONS
 from kwalk.model.language import Model, Property, Scenario
 from kwalk.model.language.recovery import World
 
@@ -78,27 +75,22 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     situation = part.observed.situation
     count = len(situation.brokers)
     scope = scope_of_situation(situation, tuple(range(count)), needs)
-    actions = [*FAULTS, *REPAIRS, *CONTROLLER, *BROKER, operator.write_topic_id, repair.remove_directory]
-    actions += [*DELETION, *BY_HAND] if needs.deletion else []
-    actions += [one for one in REASSIGNMENT_ACTIONS if one.by.system] if needs.reassignment else []
-    actions += SESSIONS if needs.sessions else []
-    actions += [reassignment.change_one_replica] if needs.foreign_isr else []
+    steps = [*actions.FAULTS, *actions.REPAIRS, *actions.CONTROLLER, *actions.BROKER]
+    steps += [operator.write_topic_id, repair.remove_directory]
+    steps += [*actions.DELETION, *actions.BY_HAND] if needs.deletion else []
+    steps += [one for one in actions.REASSIGNMENT if one.by.system] if needs.reassignment else []
+    steps += actions.SESSIONS if needs.sessions else []
+    steps += [reassignment.change_one_replica] if needs.foreign_isr else []
     ids = len(part.ids)
-    return evolve(
-        REAL_CLUSTER,
-        actions=tuple(dict.fromkeys(actions)),
+    return REAL_CLUSTER.varied(
+        actions=tuple(dict.fromkeys(steps)),
         properties=tuple(properties),
         initial=_initial(part, needs),
         bounds={
-            **REAL_CLUSTER.bounds,
             **scope.bounds,
-            "topics": 1,
-            "created_partitions": 1,
             "topic_ids": max(4, ids + MINTED),
             "old_creations": 0,
-            "new_creations": 0,
             "expansions": 0,
-            "new_expansions": 0,
             "failovers": AMPLE,
             "restarts": AMPLE,
             "repairs": AMPLE,
@@ -109,13 +101,10 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "events": 8,
             "requests": 8,
             "deletions": int(needs.deletion),
-            "notifications": 0,
-            "old_admins": 0,
-            "admins": 1,
             "expirations": int(needs.sessions),
             "hand_removals": 3 * needs.deletion,
         },
-        flags={**FLAGS, **scope.flags, "isr_changes": "between requests", "metadata_caches": False},
+        flags={**scope.flags, "isr_changes": "between requests", "metadata_caches": False},
         labels={
             BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
             TOPICS.name: (topic_label(part.topic.name),),

@@ -2,7 +2,7 @@
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
-`kwalk.model.kafka.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config` is a model of its
+`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config` is a model of its
 own: which value of a configuration holds.
 
 What the model leaves out, and why these stories lose nothing by it:

@@ -6,34 +6,62 @@ Each flag was dated by comparing the sources of the releases on both sides of th
 from __future__ import annotations
 
 from kwalk.model.kafka.releases import ReleaseFlags
+from kwalk.model.language import Trial
 
 RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.5", "2.7", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
-_FLAGS = ReleaseFlags()
-version_flag, candidate = _FLAGS.version_flag, _FLAGS.candidate
+FLAGS = ReleaseFlags()
+version_flag, candidate = FLAGS.version_flag, FLAGS.candidate
+FIXES = FLAGS.fixes
+
+GAP = {"gaps": 2, "max_relative_offset": 1}
+"""A gap that is larger than Integer.MAX_VALUE, as there can be at the beginning of a compacted log."""
+
+# What releases differ in.
 
 FILE_TIMES_SURVIVE_A_STOP = version_flag(
     "file_times_survive_a_stop",
     "KAFKA-3802 (0.10.0.1): an orderly stop leaves the modification times of files as they are; before, with some "
     "releases of Java, it set all of them to the present",
     {"0.10.0.1": True},
+    closes="a restart does not make files look as if they had just been written",
+    source="KAFKA-3802 (0.10.0.1)",
+    trials=(Trial("log-recovery", ("stop_keeps_file_times",), variant="0.10.0", bounds={"offsets": 2, "crashes": 1}),),
 )
 TIME_INDEX = version_flag(
     "time_index",
     "KIP-33, KAFKA-3163 (0.10.1.0): segments have a time index, and are kept by their largest timestamp; before, by "
     "the modification time of the file",
     {"0.10.1.0": True},
-)
-DELETE_RECORDS = version_flag(
-    "delete_records",
-    "KIP-107, KAFKA-4586 (0.11.0.0): clients can delete the records before an offset, which becomes the start offset",
-    {"0.11.0.0": True},
+    closes="a segment is kept by the timestamps of its records, whatever the modification time of its file",
+    source="KAFKA-3163, KIP-33 (0.10.1.0)",
+    trials=(
+        Trial("log-retention", ("expired_segment_is_deleted",), variant="0.10.0"),
+        Trial("log-retention", ("young_record_is_kept",), variant="0.10.0"),
+    ),
 )
 DELETE_BELOW_HIGH_WATERMARK = version_flag(
     "delete_below_high_watermark",
     "KAFKA-5634 (0.11.0.1, 1.0.0): retention deletes no segment that has offsets above the high watermark",
     {"0.11.0.1": True},
+    closes="retention deletes no record that is not replicated yet",
+    source="KAFKA-5634 (0.11.0.1)",
+    trials=(Trial("log-retention", ("start_offset_is_not_above_the_high_watermark",)),),
+)
+DELETE_RECORDS = version_flag(
+    "delete_records",
+    "KIP-107, KAFKA-4586 (0.11.0.0): clients can delete the records before an offset, which becomes the start offset",
+    {"0.11.0.0": True},
+    closes="clients can delete the records before an offset",
+    source="KAFKA-4586, KIP-107 (0.11.0.0)",
+    trials=(
+        Trial(
+            "log-lookup",
+            ("timestamp_lookup_finds_the_first_record",),
+            about="the price: a lookup by timestamp stops at a segment that ends below the start offset",
+        ),
+    ),
 )
 TOMBSTONES_BY_FILE_TIME = version_flag(
     "tombstones_by_file_time",
@@ -41,81 +69,134 @@ TOMBSTONES_BY_FILE_TIME = version_flag(
     "a segment's largest timestamp, which producers choose",
     {"0.10.1.0": False, "0.10.1.1": True},
     before=True,
-)
-ROLLS_BEFORE_OVERFLOW = version_flag(
-    "rolls_before_overflow",
-    "KAFKA-4451 (0.10.2.0): a segment rolls before an offset that is too far above its base offset for an index; "
-    "before, it was appended all the same, as by a follower that copies a compacted log",
-    {"0.10.2.0": True},
-)
-TRUNCATION_MAKES_ROOM = version_flag(
-    "truncation_makes_room",
-    "KAFKA-6492 (1.1.0): after a truncation the active segment's indexes have room; before, those of an empty segment "
-    "that had been closed were still trimmed",
-    {"1.1.0": True},
-)
-EMPTY_SEGMENT_IS_REPLACED = version_flag(
-    "empty_segment_is_replaced",
-    "KAFKA-6388 (2.1.1): a roll replaces an empty active segment that has the same base offset; before, it failed",
-    {"2.1.1": True},
-)
-GAPS_ARE_PASSED = version_flag(
-    "gaps_are_passed",
-    "KAFKA-8764 (2.4.1): a cleaning ends where the dirty part ends; before, at the last record in it, so that a gap "
-    "behind that was cleaned again and again",
-    {"2.4.1": True},
+    closes="a tombstone is not removed before it is delete.retention.ms old, whatever its producer's clock",
+    source="KAFKA-4529 (0.10.1.1)",
+    trials=(Trial("log-tombstones", ("tombstone_is_kept_after_its_append",), variant="0.10.1", bounds={"offsets": 3}),),
 )
 TOMBSTONES_HAVE_A_HORIZON = version_flag(
     "tombstones_have_a_horizon",
     "KAFKA-4545, KIP-534 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction that sees it",
     {"3.1.0": True},
+    closes="a tombstone lives delete.retention.ms from the first compaction that sees it",
+    source="KAFKA-4545, by KIP-534 with KAFKA-8522 (3.1.0)",
+    trials=(Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),),
 )
 GROUPS_BY_LAST_OFFSET = version_flag(
     "groups_by_last_offset",
     "KAFKA-5413 (0.10.2.2, 0.11.0.0): segments are cleaned into one only if the last of their offsets has a relative "
     "offset in it; before, if the last one of their indexes had",
     {"0.10.2.2": True},
+    closes="the cleaner does not die of gaps between offsets",
+    source="KAFKA-5413 (0.10.2.2, 0.11.0.0)",
+    trials=(Trial("log-compacted-copy", ("cleaner_lives",), bounds={"offsets": 7}),),
+)
+ROLLS_BEFORE_OVERFLOW = version_flag(
+    "rolls_before_overflow",
+    "KAFKA-4451 (0.10.2.0): a segment rolls before an offset that is too far above its base offset for an index; "
+    "before, it was appended all the same, as by a follower that copies a compacted log",
+    {"0.10.2.0": True},
+    closes="a log with gaps has no offset that its segment's indexes cannot have",
+    source="KAFKA-4451 (0.10.2.0)",
+    trials=(Trial("log-roll", ("segments_do_not_overlap",), variant="0.10.1"),),
+)
+TRUNCATION_MAKES_ROOM = version_flag(
+    "truncation_makes_room",
+    "KAFKA-6492 (1.1.0): after a truncation the active segment's indexes have room; before, those of an empty segment "
+    "that had been closed were still trimmed",
+    {"1.1.0": True},
+    closes="an append to an empty segment does not fail after a truncation",
+    source="KAFKA-6492 (1.1.0)",
+    trials=(Trial("log-lookup", ("append_does_not_fail",), variant="1.0", bounds=GAP),),
+)
+EMPTY_SEGMENT_IS_REPLACED = version_flag(
+    "empty_segment_is_replaced",
+    "KAFKA-6388 (2.1.1): a roll replaces an empty active segment that has the same base offset; before, it failed",
+    {"2.1.1": True},
+    closes="a roll of an empty segment does not fail",
+    source="KAFKA-6388 (2.1.1)",
+    trials=(
+        Trial("log-recovery", ("append_does_not_fail",), variant="2.0", bounds={"offsets": 2}),
+        Trial("log-lookup", ("append_does_not_fail",), variant="1.0", bounds=GAP),
+    ),
+)
+GAPS_ARE_PASSED = version_flag(
+    "gaps_are_passed",
+    "KAFKA-8764 (2.4.1): a cleaning ends where the dirty part ends; before, at the last record in it, so that a gap "
+    "behind that was cleaned again and again",
+    {"2.4.1": True},
+    closes="the cleaner does not clean a gap again and again",
+    source="KAFKA-8764 (2.4.1)",
+    trials=(Trial("log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}),),
 )
 CLEAN_BELOW_HIGH_WATERMARK = version_flag(
     "clean_below_high_watermark",
     "KAFKA-13194 (3.1.0): the cleaner does not go beyond the high watermark",
     {"3.1.0": True},
+    closes="a record that is not replicated does not supersede one that is",
+    source="KAFKA-13194 (3.1.0)",
+    trials=(Trial("log-compaction", ("last_value_is_kept",)),),
 )
 SWAP_REPLACES_ITS_OWN = version_flag(
     "swap_replaces_its_own",
     "KAFKA-6264 (2.0.0): a broker that completes an interrupted swap replaces only segments that reach into the "
     "swapped one; before, also the one before it, if the old segment of that base offset was renamed already",
     {"2.0.0": True},
+    closes="a broker that completes a swap does not delete the segment before it",
+    source="KAFKA-6264 (2.0.0)",
+    trials=(Trial("log-compaction", ("last_value_is_kept",), variant="3.9.0"),),
 )
 UNCLEAN_WHILE_LOADING = version_flag(
     "unclean_while_loading",
     "KAFKA-10471 (2.8.0): the clean shutdown file is deleted before the logs are loaded; before, after that, so that a "
     "crash in between was taken for an orderly stop",
     {"2.8.0": True},
+    closes="a crash while logs are loaded is followed by a recovery",
+    source="KAFKA-10471 (2.8.0)",
+    trials=(Trial("log-recovery", ("young_record_is_kept",)),),
 )
 RECOVERY_POINT_IS_FLUSHED = version_flag(
     "recovery_point_is_flushed",
     "KAFKA-10101 (2.8.0): recovery after a crash leaves the recovery point where it is; before, it was raised to the "
     "end offset, although what was recovered had not been flushed",
     {"2.8.0": True},
+    closes="what a recovery has kept is recovered again after another crash",
+    source="KAFKA-10101 (2.8.0)",
+    trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
 )
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
     "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
     "second change reset them",
     {"2.4.1": True},
+    closes="a topic's own configuration holds, however often a broker's changes",
+    source="KAFKA-9254 (2.4.1)",
+    trials=(Trial("dynamic-configuration", ("topic_configuration_is_kept",)),),
 )
 DELETED_CONFIG_IS_REMOVED = version_flag(
     "deleted_config_is_removed",
     "KAFKA-10268 (2.6.0): a dynamic value that is deleted does not hold any more; before, one without a default did, "
     "until the broker was restarted",
     {"2.6.0": True},
+    closes="a dynamic configuration that is deleted does not hold any more",
+    source="KAFKA-10268 (2.6.0)",
+    trials=(
+        Trial("dynamic-configuration", ("deleted_configuration_does_not_hold",), variant="2.5"),
+        Trial(
+            "dynamic-configuration",
+            ("configuration_follows_precedence",),
+            variant="2.5",
+            about="the price: a change of any other key drops the hours of the file",
+        ),
+    ),
 )
 SYNONYMS_ARE_KEPT = version_flag(
     "synonyms_are_kept",
     "KAFKA-17584 (3.9.0): a dynamic change keeps log.retention.hours and other synonyms of the file; since 2.6.0, and "
     "until then, any such change replaced them by Kafka's default",
     {"3.9.0": True},
+    closes="a dynamic change keeps log.retention.hours, and all levels hold in their order",
+    source="KAFKA-17584 (3.9.0)",
+    trials=(Trial("dynamic-configuration", ("configuration_follows_precedence",)),),
 )
 
 # Fixes that no release has.
@@ -123,6 +204,9 @@ SYNONYMS_ARE_KEPT = version_flag(
 LATER_SEGMENTS_ARE_SEARCHED = candidate(
     "later_segments_are_searched",
     "a lookup by timestamp that finds nothing at or above the log start offset in a segment continues in the next one",
+    closes="a lookup by timestamp finds a record although an earlier segment has such ones before the start offset",
+    source="no release",
+    trials=(Trial("log-lookup", ("timestamp_lookup_finds_the_first_record",)),),
 )
 
-VARIANTS = {release: _FLAGS.variant_of(release) for release in RELEASES}
+VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}

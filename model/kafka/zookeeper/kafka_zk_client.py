@@ -11,7 +11,8 @@ from kwalk.model.kafka.assignment import created_assignment, first_replicas
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind, EventProgress
 from kwalk.model.kafka.domains import BROKERS, NOTIFICATIONS, PARTITIONS, REPLICATION_FACTOR, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import DELETION, REASSIGNMENT, SESSIONS, ZK_FENCING
+from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, SESSIONS
+from kwalk.model.kafka.versions.sessions import ZK_FENCING
 from kwalk.model.kafka.zookeeper.znodes import Assignment, TopicZnode
 from kwalk.model.language import Abort, action, require
 

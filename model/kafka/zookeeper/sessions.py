@@ -14,7 +14,8 @@ from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, resign
 from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import AUTH_REINIT_GUARD, SESSION_BOUND, SESSIONS
+from kwalk.model.kafka.versions.grain import SESSIONS
+from kwalk.model.kafka.versions.sessions import AUTH_REINIT_GUARD, SESSION_BOUND
 from kwalk.model.language import Mark, action, require
 
 
@@ -28,6 +29,7 @@ def remove_watches(cluster: Cluster, broker: int) -> None:
 
 @action(
     by=FAULT,
+    group="sessions",
     description="the ZooKeeper session of broker {broker} expires",
     source="ZooKeeper: SessionTracker",
     mark=Mark.SESSION_EXPIRED,
@@ -50,6 +52,7 @@ def expire_session(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="sessions",
     description="handles Expire: its session has ended, it resigns",
     source="KafkaController.processExpire; StateChangeHandler.beforeInitializingSession",
 )
@@ -66,6 +69,7 @@ def notice_expiry(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=CONTROLLER,
+    group="sessions",
     description="handles RegisterBrokerAndReelect: registers in its new session, becomes controller if there is none",
     source="KafkaController.processRegisterBrokerAndReelect; KafkaZkClient.registerBroker",
     mark=Mark.SESSION_ESTABLISHED,
@@ -82,6 +86,7 @@ def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=FAULT,
+    group="sessions",
     description="the ZooKeeper client of broker {broker} fails to authenticate, though its session lives",
     source="ZooKeeperClient.reinitialize; KafkaController.processExpire, processRegisterBrokerAndReelect",
 )

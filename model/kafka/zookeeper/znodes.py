@@ -16,7 +16,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions import DELETION, REASSIGNMENT, REPLICA_LISTS
+from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.language import Array, array, flag, number, optional, state, subset, value
 
 

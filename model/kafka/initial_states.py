@@ -1,13 +1,38 @@
-"""Initial states in which a topic exists already, with everything that its creation leaves behind."""
+"""Initial states: a running cluster, and one with a topic and everything that its creation leaves behind."""
 
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import created_assignment, created_replicas, first_assigned
-from kwalk.model.kafka.domains import BROKERS, RECORDS
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration
+from kwalk.model.kafka.domains import BROKERS, RECORDS, TOPICS
 from kwalk.model.kafka.requests import UpdateMetadataPartitionState
-from kwalk.model.kafka.scenarios import running_cluster
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.versions import BROKER_CHECKS, METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import BROKER_CHECKS, DELETION, METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
+
+
+def running_cluster(cluster: Cluster) -> None:
+    """All brokers are up, broker 0 is the controller, and there is no topic."""
+    cluster.zookeeper.controller = 0
+    cluster.zookeeper.controller_epoch = 1
+    for number in BROKERS:
+        cluster.zookeeper.watches[number].controller = True
+        cluster.brokers[number].controller_epoch = 1
+    serve_as_controller(cluster, 0)
+
+
+def serve_as_controller(cluster: Cluster, number: int) -> None:
+    """Make the broker the active controller of the present epoch, with all registrations and watches."""
+    controller, watches = cluster.controller_of(number), cluster.zookeeper.watches[number]
+    controller.epoch = cluster.zookeeper.controller_epoch
+    for other in BROKERS:
+        controller.registrations[other] = (
+            BrokerRegistration.CURRENT if cluster.is_up(other) else BrokerRegistration.GONE
+        )
+    watches.broker_ids = watches.topics = True
+    if DELETION:
+        watches.delete_topics = True
+    for topic in TOPICS:
+        watches.topic[topic] = cluster.zookeeper.topics[topic].exists
 
 
 def cluster_with_topic(cluster: Cluster) -> None:

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
-from kwalk.invariants.carried_out_plans import carried_out
-from kwalk.invariants.inspection import KINDS, PROPERTIES, inspect_capture
+from kwalk.invariants.reading.carried_out_plans import carried_out
+from kwalk.invariants.reading.finding_kinds import KINDS
+from kwalk.invariants.reading.findings import PROPERTIES
+from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.model.kafka.snapshots.at_rest import Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed, unseen

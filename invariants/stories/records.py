@@ -2,67 +2,72 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
-from kwalk.model.kafka.broker import partition, replica_fetcher_thread
+from kwalk.invariants import partitions, records, witnesses
+from kwalk.model.kafka import actions
+from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker.log import Record
 from kwalk.model.kafka.clients import faults, operator
 from kwalk.model.kafka.domains import Broker
-from kwalk.model.kafka.scenarios import BROKER, CONTROLLER, OLD_CLIENT_EXPANSION, running_cluster
+from kwalk.model.kafka.initial_states import cluster_with_topic, running_cluster
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
-from kwalk.model.kafka.versions import TOPICS_HAVE_IDS
+from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 
-RECORDS = (partition.produce, replica_fetcher_thread.fetch)
+RECORDS = (
+    records.committed_survives,
+    records.no_divergence,
+    records.no_resurrection,
+    records.records_have_a_topic_id,
+    records.log_keeps_its_topic_id,
+    records.records_are_committed,
+    partitions.partition_servable,
+    partitions.replicas_converge,
+    partitions.leader_in_assignment,
+    witnesses.record_is_committed,
+    witnesses.record_is_replicated,
+)
+LOGS = (records.common_records_are_kept, records.open_log_has_the_id_of_its_file, partitions.leader_has_a_log)
 
-RECORDS_THROUGH_FAILOVER = evolve(
-    OLD_CLIENT_EXPANSION,
+RECORDS_THROUGH_FAILOVER = RUNNING_CLUSTER.varied(
     name="records-through-failover",
     story=(
         "A producer writes records with acks=all while brokers stop and crash, leaders change and followers truncate; "
         "the topic is created once and keeps its id."
     ),
-    actions=(*OLD_CLIENT_EXPANSION.actions, *RECORDS),
-    bounds={
-        **OLD_CLIENT_EXPANSION.bounds,
-        "brokers": 2,
-        "partitions": 1,
-        "topic_ids": 1,
-        "records": 1,
-        "old_creations": 0,
-        "new_creations": 1,
-        "expansions": 0,
-        "failovers": 0,
-        "restarts": 2,
-    },
-    flags={**OLD_CLIENT_EXPANSION.flags, "isr_changes": "any time"},
+    actions=(*RUNNING_CLUSTER.actions, *actions.RECORDS),
+    properties=(*RECORDS, *LOGS, witnesses.logs_diverge),
+    bounds={"brokers": 2, "partitions": 1, "topic_ids": 1, "records": 1, "new_creations": 1, "restarts": 2},
+    flags={"isr_changes": "any time"},
     source="KIP-101, KIP-279: truncation by leader epoch; Partition.maybeIncrementLeaderHW",
 )
 
-LEADERS_IN_SUCCESSION = evolve(
-    RECORDS_THROUGH_FAILOVER,
+LEADERS_IN_SUCCESSION = RECORDS_THROUGH_FAILOVER.varied(
     name="leaders-in-succession",
     story=(
         "Three replicas; each leader crashes before its followers know the high watermark; the ISR "
         "loses only brokers that are gone."
     ),
     initial=cluster_with_topic,
-    actions=(faults.crash, *CONTROLLER, *BROKER, *RECORDS),
-    bounds={**RECORDS_THROUGH_FAILOVER.bounds, "brokers": 3, "new_creations": 0},
-    flags={**RECORDS_THROUGH_FAILOVER.flags, "isr_changes": "never"},
+    actions=(faults.crash, *actions.CONTROLLER, *actions.BROKER, *actions.RECORDS),
+    properties=(*RECORDS, *LOGS, records.followers_catch_up),
+    bounds={"brokers": 3, "new_creations": 0},
+    flags={"isr_changes": "never"},
     source="KIP-101, scenario 1: high watermark truncation followed by immediate leader election",
 )
 
-RECREATED_TOPIC_RECORDS = evolve(
-    RECORDS_THROUGH_FAILOVER,
+RECREATED_TOPIC_RECORDS = RECORDS_THROUGH_FAILOVER.varied(
     name="recreated-topic-records",
     story=(
         "An operator removes a topic's znodes by hand while brokers are down, so that their logs stay; then a client "
         "creates the topic again, and the brokers start and find logs of its name."
     ),
     actions=(*RECORDS_THROUGH_FAILOVER.actions, operator.remove_topic_by_hand),
-    bounds={**RECORDS_THROUGH_FAILOVER.bounds, "topic_ids": 2, "incarnations": 1, "hand_removals": 1},
-    flags={**RECORDS_THROUGH_FAILOVER.flags, "stop_replica": True, "deletion": True},
+    properties=(
+        *(prop for prop in RECORDS if prop is not records.committed_survives),
+        records.elected_log_is_of_its_topic,
+        witnesses.recreated_topic_has_a_record,
+    ),
+    bounds={"topic_ids": 2, "incarnations": 1, "hand_removals": 1},
+    flags={"stop_replica": True, "deletion": True},
     source="logs are loaded whatever topics there are by then: LogManager.loadLogs; KIP-516 for stray logs",
 )
 
@@ -89,20 +94,19 @@ def cluster_with_nameless_log(cluster: Cluster, broker: Broker) -> None:
     leave_log_behind(cluster, broker)
 
 
-STRAY_LOG = evolve(
-    RECORDS_THROUGH_FAILOVER,
+STRAY_LOG = RECORDS_THROUGH_FAILOVER.varied(
     name="stray-log",
     story=(
         "A topic was deleted while a broker was down, and its log is still there when a client creates a topic of the "
         "same name; producers write to it while brokers stop and crash."
     ),
     initial=cluster_with_stray_log,
-    bounds={**RECORDS_THROUGH_FAILOVER.bounds, "topic_ids": 2, "incarnations": 1, "restarts": 1},
+    properties=(*RECORDS, records.request_for_another_log_is_refused, witnesses.recreated_topic_has_a_record),
+    bounds={"topic_ids": 2, "incarnations": 1, "restarts": 1},
     source="LogManager.loadLogs; KIP-516: a log of another topic id is not the topic's",
 )
 
-STRAY_LOG_WITHOUT_ID = evolve(
-    STRAY_LOG,
+STRAY_LOG_WITHOUT_ID = STRAY_LOG.varied(
     name="stray-log-without-id",
     story="The same with a log that cannot be identified, as its directory has no partition.metadata.",
     initial=cluster_with_nameless_log,

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
+from kwalk.invariants import controllers, deletion, partitions, recovery, sessions, witnesses
+from kwalk.invariants.stories import deletion as deletion_stories
+from kwalk.invariants.stories.expansion import EVERYWHERE
+from kwalk.model.kafka import actions
+from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, replica_manager
 from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
-from kwalk.model.kafka.scenarios import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.initial_states import cluster_with_topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.stories import deletion
-from kwalk.model.kafka.stories.existing_topic import cluster_with_topic
 from kwalk.model.language import action_constraint
 
-REASSIGNMENT_ACTIONS = (
-    reassignment.alter_partition_reassignments,
-    reassignment.alter_partition_reassignments_to,
-    reassignment.cancel_partition_reassignment,
-    reassignment.complete_reassignment,
-    reassignment.reassignment_stops_unneeded_replicas,
-    reassignment.reassignment_changes_leadership,
-    reassignment.reassignment_stops_old_replicas,
-    reassignment.reassignment_writes_target,
-)
-
+MOVED = (witnesses.replica_is_moved, witnesses.reassignment_is_cancelled)
 REPLICAS_MOVE = (
-    *REASSIGNMENT_ACTIONS,
+    *actions.REASSIGNMENT,
     kafka_controller.partition_modifications,
     replica_manager.handle_leader_and_isr,
     replica_manager.handle_stop_replica,
@@ -37,58 +28,48 @@ REPLICAS_MOVE = (
 ONE_REPLICA = {"new_creations": 0, "brokers": 2, "replication_factor": 1}
 """The smallest reassignment; the topic exists at the beginning."""
 
-REASSIGNMENT = evolve(
-    OLD_CLIENT_EXPANSION,
+REASSIGNMENT = RUNNING_CLUSTER.varied(
     name="reassignment",
     story=(
         "A client moves a replica of a partition to another broker, and may cancel that while it is under way; "
         "the controller may move meanwhile."
     ),
-    actions=(*OLD_CLIENT_EXPANSION.actions, *REASSIGNMENT_ACTIONS),
+    actions=(*RUNNING_CLUSTER.actions, *actions.REASSIGNMENT),
+    properties=(
+        *EVERYWHERE,
+        deletion.no_stray,
+        partitions.leader_has_a_log,
+        sessions.resigned_controller_has_no_context,
+        sessions.controller_does_not_give_up,
+        controllers.idle_controller_is_done_with_reassignments,
+        *MOVED,
+    ),
     bounds={
-        **OLD_CLIENT_EXPANSION.bounds,
         "partitions": 1,
         "topic_ids": 2,
-        "old_creations": 0,
         "new_creations": 1,
-        "expansions": 0,
-        "failovers": 0,
-        "restarts": 0,
         "replication_factor": 2,
         "reassignments": 1,
         "cancellations": 1,
         "requests": 4,
     },
-    flags={
-        **OLD_CLIENT_EXPANSION.flags,
-        "reassignment": True,
-        "stop_replica": True,
-        "isr_changes": "between requests",
-    },
+    flags={"reassignment": True, "stop_replica": True, "isr_changes": "between requests"},
     source="KIP-455; KafkaController.onPartitionReassignment; KAFKA-13972, KAFKA-9212",
 )
 
-REASSIGNMENT_WITH_EXPANSION = evolve(
-    REASSIGNMENT,
+REASSIGNMENT_WITH_EXPANSION = REASSIGNMENT.varied(
     name="reassignment-with-expansion",
     story=(
         "A client adds partitions in ZooKeeper, and before the controller reads them a step of a reassignment writes "
         "the topic back from the controller's context."
     ),
-    bounds={
-        **REASSIGNMENT.bounds,
-        "partitions": 2,
-        "topic_ids": 2,
-        "expansions": 1,
-        "cancellations": 0,
-        "requests": 3,
-    },
-    flags={**REASSIGNMENT.flags, "isr_changes": "never"},
+    properties=(*EVERYWHERE, deletion.no_stray, witnesses.expansion_is_registered),
+    bounds={"partitions": 2, "expansions": 1, "cancellations": 0, "requests": 3},
+    flags={"isr_changes": "never"},
     source="KafkaController.updateReplicaAssignmentForPartition; KAFKA-14190",
 )
 
-REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
-    REASSIGNMENT,
+REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(
     name="reassignment-as-clients-see-it",
     story=(
         "A client moves the only replica of a partition to another broker, and may cancel that; brokers answer clients "
@@ -96,13 +77,13 @@ REASSIGNMENT_AS_CLIENTS_SEE_IT = evolve(
     ),
     initial=cluster_with_topic,
     actions=(*REPLICAS_MOVE, metadata_cache.handle_update_metadata),
-    bounds={**REASSIGNMENT.bounds, **ONE_REPLICA, "requests": 8},
-    flags={**REASSIGNMENT.flags, "metadata_caches": True},
+    properties=(*EVERYWHERE, deletion.no_stray, partitions.metadata_converges, *MOVED),
+    bounds={**ONE_REPLICA, "requests": 8},
+    flags={"metadata_caches": True},
     source="ControllerBrokerRequestBatch.updateMetadataRequestPartitionInfo; KAFKA-9212",
 )
 
-REASSIGNMENT_THERE_AND_BACK = evolve(
-    REASSIGNMENT,
+REASSIGNMENT_THERE_AND_BACK = REASSIGNMENT.varied(
     name="reassignment-there-and-back",
     story=(
         "A client moves the only replica of a partition to another broker and back, and a copy of a request arrives "
@@ -110,8 +91,14 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
     ),
     initial=cluster_with_topic,
     actions=(*REPLICAS_MOVE, faults.break_connection, faults.receive_late_copy),
+    properties=(
+        *EVERYWHERE,
+        deletion.no_stray,
+        deletion.deleted_logs_were_unused,
+        witnesses.replica_is_moved,
+        witnesses.replica_is_moved_back,
+    ),
     bounds={
-        **REASSIGNMENT.bounds,
         **ONE_REPLICA,
         "reassignments": 2,
         "cancellations": 0,
@@ -122,8 +109,7 @@ REASSIGNMENT_THERE_AND_BACK = evolve(
     source="KAFKA-9539: StopReplica requests had no leader epoch, and could be handled out of order",
 )
 
-REASSIGNMENT_REPLACED = evolve(
-    REASSIGNMENT,
+REASSIGNMENT_REPLACED = REASSIGNMENT.varied(
     name="reassignment-replaced",
     story=(
         "A client reassigns the only replica of a partition to a list of its own, and replaces that by another list "
@@ -131,8 +117,8 @@ REASSIGNMENT_REPLACED = evolve(
     ),
     initial=cluster_with_topic,
     actions=(*REPLICAS_MOVE, kafka_controller.auto_preferred_election),
+    properties=(*EVERYWHERE, deletion.no_stray, partitions.leader_has_a_log, witnesses.replica_is_moved),
     bounds={
-        **REASSIGNMENT.bounds,
         "new_creations": 0,
         "replication_factor": 1,
         "reassignments": 2,
@@ -140,21 +126,32 @@ REASSIGNMENT_REPLACED = evolve(
         "requests": 6,
         "leader_epochs": 12,
     },
-    flags={**REASSIGNMENT.flags, "replica_lists": True, "preferred_election": True},
+    flags={"replica_lists": True, "preferred_election": True},
     source="KAFKA-14808, KAFKA-10149",
 )
 
-DELETION_DURING_REASSIGNMENT = evolve(
-    REASSIGNMENT,
+DELETION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     name="deletion-during-reassignment",
     story=(
         "A client moves the only replica of a partition to another broker, and another client deletes the topic; a "
         "broker stops or crashes, and starts again."
     ),
-    initial=deletion.cluster_with_topic,
-    actions=(*REASSIGNMENT.actions, *deletion.DELETION),
+    initial=deletion_stories.cluster_with_topic,
+    actions=(*REASSIGNMENT.actions, *actions.DELETION),
+    properties=(
+        deletion.deletion_targets_intent,
+        deletion.deleted_logs_were_unused,
+        deletion.deletion_terminates,
+        controllers.context_agrees,
+        controllers.idle_controller_is_done_with_reassignments,
+        deletion.topic_is_deleted,
+        deletion.deletion_is_not_dropped,
+        deletion.deleted_replica_has_no_log,
+        partitions.leader_has_a_log,
+        recovery.deletion_eventually_ends,
+        witnesses.replica_is_moved,
+    ),
     bounds={
-        **REASSIGNMENT.bounds,
         **ONE_REPLICA,
         "cancellations": 0,
         "restarts": 1,
@@ -162,7 +159,7 @@ DELETION_DURING_REASSIGNMENT = evolve(
         "requests": 6,
         "leader_epochs": 12,
     },
-    flags={**REASSIGNMENT.flags, "deletion": True},
+    flags={"deletion": True},
     source="KafkaController.processTopicDeletion, TopicDeletionManager.markTopicIneligibleForDeletion",
 )
 
@@ -178,8 +175,7 @@ def stopped_broker_has_no_replica(before: Cluster, after: Cluster) -> bool:
     )
 
 
-RETIRE_BROKER = evolve(
-    REASSIGNMENT,
+RETIRE_BROKER = REASSIGNMENT.varied(
     name="retire-broker",
     story="A client moves a replica of a partition away from a broker, and a broker is stopped for good at any moment.",
     initial=cluster_with_topic,
@@ -188,12 +184,19 @@ RETIRE_BROKER = evolve(
         for action in REASSIGNMENT.actions
         if action not in (kafka_server.restart, faults.crash, reassignment.cancel_partition_reassignment)
     ),
-    bounds={**REASSIGNMENT.bounds, "new_creations": 0, "restarts": 1, "cancellations": 0, "replication_factor": 1},
-    flags={**REASSIGNMENT.flags, "stepwise_shutdown": True},
+    properties=(
+        partitions.partition_servable,
+        partitions.partition_has_a_live_isr_member,
+        partitions.replicas_are_live,
+        partitions.leader_in_assignment,
+        deletion.no_stray,
+        witnesses.replica_is_moved,
+    ),
+    bounds={"new_creations": 0, "restarts": 1, "cancellations": 0, "replication_factor": 1},
+    flags={"stepwise_shutdown": True},
     source="KafkaServer.shutdown, controlledShutdown; KafkaController.onPartitionReassignment",
 )
-RETIRE_BROKER_WITHOUT_REPLICAS = evolve(
-    RETIRE_BROKER,
+RETIRE_BROKER_WITHOUT_REPLICAS = RETIRE_BROKER.varied(
     name="retire-broker-without-replicas",
     story="The same, and the broker is stopped when no partition has a replica on it.",
     constraints=(stopped_broker_has_no_replica,),

@@ -1,0 +1,429 @@
+"""The kinds of findings: what users notice now, what comes later, and the way out."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
+from kwalk.model.language.inspection import FindingKind, Severity
+
+BROKEN, LATENT, NOTE = Severity
+
+REPAIR, FULL_ISR, BY_HAND, STRAY, DELETION = (
+    "docs/stories/repair-topic-ids.md",
+    "docs/stories/full-isr.md",
+    "docs/stories/delete-by-hand.md",
+    "docs/stories/stray-logs.md",
+    "docs/stories/topic-deletion.md",
+)
+REFUSAL = (
+    "state-change.log, ERROR: [Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided "
+    "in the request: …. (3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)"
+)
+REFUSAL_GREP = ("grep -E 'Topic I[dD] in memory: .* does not match the topic I[dD]' logs/state-change.log*",)
+ERASED = (
+    "a client older than 2.8 wrote the topic's znode (kafka-topics.sh --zookeeper --alter), which drops its topic_id; "
+    "the next controller minted another id, and the replicas keep the first one (KAFKA-14190)"
+)
+GREW = "partitions were added, or a log was created, while the controller had another topic id than the older replicas"
+
+
+LEADER_DOES_NOT_LEAD = FindingKind(
+    "leader-does-not-lead",
+    BROKEN,
+    "the leader in ZooKeeper does not lead",
+    ("partition_servable",),
+    now="consumers get UNKNOWN_LEADER_EPOCH; producers get NOT_LEADER_OR_FOLLOWER, or acks=all times out, unless all "
+    "replicas refuse alike",
+    later="if another snapshot a minute later shows it too, it stays",
+    way_out="inspect again; if it is still so, restart the leader",
+    story="docs/stories/failover-during-expansion.md",
+    log=partitions.partition_servable.log,
+    cause="the leader did not take up the leader epoch that ZooKeeper has: a LeaderAndIsr request was refused or lost, "
+    "or is on its way",
+    grep=(
+        "grep -E 'since we sent an old leader epoch|since the leader epoch is old' logs/server.log*   "
+        "# with kafka.cluster.Partition at DEBUG",
+    ),
+)
+LEADER_REFUSES = evolve(
+    LEADER_DOES_NOT_LEAD,
+    name="leader-refuses-topic-id",
+    title="the leader refuses ZooKeeper's topic id",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
+    story=REPAIR,
+    log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
+)
+LEADER_REFUSES_MIXED = evolve(
+    LEADER_REFUSES,
+    name="leader-refuses-mixed-topic-ids",
+    title="the leader refuses ZooKeeper's topic id, and replicas have different ones",
+    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
+    "every broker, one at a time",
+    cause=GREW,
+)
+LEADER_REFUSES_IN_MEMORY = evolve(
+    LEADER_REFUSES,
+    name="leader-keeps-topic-id-in-memory",
+    title="the leader may hold another topic id in memory: its partition.metadata was removed",
+    later="it lasts until the broker restarts",
+    way_out="restart every broker that has run since the files were removed, one at a time",
+    cause="partition.metadata was removed while the broker ran: it keeps the id in memory until it stops",
+)
+NO_LIVE_ISR = FindingKind(
+    "no-live-isr",
+    BROKEN,
+    "no leader: every ISR member is down",
+    ("partition_has_a_live_isr_member",),
+    now="clients get LEADER_NOT_AVAILABLE",
+    later="it lasts until an ISR member starts; an unclean election loses records",
+    way_out="start a broker of the ISR",
+    log=partitions.partition_has_a_live_isr_member.log,
+    cause="the brokers of the ISR stopped one after the other, and the last one is down",
+)
+FETCH_REFUSED = FindingKind(
+    "fetch-by-id-refused",
+    BROKEN,
+    "the leader refuses fetches that name ZooKeeper's topic id",
+    ("leader_answers_fetches_by_id",),
+    now="consumers of Kafka 3.1 and later read nothing (INCONSISTENT_TOPIC_ID); older consumers work, and producers as "
+    "long as the followers' fetch sessions last",
+    later="a follower whose connection to the leader fails is refused as well; from 3.3 on it stays in the ISR, and "
+    "acks=all times out. At the next rise of a leader epoch the partition has no working leader",
+    way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
+    story=FULL_ISR,
+    log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
+)
+FETCH_REFUSED_MIXED = evolve(
+    FETCH_REFUSED,
+    name="fetch-by-id-refused-mixed-topic-ids",
+    title="the leader refuses fetches that name ZooKeeper's topic id, and replicas have different ones",
+    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
+    "every broker, one at a time",
+    cause=GREW,
+)
+REPLICA_REFUSES = FindingKind(
+    "replica-refuses",
+    BROKEN,
+    "under-replicated for good: a replica refuses the controller",
+    ("replicas_converge",),
+    now="acks=all fails where min.insync.replicas needs the replica",
+    later="when the remaining ISR members stop, the partition has no leader",
+    way_out="write the id that the replicas have back into the topic's znode and fail the controller over; where "
+    "replicas have different ids, remove partition.metadata and restart every broker",
+    story=REPAIR,
+    log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
+)
+STALE_IN_ISR = evolve(
+    REPLICA_REFUSES,
+    name="isr-member-refuses",
+    title="the ISR is full, and a member refuses the controller: it copies nothing",
+    now="acks=all times out; records with acks=1 are on the other replicas only",
+    later="the leader removes the member from the ISR replica.lag.time.max.ms after the first record that it lacks; a "
+    "member that is elected before does not lead",
+    way_out="where the earlier records are not needed: stop the broker, remove the directory, and start it",
+    story=STRAY,
+    cause="the topic was created again, and the broker has the log of the earlier one",
+)
+EARLIER_LOG = FindingKind(
+    "log-of-an-earlier-topic",
+    BROKEN,
+    "a replica's log has leader epochs that the partition never had",
+    (),
+    now="a broker that has run since then serves the earlier topic's log to producers and consumers; replicas may have "
+    "different records at one offset",
+    later="as brokers restart and leaders change, earlier records return or logs are truncated; 3.0 and later refuse "
+    "the log once they have restarted",
+    way_out="decide which records are wanted; on brokers with the other ones: stop the broker, remove the directory, "
+    "and start it",
+    story=STRAY,
+    log=deletion.no_stray.log,
+    cause="the topic was deleted while the broker was down, or removed by hand, and created again; brokers up to 2.8 "
+    "do not compare the log with the topic",
+)
+DEAD_IN_ISR = FindingKind(
+    "isr-names-a-dead-broker",
+    BROKEN,
+    "the ISR names a broker that is down",
+    ("isr_members_live",),
+    now="acks=all waits for it until the leader removes it (replica.lag.time.max.ms)",
+    later="if it stays, the controller does not react to the loss of the broker",
+    way_out="take another snapshot after a minute; if it is still so, start the broker or delete /controller",
+    log=partitions.isr_members_live.log,
+    cause="the broker has just stopped, or no controller has noticed that it did",
+)
+PARTITION_LOST = FindingKind(
+    "partition-lost",
+    BROKEN,
+    "a partition has a state but the topic's znode does not list it",
+    ("no_partition_lost",),
+    now="the partition count has dropped; records of the partition are unreachable after the next failover",
+    later="an expansion creates a new partition of that number, which meets the old logs",
+    way_out="add the partition and its replicas to the znode's JSON with the data version that was read, then fail "
+    "the controller over (not tried on real brokers)",
+    story="docs/stories/two-admins.md",
+    log="none: PartitionModifications handles new partitions only",
+    cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
+)
+WITHOUT_STATE = FindingKind(
+    "partition-without-state",
+    BROKEN,
+    "a partition never had a leader",
+    ("partition_gets_a_leader",),
+    now="clients get LEADER_NOT_AVAILABLE",
+    later="it lasts until the next controller failover",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller",
+    story=BY_HAND,
+    log=deletion.partition_gets_a_leader.log,
+    cause="the controller did not notice that the partition was created: its znode was written, or an earlier one "
+    "removed, by hand",
+    grep=("grep 'should be in one of NonExistentPartition states before moving' logs/state-change.log*",),
+)
+WITHOUT_STATE_SERVED = evolve(
+    WITHOUT_STATE,
+    name="partition-without-state-is-served",
+    severity=LATENT,
+    title="a partition has no state in ZooKeeper, and brokers serve an earlier one of the name",
+    now="brokers lead the logs of the earlier topic, of whose removal they were not informed; once one of them has "
+    "restarted, acks=all times out",
+    later="the controller elects no leader when a broker stops; at the next failover replicas get the present topic's "
+    "id, and those that have the earlier one refuse it when a leader epoch rises",
+    way_out="for the earlier records: write the earlier id into the topic's znode, then fail the controller over",
+    cause="a topic's znodes were removed by hand, and the topic was created again",
+)
+NO_CONTROLLER = FindingKind(
+    "no-controller",
+    BROKEN,
+    "the cluster has no live controller",
+    ("cluster_has_a_controller", "controller_lives"),
+    now="topics are not created, and no leader is elected when a broker stops; producers and consumers continue",
+    later="each broker that stops takes its partitions with it",
+    way_out="take another snapshot after a session timeout; if it is still so, delete /controller",
+    story="docs/stories/authentication-failure.md",
+    log=sessions.controller_lives.log,
+    cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+)
+ID_MISSING = FindingKind(
+    "topic-id-missing",
+    LATENT,
+    "the topic's znode has lost its id",
+    ("topic_has_an_id",),
+    now="nothing",
+    later="the next controller failover mints another id; replicas refuse it at the next rise of a leader epoch",
+    way_out="stop the client that wrote the znode, and write the topic_id that the replicas have back before the next "
+    "failover",
+    story="docs/stories/old-client-expansion.md",
+    log=topic_ids.zk_id_not_erased.log,
+    cause="a client older than 2.8 wrote the topic's znode (kafka-topics.sh --zookeeper --alter): it does not know "
+    "topic_id, and drops it (KAFKA-14190)",
+    grep=("grep 'New partitions to be added' logs/controller.log*   # when, and by which controller it was noticed",),
+)
+ID_DIFFERS = FindingKind(
+    "topic-id-differs",
+    LATENT,
+    "replicas have another topic id than ZooKeeper",
+    ("replica_id_matches_zookeeper",),
+    now="nothing on 2.8 to 3.0",
+    later="when a leader epoch rises, for example as a broker restarts, the replicas refuse it, and the partition has "
+    "no working leader",
+    way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
+    story=REPAIR,
+    log=REFUSAL,
+    cause=ERASED,
+    grep=REFUSAL_GREP,
+)
+IDS_MIXED = evolve(
+    ID_DIFFERS,
+    name="topic-ids-mixed",
+    title="replicas of one topic have different topic ids",
+    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
+    "every broker, one at a time",
+    cause=GREW,
+)
+ID_SENT = FindingKind(
+    "controller-sends-another-id",
+    LATENT,
+    "the controller sends another topic id than ZooKeeper has",
+    ("context_agrees",),
+    now="nothing",
+    later="the next failover sends ZooKeeper's id; replicas that have taken the other one by then refuse it",
+    way_out="write the id that the controller sends into the topic's znode, if the replicas have that one; otherwise "
+    "fail the controller over now",
+    story=REPAIR,
+    log=controllers.context_agrees.log,
+    cause="the znode was written after this controller had read it",
+)
+FOREIGN_ISR = FindingKind(
+    "isr-outside-replicas",
+    LATENT,
+    "the ISR or the leader is not among the partition's replicas",
+    ("leader_in_assignment",),
+    now="kafka-topics.sh --describe shows a broker under Isr that is not under Replicas; if it does not fetch, "
+    "acks=all waits for it until the leader removes it, replica.lag.time.max.ms after the first record",
+    later="the broker keeps its log; on 2.8, once the leader epoch has risen, the leader's task isr-expiration fails "
+    "there, so that dead followers may stay in other ISRs too",
+    way_out="reassign the partition to its replicas and the broker, fail the controller over, and reassign it to its "
+    "replicas",
+    story="docs/stories/reassignment.md",
+    log=partitions.leader_in_assignment.log,
+    cause="a reassignment was cancelled or overwritten while replicas were added",
+    grep=("grep \"Uncaught exception in scheduled task 'isr-expiration'\" logs/server.log*   # on the leader; 2.8",),
+)
+STRAY_LOG = FindingKind(
+    "stray-log",
+    LATENT,
+    "a broker has a log of a partition of which it is no replica",
+    ("no_stray",),
+    now="disk space",
+    later="if the topic is deleted and created again on that broker, acks=all times out (3.0 and later), or old "
+    "records return (up to 2.8)",
+    way_out="remove the directory while the broker is stopped",
+    story=STRAY,
+    log=deletion.no_stray.log,
+    cause="the broker was down, or did not get StopReplica, when the partition moved away or the topic was deleted",
+)
+ORPHANED_LOG = evolve(
+    STRAY_LOG,
+    name="orphaned-log",
+    title="a broker has a log of a topic that does not exist",
+    now="disk space; if the topic's znodes were removed by hand, brokers serve it still",
+    later="a topic that is created under the name meets the old log: acks=all times out (3.0 and later), or old "
+    "records return (up to 2.8)",
+    cause="the topic was deleted while the broker was down, or its znodes were removed by hand",
+)
+DELETION_WAITS = FindingKind(
+    "deletion-hangs",
+    LATENT,
+    "a topic is marked for deletion, and all brokers that it needs are up",
+    ("deletion_terminates",),
+    now="the topic cannot be used",
+    later="if another snapshot a minute later shows it too, the deletion hangs",
+    way_out="delete /controller: the next controller starts the deletion again",
+    story=DELETION,
+    log=deletion.deletion_terminates.log,
+    cause="a replica could not be deleted, and no event has started the deletion again",
+    grep=("grep 'Halted deletion of topics' logs/controller.log*",),
+)
+UNREGISTERED = FindingKind(
+    "broker-not-registered",
+    LATENT,
+    "a broker runs but is not in /brokers/ids",
+    ("running_broker_is_registered",),
+    now="its partitions have other leaders or none; clients that reach it get outdated answers",
+    later="its ZooKeeper session returns within seconds, or it stays a zombie",
+    way_out="take another snapshot after a session timeout; if it is still so, restart the broker",
+    story="docs/stories/zombie-controller.md",
+    log=sessions.running_broker_is_registered.log,
+    cause="its ZooKeeper session has ended, and the process has not registered in a new one",
+)
+DELETION_PENDING = FindingKind(
+    "deletion-pending",
+    NOTE,
+    "a topic is marked for deletion, and brokers with its logs are down",
+    (),
+    now="the topic cannot be used",
+    later="the deletion continues when the brokers start",
+    way_out="start the brokers; do not remove znodes by hand",
+    story=DELETION,
+)
+CATCHING_UP = FindingKind(
+    "catching-up",
+    NOTE,
+    "a live replica is not in the ISR",
+    ("replicas_converge",),
+    now="under-replicated",
+    later="it joins the ISR once it has the leader's records",
+    way_out="take another snapshot later; if it is still so, read the broker's server.log",
+)
+BROKER_DOWN = FindingKind(
+    "broker-down",
+    NOTE,
+    "a broker is down",
+    (),
+    now="its replicas are out of the ISR",
+    later="nothing, while the other replicas live",
+    way_out="start it",
+)
+REASSIGNMENT = FindingKind(
+    "reassignment",
+    NOTE,
+    "a partition is being reassigned",
+    (),
+    now="nothing",
+    later="it ends when the added replicas are in the ISR",
+    way_out="wait, and inspect again",
+    story="docs/stories/reassignment.md",
+)
+STALE_METADATA = FindingKind(
+    "stale-metadata",
+    NOTE,
+    "a broker answers clients with an outdated leader",
+    ("metadata_converges",),
+    now="clients that ask this broker are directed to the wrong leader",
+    later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
+    way_out="inspect again; if it is still so, restart the broker",
+    log=partitions.metadata_converges.log,
+)
+ANOTHER_CONTROLLER = FindingKind(
+    "another-controller",
+    NOTE,
+    "a broker names another controller than ZooKeeper",
+    (),
+    now="a new controller has not informed it yet; or it does not work; or an earlier one, a zombie, still acts",
+    later="it is over when the new controller has sent its first UpdateMetadata, within seconds; brokers that know the "
+    "new controller epoch refuse a zombie's requests, and its writes to ZooKeeper fail (2.1 and later)",
+    way_out="inspect again; if it is still so, restart the broker that it names, or delete /controller if all brokers "
+    "name that one",
+    story="docs/stories/zombie-controller.md",
+    log="controller.log of the broker that it names: Resigned",
+)
+NOT_JUDGED = FindingKind(
+    "not-inspected",
+    NOTE,
+    "too many brokers take part in a partition",
+    (),
+    now="unknown",
+    later="unknown",
+    way_out="read the partition's state by hand",
+)
+
+KINDS = (
+    NO_LIVE_ISR,
+    LEADER_REFUSES,
+    LEADER_REFUSES_MIXED,
+    LEADER_REFUSES_IN_MEMORY,
+    LEADER_DOES_NOT_LEAD,
+    FETCH_REFUSED,
+    FETCH_REFUSED_MIXED,
+    REPLICA_REFUSES,
+    STALE_IN_ISR,
+    EARLIER_LOG,
+    PARTITION_LOST,
+    WITHOUT_STATE,
+    NO_CONTROLLER,
+    DEAD_IN_ISR,
+    WITHOUT_STATE_SERVED,
+    IDS_MIXED,
+    ID_DIFFERS,
+    ID_MISSING,
+    ID_SENT,
+    FOREIGN_ISR,
+    DELETION_WAITS,
+    UNREGISTERED,
+    STRAY_LOG,
+    ORPHANED_LOG,
+    DELETION_PENDING,
+    REASSIGNMENT,
+    BROKER_DOWN,
+    CATCHING_UP,
+    STALE_METADATA,
+    ANOTHER_CONTROLLER,
+    NOT_JUDGED,
+)

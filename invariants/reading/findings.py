@@ -1,0 +1,342 @@
+"""The findings of an inspection: the properties that a capture violates, each in its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+
+from attrs import evolve, frozen
+
+from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
+from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.language.inspection import FindingKind, Observation
+
+PROPERTIES = (
+    partitions.partition_has_a_live_isr_member,
+    partitions.partition_servable,
+    partitions.leader_answers_fetches_by_id,
+    partitions.replicas_converge,
+    partitions.isr_members_live,
+    partitions.no_partition_lost,
+    deletion.partition_gets_a_leader,
+    topic_ids.topic_has_an_id,
+    topic_ids.replica_id_matches_zookeeper,
+    controllers.context_agrees,
+    partitions.leader_in_assignment,
+    deletion.no_stray,
+    deletion.deletion_terminates,
+    partitions.metadata_converges,
+    sessions.cluster_has_a_controller,
+    sessions.controller_lives,
+    sessions.running_broker_is_registered,
+)
+OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
+"""Properties that are evaluated once for each broker, not for each partition."""
+
+
+@frozen
+class _Place:
+    """A partition of a topic, with its situation."""
+
+    topic: Topic
+    partition: int
+    observed: Observed
+
+    @property
+    def name(self) -> str:
+        return f"{topic_label(self.topic.name)}-{self.partition}"
+
+    def broker(self, number: int | None) -> int | None:
+        """Return the real id of a broker of the situation."""
+        return None if number is None else self.observed.brokers[number]
+
+
+class Findings:
+    """Evaluates a capture."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.situations = Situations(capture)
+        self.evaluation = Evaluation(PROPERTIES)
+
+    def observations(self) -> Iterator[Observation]:
+        yield from self._of_the_cluster()
+        for topic in self.capture.topics.values():
+            yield from self._of_topic(topic)
+        yield from self._of_orphans()
+
+    # The cluster.
+
+    def _of_the_cluster(self) -> Iterator[Observation]:
+        seen: set[str] = set()
+        for broker in self.capture.brokers.values():
+            if not broker.alive:
+                yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            named = broker.cache.controller if broker.alive and broker.cache else None
+            actual = self.capture.controller
+            if named is not None and actual in self.capture.live and named != actual:
+                text = f"names controller {named}{' (itself)' * (named == broker.id)}, ZooKeeper {actual}"
+                yield _observation(kinds.ANOTHER_CONTROLLER, f"broker {broker.id}", text, broker=broker.id)
+            observed = self.situations.of_broker(broker.id)
+            for broken in self.evaluation.broken(observed.situation):
+                number = None if broken.broker is None else observed.brokers[broken.broker]
+                if broken.property == "running_broker_is_registered" and number == broker.id:
+                    yield _observation(
+                        kinds.UNREGISTERED, f"broker {broker.id}", "is not in /brokers/ids", broker=broker.id
+                    )
+                elif broken.property in kinds.NO_CONTROLLER.properties and broken.property not in seen:
+                    seen.add(broken.property)
+                    shown = "there is no /controller" if number is None else f"/controller names broker {number}"
+                    yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    # Topics.
+
+    def _of_topic(self, topic: Topic) -> Iterator[Observation]:
+        label = topic_label(topic.name)
+        places: list[_Place] = []
+        for partition in sorted({*topic.partitions, *topic.states}):
+            observed = self.situations.of(topic, partition)
+            if observed is None:
+                yield _observation(kinds.NOT_JUDGED, f"{label}-{partition}", "more than 7 brokers", topic=topic.name)
+            else:
+                places.append(_Place(topic, partition, observed))
+        if topic.name in self.capture.deleting:
+            yield from self._of_deletion(topic, places)
+            return
+        mixed = len(self._ids_on_disk(topic, places)) > 1
+        missing = False
+        for place in places:
+            for observation in self._of_place(place, mixed):
+                if observation.kind is kinds.ID_MISSING:
+                    if missing:
+                        continue
+                    missing = True
+                yield observation
+        if topic.moving:
+            which = listed([f"{label}-{number}" for number in topic.moving])
+            yield _observation(kinds.REASSIGNMENT, label, which, topic=topic.name)
+
+    def _of_deletion(self, topic: Topic, places: Iterable[_Place]) -> Iterator[Observation]:
+        """A topic to be deleted: which brokers it waits for; nothing else about it matters."""
+        hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
+        needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
+        down = sorted(b for b in needed if not self.capture.brokers[b].alive)
+        label = topic_label(topic.name)
+        if down:
+            yield _observation(kinds.DELETION_PENDING, label, f"waits for {brokers(down)}", topic=topic.name)
+        elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
+            yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
+
+    def _ids_on_disk(self, topic: Topic, places: Iterable[_Place]) -> set[str]:
+        situations = ((place.observed, one) for place in places for one in place.observed.situation.brokers)
+        return {observed.ids[one.file] for observed, one in situations if one.file is not None and one.replica}
+
+    def _broken(self, place: _Place) -> tuple[Broken, ...]:
+        return tuple(b for b in self.evaluation.broken(place.observed.situation) if b.property not in OF_THE_CLUSTER)
+
+    # Partitions.
+
+    def _of_place(self, place: _Place, mixed: bool) -> Iterator[Observation]:
+        """Yield the findings of one partition; what follows from a worse one is left out."""
+        by_property: dict[str, list[Broken]] = {}
+        for broken in self._broken(place):
+            by_property.setdefault(broken.property, []).append(broken)
+        situation = place.observed.situation
+        if situation.is_lost:
+            if "no_partition_lost" in by_property:
+                yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
+            return
+        ahead = self._ahead(place)
+        unserved = yield from self._of_leader(place, by_property, mixed, ahead)
+        yield from self._of_followers(place, by_property, unserved)
+        yield from self._of_earlier_logs(place, ahead)
+        yield from self._of_ids(place, by_property, mixed)
+        is_served = any(one.alive and one.cached and one.cached[0] is not None for one in situation.brokers)
+        for name, kind, text in (
+            ("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place)),
+            (
+                "partition_gets_a_leader",
+                kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE,
+                "has no state znode",
+            ),
+        ):
+            if name in by_property:
+                yield self._observed(kind, place, text, by_property[name])
+        yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
+        if not unserved:
+            stale = by_property.get("metadata_converges", [])
+            yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
+
+    def _of_leader(
+        self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool, ahead: Mapping[int, int]
+    ) -> Generator[Observation, None, bool]:
+        """Yield what is wrong with the leader; return whether the partition is not served."""
+        if kinds.NO_LIVE_ISR.properties[0] in broken:
+            yield self._observed(kinds.NO_LIVE_ISR, place, _isr(place))
+            return True
+        if "partition_servable" in broken:
+            kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
+            if "replica_id_matches_zookeeper" in broken:
+                foreign = _held(place) - {place.topic.topic_id}
+                kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
+                kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
+                cause = f"; {_ids(place)}"
+            serves_earlier = place.topic.states[place.partition].leader in ahead
+            unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
+            yield self._observed(kind, place, _leader(place) + cause, unserved)
+            return True
+        if "leader_answers_fetches_by_id" in broken:
+            text = f"{_isr(place)}; {_ids(place)}"
+            kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
+            yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
+        if "isr_members_live" in broken:
+            yield from self._on_brokers(kinds.DEAD_IN_ISR, place, broken["isr_members_live"], "{} down, and in the ISR")
+        return False
+
+    def _of_followers(self, place: _Place, broken: Mapping[str, list[Broken]], unserved: bool) -> Iterator[Observation]:
+        known = place.observed.situation
+        behind = broken.get("replicas_converge", [])
+        outside = [b for b in behind if b.broker is not None and not known.brokers[b.broker].in_isr]
+        inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
+        refusing = [b for b in outside if _refuses(place, b.broker)]
+        late = [b for b in outside if b not in refusing]
+        if not unserved:
+            yield from self._on_brokers(
+                kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
+            )
+            yield from self._on_brokers(kinds.STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
+            yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
+
+    def _of_earlier_logs(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
+        if ahead:
+            epochs = listed([f"broker {b} has {epoch}" for b, epoch in ahead.items()])
+            epoch = place.topic.states[place.partition].leader_epoch
+            one = self._observed(kinds.EARLIER_LOG, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, ahead))})
+
+    def _ahead(self, place: _Place) -> dict[int, int]:
+        """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
+        state = place.topic.states.get(place.partition)
+        if state is None or place.partition not in place.topic.partitions:
+            return {}
+        found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.observed.brokers}
+        latest = {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
+        return {b: epoch for b, epoch in latest.items() if epoch > state.leader_epoch}
+
+    def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
+        held, sent = _held(place), _sent(place)
+        if "topic_has_an_id" in broken and (held or sent):
+            known = listed(sorted(held | ({sent} if sent else set())))
+            text = f"the znode has no topic_id; replicas and the controller have {known}"
+            yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
+        earlier = {n for n, one in enumerate(place.observed.situation.brokers) if one.earlier and one.in_isr}
+        differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]
+        worse = {"partition_servable", "leader_answers_fetches_by_id"}
+        if differing and worse.isdisjoint(broken):
+            kind = kinds.IDS_MIXED if mixed else kinds.ID_DIFFERS
+            yield from self._on_brokers(kind, place, differing, f"{{}}; {_ids(place)}")
+        if "context_agrees" in broken and sent is not None and place.topic.topic_id not in (None, sent):
+            text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
+            yield self._observed(kinds.ID_SENT, place, text)
+
+    # Observations.
+
+    def _observed(self, kind: FindingKind, place: _Place, detail: str, broken: Iterable[Broken] = ()) -> Observation:
+        certain = all(one.certain for one in broken)
+        fields = {"topic": place.topic.name, "partition": str(place.partition)}
+        return Observation(kind, place.name, detail, fields, certain)
+
+    def _on_brokers(
+        self, kind: FindingKind, place: _Place, broken: Iterable[Broken], text: str
+    ) -> Iterator[Observation]:
+        """Yield one finding about all brokers of a partition that violate a property; `text` has {} for them."""
+        found = list(broken)
+        known = sorted(b for b in (place.broker(one.broker) for one in found) if b is not None)
+        if not known:
+            return
+        verb = VERBS[kind.name][len(known) > 1]
+        one = self._observed(kind, place, text.format(f"{brokers(known)} {verb}"), found)
+        yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, known))})
+
+    # Directories without a topic.
+
+    def _of_orphans(self) -> Iterator[Observation]:
+        for name, by_partition in self.situations.orphaned().items():
+            topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
+            for partition in by_partition:
+                observed = self.situations.of(topic, partition)
+                if observed is None or name in self.capture.deleting:
+                    continue
+                place = _Place(topic, partition, observed)
+                stray = [b for b in self._broken(place) if b.property == "no_stray"]
+                kind = kinds.STRAY_LOG if topic.partitions else kinds.ORPHANED_LOG
+                yield from self._on_brokers(kind, place, stray, "{} its directory")
+
+
+VERBS = {
+    kinds.STRAY_LOG.name: ("has its directory and is", "have its directory and are"),
+    kinds.ORPHANED_LOG.name: ("has", "have"),
+    kinds.STALE_METADATA.name: ("answers clients with", "answer clients with"),
+    kinds.DEAD_IN_ISR.name: ("is", "are"),
+    kinds.REPLICA_REFUSES.name: ("stays", "stay"),
+    kinds.STALE_IN_ISR.name: ("stays", "stay"),
+    kinds.CATCHING_UP.name: ("is", "are"),
+    kinds.ID_DIFFERS.name: ("differs", "differ"),
+    kinds.IDS_MIXED.name: ("differs", "differ"),
+}
+"""By kind, the verb for one broker and for several."""
+
+
+def _observation(kind: FindingKind, subject: str, detail: str, **fields: object) -> Observation:
+    return Observation(kind, subject, detail, {name: str(value) for name, value in fields.items()})
+
+
+def _isr(place: _Place) -> str:
+    state = place.topic.states.get(place.partition)
+    if state is None:
+        return "has no state znode"
+    isr = listed([str(b) for b in state.isr]) if state.isr else "empty"
+    leader = "none" if state.leader is None else str(state.leader)
+    replicas = listed([str(b) for b in place.topic.partitions.get(place.partition, ())])
+    return f"leader {leader}, ISR {isr}, replicas {replicas}"
+
+
+def _leader(place: _Place) -> str:
+    state = place.topic.states[place.partition]
+    if state.leader is None:
+        return f"no leader; {_isr(place)}"
+    one = place.observed.situation.brokers[place.observed.brokers.index(state.leader)]
+    if not one.alive:
+        return f"leader {state.leader} is down; {_isr(place)}"
+    if one.has_epoch is False:
+        return f"{_isr(place)}; leader {state.leader} never took up leader epoch {state.leader_epoch}"
+    return _isr(place)
+
+
+def _held(place: _Place) -> set[str]:
+    """Return the topic ids in the partition.metadata of the partition's replicas."""
+    known = place.observed.situation.brokers
+    return {place.observed.ids[one.file] for one in known if one.file is not None and one.replica}
+
+
+def _ids(place: _Place) -> str:
+    """Describe the topic ids of ZooKeeper and of the replicas' files."""
+    held = _held(place)
+    files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
+    return f"ZooKeeper has the id {place.topic.topic_id}, {files}"
+
+
+def _refuses(place: _Place, number: int | None) -> bool:
+    situation = place.observed.situation
+    file = None if number is None else situation.brokers[number].file
+    return file is not None and situation.topic_id is not None and file != situation.topic_id
+
+
+def _sent(place: _Place) -> str | None:
+    """Return the topic id in the metadata cache of the controller's broker: what the controller sends."""
+    for one in place.observed.situation.brokers:
+        if one.controller and one.cached_id is not None:
+            return place.observed.ids[one.cached_id]
+    return None

@@ -1,0 +1,107 @@
+"""The inspection of a snapshot: which properties its partitions violate, in the kinds that operators know.
+
+Nothing is searched and nothing is judged twice: each partition becomes a state of the model (`at_rest`), the properties
+of `kwalk.invariants` are evaluated on it (`findings`), and `finding_kinds` gives each violation its kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from attrs import evolve
+
+from kwalk.invariants.reading.finding_kinds import KINDS
+from kwalk.invariants.reading.findings import PROPERTIES, Findings
+from kwalk.model.kafka.snapshots.at_rest import release_of
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, sent_id, unseen
+from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
+from kwalk.model.language.inspection import FactTable, Inspection, Observation, Severity
+
+MOST_TOPICS = 20
+"""The most topics whose ids are listed."""
+
+
+def inspect_snapshot(source: str | os.PathLike[str] | bytes) -> Inspection:
+    """Inspect a capture (a JSON file, or its bytes).
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    return inspect_capture(read_capture(source))
+
+
+def inspect_capture(capture: Capture) -> Inspection:
+    """Return what is wrong with each topic, partition and broker of a capture, the worst first."""
+    found = Findings(capture)
+    order = {kind: number for number, kind in enumerate(KINDS)}
+    moving = frozenset(capture.unsettled)  # two moments may look like damage
+    seen = (evolve(o, certain=o.certain and o.fields.get("topic") not in moving) for o in found.observations())
+    observations = sorted(seen, key=lambda one: order[one.kind])
+    return Inspection(
+        headline=_headline(capture),
+        observations=tuple(observations),
+        notes=tuple(_notes(capture)),
+        tables=tuple(_tables(capture, observations)),
+        properties=PROPERTIES,
+        consistent="Topic ids agree, every partition is served, and nothing is left over.",
+        totals={
+            "topic": len(capture.topics),
+            "broker": len(capture.brokers),
+            "partition": sum(len(topic.partitions) for topic in capture.topics.values()),
+            "situation": found.evaluation.broken.cache_info().currsize,
+        },
+    )
+
+
+def _headline(capture: Capture) -> str:
+    controller = "no controller" if capture.controller is None else f"controller {capture.controller}"
+    return (
+        f"Kafka {capture.version}, {len(capture.live)} of {len(capture.brokers)} brokers up, {controller}, "
+        f"controller epoch {capture.controller_epoch}"
+    )
+
+
+def _notes(capture: Capture) -> Iterator[str]:
+    release = release_of(capture.version)
+    if release != capture.version and f"{release}.0" != capture.version:
+        yield f"Kafka {capture.version} is taken for {release}, the nearest earlier release of the model."
+    unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
+    if unanswered:
+        yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
+    yield from unseen(capture)
+
+
+def _tables(capture: Capture, observations: Iterable[Observation]) -> Iterator[FactTable]:
+    """Yield a table of who has which id of the damaged topics."""
+    damaged = {
+        one.fields["topic"]: None
+        for one in observations
+        if one.kind.severity is not Severity.NOTE and one.fields.get("topic") in capture.topics
+    }
+    known = [capture.topics[name] for name in list(damaged)[:MOST_TOPICS]]
+    rows = tuple(row for topic in known for row in _holders(capture, topic))
+    if rows:
+        yield FactTable("Topic ids, and who has them", ("topic", "id", "who has it"), rows)
+
+
+def _holders(capture: Capture, topic: Topic) -> Iterator[tuple[str, str, str]]:
+    """Yield for each id of a topic, none among them, who has it."""
+    holders: dict[str, list[str]] = {topic.topic_id or "none": ["the topic's znode"]}
+    sent = sent_id(capture, topic)
+    if sent is not None:
+        holders.setdefault(sent, []).append("the controller, in memory")
+    on_disk: dict[str, dict[tuple[int, ...], list[int]]] = {}
+    for partition in sorted(topic.partitions):
+        files: dict[str, list[int]] = {}
+        for broker, identity in files_of(capture, topic, partition).items():
+            files.setdefault(identity or "none", []).append(broker)
+        for identity, found in files.items():
+            on_disk.setdefault(identity, {}).setdefault(tuple(sorted(found)), []).append(partition)
+    for identity, groups in on_disk.items():
+        label = topic_label(topic.name)
+        texts = [f"{in_words(label, numbers)} on {brokers(found)}" for found, numbers in groups.items()]
+        what = "partition.metadata" if identity != "none" else "a log without partition.metadata"
+        holders.setdefault(identity, []).append(f"{what} of {listed(texts)}")
+    yield from ((topic_label(topic.name), identity, "; ".join(found)) for identity, found in holders.items())

@@ -1,0 +1,74 @@
+"""The stories by theme, each with what happens and what must hold: what commands and tests find by name."""
+
+from __future__ import annotations
+
+from kwalk.invariants.stories import (
+    deletion,
+    ensembles,
+    expansion,
+    groups,
+    healthy,
+    reassignment,
+    records,
+    runbooks,
+    sessions,
+    storage,
+    topic_ids,
+)
+from kwalk.invariants.stories.cannot_fail import with_reasons
+from kwalk.model.kafka import versions
+from kwalk.model.kafka.groups.versions import FIXES as FIXES_OF_GROUPS
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
+from kwalk.model.kafka.storage.versions import FIXES as FIXES_OF_LOGS
+
+CONTROLLER_SCENARIOS = (
+    expansion.OLD_CLIENT_EXPANSION,
+    expansion.OLD_CLIENT_EXPANSION_IN_DETAIL,
+    records.RECORDS_THROUGH_FAILOVER,
+    records.LEADERS_IN_SUCCESSION,
+    records.RECREATED_TOPIC_RECORDS,
+    records.STRAY_LOG,
+    records.STRAY_LOG_WITHOUT_ID,
+    deletion.TOPIC_DELETION,
+    deletion.TOPIC_DELETION_WITH_STRAY_LOG,
+    deletion.DELETE_AND_RECREATE,
+    deletion.THROUGH_BROKERS,
+    deletion.DELETE_BY_HAND,
+    deletion.EXPANSION_DURING_DELETION,
+    deletion.EXPANSION_DURING_HALTED_DELETION,
+    runbooks.REMOVE_TOPIC,
+    runbooks.STOP_ALL,
+    runbooks.REMOVE_ZNODES,
+    runbooks.REMOVE_ZNODES_AND_CONTROLLER,
+    runbooks.REMOVE_LOGS,
+    runbooks.ROLL,
+    topic_ids.TWO_ADMINS,
+    topic_ids.MIXED_INTER_BROKER_PROTOCOL,
+    topic_ids.REPAIR_BY_REMOVING_FILES,
+    topic_ids.REPAIR_BY_WRITING_THE_ID_BACK,
+    topic_ids.FULL_ISR,
+    topic_ids.REPAIR_WITH_RECORDS,
+    REAL_CLUSTER,
+    sessions.ZOMBIE_CONTROLLER,
+    sessions.FAILOVER_DURING_EXPANSION,
+    sessions.AUTHENTICATION_FAILURE,
+    sessions.FAST_BOUNCE,
+    reassignment.REASSIGNMENT,
+    reassignment.REASSIGNMENT_WITH_EXPANSION,
+    reassignment.REASSIGNMENT_AS_CLIENTS_SEE_IT,
+    reassignment.REASSIGNMENT_THERE_AND_BACK,
+    reassignment.REASSIGNMENT_REPLACED,
+    reassignment.DELETION_DURING_REASSIGNMENT,
+    *healthy.HEALTHY,
+    deletion.DELETION_DISABLED,
+    reassignment.RETIRE_BROKER,
+    reassignment.RETIRE_BROKER_WITHOUT_REPLICAS,
+    sessions.CONTROLLER_COMES_BACK,
+)
+"""The stories about the controller and what it controls."""
+
+SCENARIOS = tuple(
+    map(with_reasons, (*CONTROLLER_SCENARIOS, *groups.SCENARIOS, *storage.SCENARIOS, *ensembles.SCENARIOS))
+)
+FIXES = (*versions.FIXES, *FIXES_OF_GROUPS, *FIXES_OF_LOGS)
+"""All fixes, in the order of the audit."""

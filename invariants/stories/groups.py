@@ -1,0 +1,239 @@
+"""Stories about consumer groups: one group, its partition of __consumer_offsets, and two brokers that can lead that."""
+
+from __future__ import annotations
+
+from kwalk.invariants import groups
+from kwalk.model.kafka.groups import (
+    consumer,
+    domains,
+    group_coordinator,
+    group_metadata_manager,
+    offsets_partition,
+    versions,
+)
+from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, OffsetsRecord, RecordKey
+from kwalk.model.language import Scenario, actions_of, default_bounds
+
+MODULES = (consumer, group_coordinator, group_metadata_manager, offsets_partition)
+MEMBERS = actions_of(*MODULES, group="members")
+COORDINATORS = actions_of(*MODULES, group="coordinators")
+
+GROUP = (
+    groups.committed_offset_is_kept,
+    groups.live_group_is_not_removed,
+    groups.only_the_last_generation_commits,
+    groups.one_owner_per_generation,
+    groups.consumer_outside_the_group_owns_nothing,
+    groups.cached_group_is_consistent,
+    groups.members_have_one_protocol,
+    groups.waiting_member_is_awaited,
+    groups.consumer_knows_its_generation,
+    groups.member_that_answers_is_not_removed,
+    groups.assignment_is_the_leaders,
+    groups.offset_belongs_to_a_group,
+    groups.records_are_in_order,
+    groups.loaded_group_is_that_of_the_log,
+    groups.appends_end_with_the_leadership,
+    groups.high_watermark_does_not_go_back,
+    groups.unloaded_group_is_not_cached,
+    groups.stable_group_is_stored,
+    groups.watermark_is_replicated,
+    groups.generation_does_not_go_back,
+    groups.events_are_counted,
+    groups.young_offset_is_kept,
+    groups.replicated_append_is_answered,
+    groups.dead_member_is_removed,
+    groups.partition_is_consumed,
+    groups.rebalance_ends,
+    groups.group_is_listed_once,
+    groups.group_converges,
+)
+MOVED_GROUP = (*GROUP, groups.members_survive_a_move)
+OF_SEVERAL_BROKERS = (
+    groups.unloaded_group_is_not_cached,
+    groups.loaded_group_is_that_of_the_log,
+    groups.appends_end_with_the_leadership,
+)
+OF_DYNAMIC_MEMBERS = (
+    groups.committed_offset_is_kept,
+    groups.young_offset_is_kept,
+    groups.only_the_last_generation_commits,
+    groups.assignment_is_the_leaders,
+)
+GROUP_OF_ONE_BROKER = tuple(prop for prop in GROUP if prop not in OF_SEVERAL_BROKERS)
+
+
+def no_group_yet(cluster: GroupCluster) -> None:
+    """Broker 0 leads the partition and has loaded it; no consumer runs."""
+    cluster.coordinators[0].is_leader = cluster.coordinators[0].owns = True
+
+
+def group_with_a_member(cluster: GroupCluster) -> None:
+    """The same, and consumer 0 is the only member of the first generation, which is in the log of both brokers."""
+    no_group_yet(cluster)
+    member_id = cluster.member_ids.take()
+    group, partition, member = cluster.coordinators[0].group, cluster.partition, cluster.consumers[0]
+    group.state, group.generation, group.members = GroupState.STABLE, 1, frozenset({member_id})
+    group.leader = group.owner = member_id
+    member.status, member.generation, member.member_id, member.owns = ConsumerStatus.STABLE, 1, member_id, True
+    partition.log.push(
+        OffsetsRecord(
+            key=RecordKey.GROUP, generation=1, members=frozenset({member_id}), leader=member_id, owner=member_id
+        )
+    )
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 1
+    cluster.stored_generation = 1
+
+
+CONSUMER_GROUP = Scenario(
+    name="consumer-group",
+    story="Two consumers join a group, commit, crash or leave, while the group's coordinator moves to another broker.",
+    state=GroupCluster,
+    initial=no_group_yet,
+    actions=(*MEMBERS, *COORDINATORS, offsets_partition.elect),
+    properties=(*MOVED_GROUP, groups.both_consumers_are_members, groups.old_owner_is_unaware),
+    bounds={
+        **default_bounds(domains),
+        "brokers": 2,
+        "consumers": 2,
+        "member_ids": 4,
+        "buffers": 1,
+        "log": 8,
+        "generations": 6,
+        "leader_epochs": 2,
+        "requests": 2,
+        "tasks": 2,
+        "starts": 2,
+        "commits": 1,
+        "moves": 1,
+        "incarnations": 0,
+    },
+    flags=versions.COARSE,
+    variants=versions.VARIANTS,
+    source="GroupCoordinator and GroupMetadataManager of 0.10.0.0 to 3.9",
+)
+
+GROUP_THERE_AND_BACK = CONSUMER_GROUP.varied(
+    name="consumer-group-there-and-back",
+    story="The coordinator moves to another broker and back, and two LeaderAndIsr requests may be handled at a time.",
+    properties=MOVED_GROUP,
+    bounds={"consumers": 1, "moves": 2},
+    flags={"concurrent_requests": True},
+    source="KAFKA-10614",
+)
+SLOW_UNLOAD = CONSUMER_GROUP.varied(
+    name="consumer-group-slow-unload",
+    story=(
+        "A group has a member, and another consumer starts; the coordinator moves to another broker and back before "
+        "the first one has unloaded what it has cached."
+    ),
+    initial=group_with_a_member,
+    properties=(*GROUP, groups.old_owner_is_unaware),
+    bounds={"starts": 1, "moves": 2, "generations": 2, "member_ids": 2, "log": 4},
+    source="GroupMetadataManager has one scheduler thread for the loads and unloads of all partitions",
+)
+GROUP_RETENTION = CONSUMER_GROUP.varied(
+    name="consumer-group-retention",
+    story="Consumers commit, stop and start, and the retention period of offsets passes; the coordinator stays.",
+    actions=(*CONSUMER_GROUP.actions, consumer.retention_passes),
+    properties=(
+        *GROUP_OF_ONE_BROKER,
+        groups.offset_is_kept_from_empty_on,
+        groups.removed_offset_has_a_tombstone,
+        groups.both_consumers_are_members,
+        groups.offset_expires,
+    ),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "retentions": 2, "consumer_stops": 1},
+    source="KIP-211, KAFKA-4682, KAFKA-13636",
+)
+RETENTION_AFTER_A_MOVE = CONSUMER_GROUP.varied(
+    name="consumer-group-retention-after-a-move",
+    story="The only consumer commits and stops, the retention period passes, and the coordinator moves.",
+    actions=GROUP_RETENTION.actions,
+    properties=(
+        *MOVED_GROUP,
+        groups.offset_is_kept_from_empty_on,
+        groups.removed_offset_has_a_tombstone,
+        groups.offset_expires,
+    ),
+    bounds={"consumers": 1, "retentions": 1, "consumer_stops": 1},
+    source="KAFKA-8069, KAFKA-10401",
+)
+GROUP_OF_REASSIGNED_PARTITION = CONSUMER_GROUP.varied(
+    name="consumer-group-reassigned-partition",
+    story="The partition of __consumer_offsets is reassigned from its leader to other brokers.",
+    actions=(*MEMBERS, *COORDINATORS, offsets_partition.reassign, group_metadata_manager.handle_stop_replica),
+    properties=MOVED_GROUP,
+    bounds={"consumers": 1, "moves": 0, "reassignments": 1},
+    source="KAFKA-4362",
+)
+GROUP_REMOVAL = CONSUMER_GROUP.varied(
+    name="consumer-group-removal",
+    story="The last consumer leaves, the group is removed or an operator deletes it, and the coordinator moves.",
+    actions=(*CONSUMER_GROUP.actions, consumer.delete_group),
+    properties=(
+        *MOVED_GROUP,
+        groups.group_with_an_offset_is_listed,
+        groups.deleted_group_stays_deleted,
+        groups.deletion_removes_the_group,
+        groups.removed_offset_has_a_tombstone,
+        groups.removed_group_stays_removed,
+        groups.group_is_never_listed_twice,
+        groups.group_is_removed,
+        groups.operator_deletes_the_group,
+    ),
+    bounds={"consumers": 1, "consumer_stops": 1, "group_deletions": 1},
+    source="KAFKA-2720; KIP-229",
+)
+STALLED_CONSUMER = CONSUMER_GROUP.varied(
+    name="consumer-group-stalled-member",
+    story="A consumer stalls: its application does nothing, and it sends heartbeats or not; later it may run again.",
+    actions=(*CONSUMER_GROUP.actions, consumer.stall, consumer.resume),
+    properties=(*GROUP_OF_ONE_BROKER, groups.member_with_heartbeats_is_not_removed, groups.old_owner_is_unaware),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "pauses": 1},
+    source="KAFKA-10134, KAFKA-12890",
+)
+STATIC_MEMBER = CONSUMER_GROUP.varied(
+    name="consumer-group-static-member",
+    story="Consumers have a group.instance.id; one crashes and starts again, and the coordinator moves.",
+    properties=(
+        *(prop for prop in GROUP if prop not in OF_DYNAMIC_MEMBERS),
+        groups.static_member_is_not_fenced,
+        groups.static_member_can_join,
+        groups.settled_static_member_is_not_fenced,
+        groups.static_member_returns,
+    ),
+    bounds={"consumers": 1, "consumer_stops": 1, "commits": 0},
+    flags={"static_members": True},
+    source="KIP-345, KAFKA-8715, KAFKA-9801, KAFKA-10284",
+)
+GROUP_OF_RECREATED_TOPIC = CONSUMER_GROUP.varied(
+    name="consumer-group-recreated-topic",
+    story="The topic that a group consumes is deleted and created again, while the coordinator moves.",
+    actions=(*CONSUMER_GROUP.actions, consumer.recreate_topic, group_metadata_manager.handle_deleted_partitions),
+    properties=(*GROUP, groups.recreated_topic_has_no_offset, groups.removed_offset_has_a_tombstone),
+    bounds={"consumers": 1, "incarnations": 1},
+    source="KAFKA-2000",
+)
+COMPACTED_OFFSETS = CONSUMER_GROUP.varied(
+    name="consumer-group-compaction",
+    story="The log cleaner compacts the partition while consumers come, commit and go, and the coordinator moves.",
+    actions=(*CONSUMER_GROUP.actions, offsets_partition.clean),
+    properties=(*MOVED_GROUP, groups.log_is_compacted),
+    bounds={"consumers": 1, "consumer_stops": 1, "cleanings": 1, "commits": 2},
+    source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord; KAFKA-9065",
+)
+
+SCENARIOS = (
+    CONSUMER_GROUP,
+    GROUP_THERE_AND_BACK,
+    SLOW_UNLOAD,
+    GROUP_RETENTION,
+    RETENTION_AFTER_A_MOVE,
+    GROUP_OF_REASSIGNED_PARTITION,
+    GROUP_REMOVAL,
+    STALLED_CONSUMER,
+    STATIC_MEMBER,
+    GROUP_OF_RECREATED_TOPIC,
+    COMPACTED_OFFSETS,
+)

@@ -1,0 +1,33 @@
+"""The Kafka versions as sets of flags, and the switches that choose the grain of the model, by theme.
+
+Words: a *variant* is a release of Kafka; its *version flags* name the changes that distinguish releases, and each
+declares, and only there, since when it is on. A *candidate* is a fix that no release has: off in every variant. A flag
+that is a *fix* declares what it closes, its source, and the trials of an audit; they name a scenario and properties.
+The other flags are a scenario's *grain*: which steps it distinguishes, and which optional behaviour it has.
+"""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.versions import deletion, grain, reassignment, records, sessions, topic_ids
+
+RELEASES = ("2.8.2", "2.5.0", "2.8.0", "3.0", "3.4.1", "3.9.0")
+"""Those that have a variant; the first one is the default of a scenario."""
+
+PARTS = tuple(theme.FLAGS for theme in (topic_ids, records, reassignment, sessions, deletion, grain))
+FIXES = tuple(fix for part in PARTS for fix in part.fixes)
+"""All fixes of the controller and of brokers, in the order of the audit."""
+VARIANTS = {
+    release: {name: setting for part in PARTS for name, setting in part.variant_of(release).items()}
+    for release in RELEASES
+}
+COARSE = {name: setting for part in PARTS for name, setting in part.defaults.items()}
+"""The grain for exhaustive search: quiescent states are the same but for unflushed data that a crash loses."""
+FINE = {
+    **COARSE,
+    "async_metadata_flush": True,
+    "isr_changes": "any time",
+    "preferred_election": True,
+    "lost_requests": True,
+    "unsent_batch": True,
+}
+"""Everything that the model can tell apart and that real clusters do, but for requests that overtake others."""

@@ -1,0 +1,154 @@
+"""Topics that are deleted, created again under their name, or come back."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.releases import ReleaseFlags
+from kwalk.model.language import Trial
+
+FLAGS = ReleaseFlags()
+version_flag, candidate, grain_flag, fix = FLAGS.version_flag, FLAGS.candidate, FLAGS.grain_flag, FLAGS.fix
+FIXES = FLAGS.fixes
+
+UNMOVED = {"failovers": 0}
+BEFORE_6650 = {"offline_without_leadership": False}
+
+OFFLINE_WITHOUT_LEADERSHIP = version_flag(
+    "offline_without_leadership",
+    "KAFKA-6650 (2.0): a replica of a partition without leadership can go offline, and so be deleted",
+    {"2.0.0": True},
+    closes="a topic with a partition that never had a leader can be deleted",
+    source="KAFKA-6650 (2.0): ReplicaStateMachine.doHandleStateChanges",
+    trials=(
+        Trial("topic-deletion", ("deletion_terminates",)),
+        Trial(
+            "expansion-during-deletion",
+            ("deletion_terminates",),
+            variant="2.5.0",
+            flags={"restore_on_delete": False},
+            about="an expansion added the partition without a leader, and KAFKA-6612 has not removed it",
+        ),
+    ),
+)
+RESTORE_ON_DELETE = version_flag(
+    "restore_on_delete",
+    "KAFKA-6612 (2.0): partitions that a client adds to a topic which is being deleted are taken out of its znode",
+    {"2.0.0": True},
+    closes="a topic that is being deleted gets no partitions that its deletion does not cover",
+    source="KAFKA-6612 (2.0): KafkaController.processPartitionModifications, restorePartitionReplicaAssignment",
+    trials=(
+        Trial(
+            "expansion-during-halted-deletion",
+            ("context_agrees",),
+            variant="2.5.0",
+            about="the controller that deletes the topic handles the expansion",
+        ),
+        Trial(
+            "expansion-during-deletion",
+            ("deletion_terminates",),
+            variant="2.5.0",
+            flags=BEFORE_6650,
+            about="the controller moves before it has handled the expansion: the next one deletes what it finds",
+        ),
+        Trial(
+            "expansion-during-deletion",
+            ("deletion_terminates",),
+            variant="2.5.0",
+            about="with KAFKA-6650 the next controller can delete the partition that was added: nothing is stuck",
+        ),
+    ),
+)
+OLD_UPSERT = grain_flag(
+    "old_upsert", "clients 1.0.x and older, which create the znode that they write if it is gone meanwhile"
+)
+fix(
+    OLD_UPSERT,
+    name="no_upsert",
+    off=True,
+    on=False,
+    closes="a client that writes the znode of a topic deleted in the meantime does not create it again",
+    source="KAFKA-5646 (1.1.0): AdminZkClient.writeTopicPartitionAssignment, before ZkUtils.updatePersistentPath",
+    trials=(Trial("expansion-during-deletion", ("no_unrequested_topic",), bounds=UNMOVED),),
+)
+CREATE_CHECKS_DELETE_TOPICS = version_flag(
+    "create_checks_delete_topics",
+    "KAFKA-13175 (3.1): a topic cannot be created while /admin/delete_topics has a marker of that name",
+    {"3.1": True},
+    closes="a topic that is created again is not confused with the one whose deletion is incomplete",
+    source="KAFKA-13175 (3.1.0): AdminZkClient.validateTopicCreate; brokers answer TOPIC_ALREADY_EXISTS",
+    trials=(
+        Trial("delete-and-recreate", ("deletion_targets_intent",)),
+        Trial(
+            "delete-by-hand",
+            ("deletion_targets_intent",),
+            about="after the delete_topics znode is removed by hand, a topic can be created that the controller "
+            "still deletes",
+        ),
+    ),
+)
+CLEAR_SM_ON_REMOVE = candidate(
+    "clear_sm_on_remove",
+    "a controller that removes a topic also removes the states of its partitions and replicas",
+    closes="a topic that is created after one of its name was removed by hand gets a leader at once",
+    source="no release has it: ControllerContext.removeTopic keeps partitionStates and replicaStates, in 3.9 too",
+    trials=(
+        Trial(
+            "delete-by-hand",
+            ("partition_gets_a_leader",),
+            flags={"patient_creation": True},
+            bounds={"requests": 8},
+            about="the topic is created again after the controller has removed the first one from its context",
+        ),
+        Trial(
+            "delete-by-hand",
+            ("partition_gets_a_leader",),
+            about="a topic that is removed and created again before the controller reads is not new to it",
+        ),
+        Trial(
+            "delete-and-recreate",
+            ("deletion_terminates",),
+            variant="3.9.0",
+            bounds={"deletions": 2, "failovers": 0, "restarts": 1},
+            about="a deletion has left the name in topicsIneligibleForDeletion",
+        ),
+    ),
+)
+DELETION_WAITS = candidate(
+    "deletion_waits",
+    "a controller queues a topic for deletion before it marks it as ineligible because a partition is being "
+    "reassigned, as it is meant to do: the deletion waits until the reassignment ends",
+    closes="a topic that is deleted while it is reassigned leaves no log, and its deletion ends",
+    source="no release has it: KafkaController.processTopicDeletion marks topics before it queues them, in 3.9 too",
+    trials=(
+        Trial("deletion-during-reassignment", ("deleted_replica_has_no_log",)),
+        Trial("deletion-during-reassignment", ("deletion_terminates",)),
+    ),
+)
+UNOPENED_LOG_IS_OFFLINE = version_flag(
+    "unopened_log_is_offline",
+    "up to 3.0 a broker marks a partition offline, as if its disk had failed, whose log is not open after a "
+    "LeaderAndIsr request: in 3.0 one whose first request has another topic id; since 3.1 it leaves it as it is",
+    {"3.1": False},
+    before=True,
+)
+fix(
+    UNOPENED_LOG_IS_OFFLINE,
+    name="unopened_log_is_refused",
+    off=True,
+    on=False,
+    closes="a topic can be deleted whose replica found a log of another topic id and never opened it",
+    source="ReplicaManager.becomeLeaderOrFollower (3.1.0): markPartitionOffline only after a KafkaStorageException",
+    trials=(
+        Trial(
+            "topic-deletion-with-stray-log",
+            ("deletion_terminates",),
+            variant="3.0",
+            about="the broker answers StopReplica as if its disk had failed, and so the deletion fails",
+        ),
+        Trial(
+            "topic-deletion-with-stray-log",
+            ("deletion_terminates",),
+            variant="2.8.2",
+            about="before 3.0 the first request is not checked and opens any log: no replica is offline",
+        ),
+    ),
+)

@@ -1,0 +1,79 @@
+"""Reassignments: leader epochs in their requests and in the controller's context, and elections meanwhile."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.releases import ReleaseFlags
+from kwalk.model.language import Trial
+
+FLAGS = ReleaseFlags()
+version_flag, fix = FLAGS.version_flag, FLAGS.fix
+FIXES = FLAGS.fixes
+
+ONE_REPLICA = {"brokers": 2, "replication_factor": 1}
+
+STOP_REPLICA_EPOCH = version_flag(
+    "stop_replica_epoch",
+    "which leader epochs of a StopReplica request a broker accepts: all; only one greater than its own (KAFKA-9539, "
+    "2.6); also one that is equal (KAFKA-13972, 3.4.1)",
+    {"2.6.0": "gt", "3.4.1": "ge"},
+    before="none",
+)
+fix(
+    STOP_REPLICA_EPOCH,
+    name="stop_replica_epoch: greater",
+    off="none",
+    on="gt",
+    closes="a late StopReplica request does not delete a replica that was assigned to the broker again",
+    source="KAFKA-9539 (2.6.0)",
+    trials=(
+        Trial("reassignment-there-and-back", ("replicas_converge",), variant="3.9.0"),
+        Trial(
+            "reassignment",
+            ("no_stray",),
+            variant="3.9.0",
+            bounds=ONE_REPLICA,
+            about="a cancelled reassignment sends StopReplica with the leader epoch that the replica has already",
+        ),
+    ),
+)
+fix(
+    STOP_REPLICA_EPOCH,
+    name="stop_replica_epoch: greater or equal",
+    off="gt",
+    on="ge",
+    closes="a cancelled reassignment leaves no log on the broker that was to get the replica",
+    source="KAFKA-13972 (3.4.1)",
+    trials=(
+        Trial("reassignment", ("no_stray",), bounds=ONE_REPLICA),
+        Trial(
+            "reassignment-there-and-back",
+            ("replicas_converge",),
+            variant="3.9.0",
+            about="a late StopReplica is still refused",
+        ),
+        Trial(
+            "reassignment-there-and-back",
+            ("no_stray",),
+            variant="3.9.0",
+            about="a LeaderAndIsr that arrives late opens a log where the replica was deleted meanwhile",
+        ),
+    ),
+)
+CTX_EPOCH_ON_BUMP = version_flag(
+    "ctx_epoch_on_bump",
+    "KAFKA-9212 (2.4.0): the leader epoch that a reassignment raises in the state znode is also the context's; before, "
+    "UpdateMetadata and later LeaderAndIsr requests went out with the epoch before",
+    {"2.4.0": True},
+    closes="clients and the controller's context get the leader epoch that a reassignment has raised",
+    source="KAFKA-9212 (2.4.0)",
+    trials=(
+        Trial("reassignment-as-clients-see-it", ("metadata_converges",)),
+        Trial("reassignment", ("context_agrees",), bounds=ONE_REPLICA),
+    ),
+)
+ELECTION_DURING_REASSIGNMENT = version_flag(
+    "election_during_reassignment",
+    "KAFKA-10149 (3.4): leaders move back to preferred replicas also while partitions are reassigned; before, only "
+    "while none is",
+    {"3.4.0": True},
+)

@@ -1,0 +1,122 @@
+"""Records that are lost, differ between replicas, or return under the name of a new topic."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.releases import ReleaseFlags
+from kwalk.model.language import Trial
+
+FLAGS = ReleaseFlags()
+version_flag, fix = FLAGS.version_flag, FLAGS.fix
+FIXES = FLAGS.fixes
+
+TOPICS_HAVE_IDS = version_flag(
+    "topic_ids",
+    "KIP-516 (2.8.0): topics have ids; before, none is minted, sent or checked",
+    {"2.8.0": True},
+    closes="a stray log is not used for a later topic of the same name",
+    source="KIP-516 (2.8.0)",
+    trials=(
+        Trial("stray-log", ("no_resurrection",), variant="3.9.0", about="with all later fixes"),
+        Trial("stray-log", ("no_divergence",), variant="3.9.0", about="with all later fixes"),
+        Trial("stray-log", ("no_resurrection",), variant="2.8.2", about="in its first release"),
+        Trial(
+            "stray-log-without-id",
+            ("no_resurrection",),
+            variant="3.9.0",
+            about="a log without partition.metadata is accepted for any topic",
+        ),
+        Trial(
+            "old-client-expansion",
+            ("partition_servable",),
+            bounds={"brokers": 2},
+            about="clients without topic ids can break what depends on ids",
+        ),
+    ),
+)
+FIRST_LEADER_AND_ISR_ASSIGNS_ID = version_flag(
+    "first_leader_and_isr_assigns_id",
+    "KAFKA-12426 (3.0): a log takes its topic id when it is created, and the first LeaderAndIsr that a process handles "
+    "is checked against the id of the loaded log; before, the first one was neither checked nor used",
+    {"3.0": True},
+    closes="a log has a topic id before it has records, and the first request after a start is checked against it",
+    source="KAFKA-12426 (3.0)",
+    trials=(
+        Trial("records-through-failover", ("records_have_a_topic_id",), bounds={"restarts": 1}),
+        Trial("stray-log", ("no_resurrection",)),
+        Trial("stray-log", ("no_divergence",)),
+        Trial(
+            "recreated-topic-records",
+            ("no_resurrection",),
+            bounds={"restarts": 1},
+            about="a replica continues with the leader epoch of the earlier topic: no request corrects it",
+        ),
+    ),
+)
+FETCH_BY_TOPIC_ID = version_flag(
+    "fetch_by_topic_id",
+    "KIP-516 (3.1): a fetch names the topic by its id, and a leader whose log has another id refuses it",
+    {"3.1": True},
+    closes="a fetch by topic id returns no records of an earlier topic of that name",
+    source="KIP-516 (3.1)",
+    trials=(
+        Trial("recreated-topic-records", ("no_resurrection",), variant="3.0", bounds={"restarts": 1}),
+        Trial(
+            "stray-log",
+            ("no_resurrection",),
+            about="2.8 with this fix alone: a stray log without an id, or with an early one, is served",
+        ),
+    ),
+)
+ID_CHECK_BEFORE_EPOCH = version_flag(
+    "id_check_before_epoch",
+    "KAFKA-12332 (2.8.0): a LeaderAndIsr request with another topic id than the log's is refused before its leader "
+    "epoch is looked at; without, the mismatch is only logged and the request applied",
+    {"2.8.0": True},
+    closes="a replica whose log has another topic id neither leads nor follows",
+    source="KAFKA-12332 (2.8.0)",
+    trials=(
+        Trial("stray-log", ("no_resurrection",), variant="3.0"),
+        Trial("stray-log", ("no_divergence",), variant="3.0"),
+        Trial("stray-log", ("committed_survives",), variant="3.0"),
+        Trial(
+            "old-client-expansion",
+            ("partition_servable",),
+            bounds={"brokers": 2},
+            about="the price: replicas that an old client has left with another id do not serve",
+        ),
+    ),
+)
+ASYNC_METADATA_FLUSH = version_flag(
+    "async_metadata_flush",
+    "KAFKA-13092 (2.8.1): partition.metadata is written later, by the log's scheduler, in a step of its own; since "
+    "then the scenario chooses whether that is a step of its own",
+    {"2.8.1": None},
+)
+fix(
+    ASYNC_METADATA_FLUSH,
+    name="async_metadata_flush: at once",
+    off=True,
+    on=False,
+    closes="partition.metadata exists before LeaderAndIsr is answered, and a crash loses no topic id",
+    source="2.8.0; given up by KAFKA-13092 (2.8.1) because of the time it takes, which is not modelled",
+    trials=(
+        Trial("records-through-failover", ("log_keeps_its_topic_id",), variant="3.9.0", bounds={"restarts": 1}),
+        Trial(
+            "records-through-failover",
+            ("records_have_a_topic_id",),
+            variant="3.9.0",
+            bounds={"restarts": 1},
+            about="only an empty log can be left without its id, as the first append writes the file",
+        ),
+    ),
+)
+TRUNCATION = version_flag(
+    "truncation",
+    "KIP-101 (0.11.0): a follower truncates to where its log leaves the leader's by leader epochs; before, to its own "
+    "high watermark",
+    {"0.11.0": "leader epoch"},
+    before="high watermark",
+    closes="a follower that truncates loses no record that was committed",
+    source="KIP-101 (0.11.0)",
+    trials=(Trial("leaders-in-succession", ("committed_survives",), variant="3.9.0"),),
+)

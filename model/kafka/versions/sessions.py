@@ -1,0 +1,135 @@
+"""Controllers and brokers that act on a session, registration or election that has ended."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.releases import ReleaseFlags
+from kwalk.model.language import Trial
+
+FLAGS = ReleaseFlags()
+version_flag = FLAGS.version_flag
+FIXES = FLAGS.fixes
+
+SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
+"""Violated once two controllers have written."""
+ISR_CHANGES_ANY_TIME = {"isr_changes": "any time"}
+
+ZK_FENCING = version_flag(
+    "zk_fencing",
+    "KAFKA-6082 (2.1): a controller's write succeeds only under the controller epoch that it was elected with; before, "
+    "a controller that was deposed and does not know it yet still writes",
+    {"2.1.0": True},
+    closes="a controller that has not noticed that it is deposed writes nothing",
+    source="KAFKA-6082 (2.1): KafkaZkClient.wrapRequestWithControllerEpochCheck",
+    trials=(
+        Trial("failover-during-expansion", ("one_effective_controller",), about="/controller was deleted"),
+        Trial("failover-during-expansion", SPLIT, about="the consequences of two controllers that write"),
+        Trial(
+            "zombie-controller",
+            ("one_effective_controller",),
+            flags={"session_bound": False},
+            about="the controller's session has expired, and its client is that of 1.0",
+        ),
+        Trial(
+            "zombie-controller",
+            ("one_effective_controller",),
+            about="since 1.1 ZooKeeper refuses all writes of an expired session: nothing is left to fence here",
+        ),
+    ),
+)
+SESSION_BOUND = version_flag(
+    "session_bound",
+    "KAFKA-5642 (1.1.0): a controller whose ZooKeeper session has expired fails in whatever it still begins; before, "
+    "its client repeated over the next session what the expired one had refused",
+    {"1.1.0": True},
+    closes="a controller whose session has expired writes nothing",
+    source="KAFKA-5642 (1.1.0): KafkaController.beforeInitializingSession; ZooKeeperClient.waitUntilConnected",
+    trials=(
+        Trial("zombie-controller", ("one_effective_controller",), flags={"zk_fencing": False}),
+        Trial("zombie-controller", SPLIT, flags={"zk_fencing": False}),
+        Trial(
+            "failover-during-expansion",
+            ("one_effective_controller",),
+            flags={"zk_fencing": False},
+            about="a controller that is deposed while its session lives continues to write",
+        ),
+    ),
+)
+BROKER_EPOCH = version_flag(
+    "broker_epoch",
+    "KIP-380, KAFKA-7235 (2.2): each registration of a broker has an epoch of its own, so that controllers notice a "
+    "bounce and brokers refuse requests for an earlier process; before, only broker ids were compared",
+    {"2.2.0": True},
+    closes="a controller notices a bounce, and a broker refuses requests for an earlier process",
+    source="KIP-380, KAFKA-7235 (2.2)",
+    trials=(Trial("fast-bounce", ("replicas_converge",)),),
+)
+AUTH_REINIT_GUARD = version_flag(
+    "auth_reinit_guard",
+    "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; before, "
+    "it went through the motions of a session's expiry",
+    {"3.0.1": True},
+    closes="a controller whose ZooKeeper client fails to authenticate, while its session lives, stays controller",
+    source="KAFKA-13461 (3.0.1): ZooKeeperClient.reinitialize is not called then",
+    trials=(
+        Trial("authentication-failure", ("controller_serves",)),
+        Trial("authentication-failure", ("context_agrees",), about="the consequence when a topic is created"),
+    ),
+)
+ALTER_ISR = version_flag(
+    "alter_isr",
+    "KIP-497 (2.7.0): a leader asks the controller to change the ISR; before, it writes the state znode itself, under "
+    "the version that it knows, and no controller is needed",
+    {"2.7.0": True},
+    closes="the controller knows every change of an ISR, as it writes the ISR",
+    source="KIP-497 (2.7.0): AlterIsrManager; KafkaController.processAlterIsr",
+    trials=(
+        Trial(
+            "authentication-failure",
+            ("replicas_converge",),
+            bounds={"brokers": 2},
+            flags=ISR_CHANGES_ANY_TIME,
+            about="the price: under a controller that does nothing, an ISR that has shrunk does not expand again",
+        ),
+        Trial(
+            "authentication-failure",
+            ("replicas_converge",),
+            bounds={"brokers": 2},
+            flags={**ISR_CHANGES_ANY_TIME, "auth_reinit_guard": True},
+            about="a working controller accepts every change, as ZooKeeper does",
+        ),
+        Trial(
+            "records-through-failover",
+            ("committed_survives",),
+            bounds={"restarts": 1},
+            about="a leader that writes by itself is also refused once an election has changed the state znode",
+        ),
+        Trial(
+            "failover-during-expansion",
+            SPLIT,
+            flags=ISR_CHANGES_ANY_TIME,
+            about="what a leader writes is in the state znode, which every election reads; that the "
+            "controller learns of it late, before 2.7, is not a step of the model",
+        ),
+    ),
+)
+LIVE_ISR_ONLY = version_flag(
+    "live_isr_only",
+    "KIP-841 (3.3): the controller refuses an ISR with a broker that it does not take for live",
+    {"3.3": True},
+    closes="a broker whose session has expired does not join an ISR again before it has registered",
+    source="KIP-841 (3.3): KafkaController.tryProcessAlterPartition, INELIGIBLE_REPLICA",
+    trials=(
+        Trial(
+            "healthy-sessions",
+            ("ready_controller_takes_lost_brokers_out",),
+            bounds={"partitions": 1, "new_expansions": 0},
+            about="a session expires, and the controller has removed its broker from the ISR",
+        ),
+        Trial(
+            "healthy-sessions",
+            ("ready_controller_takes_lost_brokers_out",),
+            variant="3.9.0",
+            bounds={"partitions": 1, "new_expansions": 0},
+        ),
+    ),
+)
