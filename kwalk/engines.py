@@ -365,7 +365,7 @@ def explain(
     Raises:
         UsageError: A file is no snapshot, or the scenario reads none.
     """
-    from kwalk.reports.commands.explain import explained, model_of, scenario_for, series_of
+    from kwalk.reports.handlers.explain import explained, model_of, scenario_for, series_of
     from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions
 
     _, found = scenario_for(scenario)

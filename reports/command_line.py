@@ -20,7 +20,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from kwalk.model.language.errors import InternalError, KwalkError
-from kwalk.reports.commands.options import DEFAULT_OUT, parser
+from kwalk.reports.options.declaration import DEFAULT_OUT
+from kwalk.reports.options.parser import parser
 from kwalk.reports.streams import discard, remark, settle_streams
 
 USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
@@ -107,9 +108,9 @@ def _run(argv: Sequence[str] | None) -> int:
     with suppress(OSError):  # the current folder may have been removed
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
-    module, _, function = options.entry_point.partition(":")
+    module, _, function = options.handler.partition(":")
     try:
-        code: int = getattr(importlib.import_module(f"kwalk.reports.commands.{module}"), function)(options)
+        code: int = getattr(importlib.import_module(module), function)(options)
     except InternalError as error:
         command = shlex.join(["kwalk", *words])
         _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT, command)

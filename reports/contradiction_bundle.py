@@ -25,11 +25,10 @@ from kwalk.reports.json_output import verdict_object
 from kwalk.reports.scenario_reference import reference_to
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
-from kwalk.search.analyses.explain.explain import ModelFailure
 from kwalk.search.kernel.model_digest import model_digest
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.cross_check import Contradiction
-from kwalk.search.results.trace import Trace
+from kwalk.search.results.trace import ModelFailure, Trace
 from kwalk.search.results.verdict import Verdict
 
 PACKAGES = ("numpy", "numba", "llvmlite", "z3-solver", "attrs")

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from kwalk.model.language import Model
 from kwalk.reports.document.text import print_blocks, print_story
-from kwalk.reports.pages.audit import audit_text
-from kwalk.reports.pages.explanation import ReportedExplanation, print_explanation
-from kwalk.reports.pages.mutation import mutation_text
 from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
 from kwalk.reports.traces.story import story_of
-from kwalk.search.analyses.audit.audit import AuditReport
-from kwalk.search.analyses.mutation.mutate import MutationReport
-from kwalk.search.analyses.state_graph import StateGraph, statistics_of
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 
 WIDTH = 116
 """Columns of a rendering: what fits into a notebook's cell."""
-MOST_STATES = 20
-"""A graph with more states is shown by its figures only."""
+ANALYSES = "kwalk.search.analyses", "kwalk.reports.pages.explanation"
+"""Where the classes of the objects are that analyses return."""
 FRAME = '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;font-family:monospace">{code}</pre>'
 
 
@@ -59,17 +52,18 @@ def _print(shown: object, out: Console) -> bool:
             _print_trace(shown, out)
         case Model():
             out.print(_model(shown))
-        case StateGraph():
-            out.print(_graph(shown))
-        case MutationReport():
-            print_blocks(mutation_text(shown), out)
-        case AuditReport():
-            print_blocks(audit_text(shown.rows, {}), out)
-        case ReportedExplanation():
-            print_explanation(shown, out)
         case _:
-            return False
+            return _print_analysis(shown, out)
     return True
+
+
+def _print_analysis(shown: object, out: Console) -> bool:
+    """Print what an analysis returns; its module is loaded already, and is not asked for any other object."""
+    if not type(shown).__module__.startswith(ANALYSES):
+        return False
+    from kwalk.reports.pages.analysis import print_analysis
+
+    return print_analysis(shown, out)
 
 
 def _print_verdict(verdict: Verdict, out: Console) -> None:
@@ -111,22 +105,3 @@ def _model(model: Model) -> Group:
 def _first_line(about: str) -> str:
     """Return the first line of a docstring."""
     return about.strip().split("\n")[0]
-
-
-def _graph(graph: StateGraph) -> Group:
-    figures = statistics_of(graph)
-    heading = Text.assemble(("STATE GRAPH", "bold"), f"  {graph.model.scenario.name}, variant {graph.model.variant}")
-    rest = f", {graph.left_out:,} more states are known" if graph.left_out else ", complete"
-    depth = max(each.depth for each in figures.depths)
-    facts = f"  {len(graph.nodes):,} states, {figures.steps:,} steps, depth {depth}{rest}"
-    return Group(heading, Text(facts), *(_nodes(graph) if len(graph.nodes) <= MOST_STATES else ()))
-
-
-def _nodes(graph: StateGraph) -> Iterator[RenderableType]:
-    table = Table(box=None, padding=(0, 2))
-    for column in ("state", "depth", "steps", "violated"):
-        table.add_column(column)
-    for node in graph.nodes:
-        steps = ", ".join(f"→ {edge.target}" for edge in node.edges)
-        table.add_row(str(node.number), str(node.depth), steps, ", ".join(prop.key for prop in node.violated))
-    yield table

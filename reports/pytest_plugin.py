@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kwalk.reports.assertion_options import DEFAULT_OUT, PROFILES, AssertionOptions, Failure, active_options
-from kwalk.reports.commands.values import bound, seconds, seed
+from kwalk.reports.options.values import bound, seconds, seed
 
 OPTIONS = pytest.StashKey[AssertionOptions]()
 FAILURE = "kwalk_failure"

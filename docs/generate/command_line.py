@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
-from kwalk.reports.commands.options import COMMANDS, Command, parser
+from kwalk.reports.options.declaration import Command
+from kwalk.reports.options.parser import commands, parser
 
 HEAD = """# The command line
 
@@ -18,29 +19,6 @@ folder are found, too, after all installed packages. For `kwalk mutate` it can a
 its own bounds. A FIX is a name that an installed package announces, or `package.module:NAME` of your own `Fix` or tuple
 of them; by default, all announced ones.
 """
-MORE = {
-    "prove": "../explanation/proof.md",
-    "check-certificate": "../explanation/proof.md#the-check-without-z3",
-    "check": "../explanation/verdicts.md#three-engines-one-verdict",
-    "exhaust": "../how-to/search-for-hours.md",
-    "walk": "../explanation/swarm.md",
-    "hunt": "../how-to/read-a-cluster.md",
-    "nightly": "nightly.md",
-    "audit": "../how-to/audit-fixes.md",
-    "mutate": "../how-to/mutate-a-model.md",
-    "selftest": "../explanation/verdicts.md#the-language-against-an-oracle",
-    "explain": "../how-to/explain-a-cluster.md",
-    "collect": "../how-to/collect-a-snapshot.md",
-    "inspect": "../how-to/inspect-a-cluster.md",
-    "recover": "../how-to/recover-a-cluster.md",
-    "lab": "../how-to/run-a-lab.md",
-    "graph": "../how-to/draw-a-state-graph.md",
-    "explore": "../how-to/explore-a-model.md",
-    "shrink": "../explanation/shrinking.md",
-    "compare": "../how-to/compare-nightly-runs.md",
-    "page": "../how-to/compare-nightly-runs.md",
-}
-"""The page about a command."""
 SEE = {
     "--constraint NAME": "language.md#constraints",
     "--spark": "../explanation/distributed-search.md",
@@ -63,10 +41,10 @@ def page() -> str:
 def _commands() -> Iterator[str]:
     """Yield the table of commands."""
     yield from ("| command | what it does |", "|---|---|")
-    for name, command in COMMANDS.items():
+    for name, command in commands().items():
         usage = " ".join([f"kwalk {name}", *map(_place, _positional(command))])
         aliases = "".join(f"; `kwalk {alias}` is an alias" for alias in command.aliases)
-        more = f" ([more]({MORE[name]}))" if name in MORE else ""
+        more = f" ([more]({command.page}))" if command.page else ""
         yield f"| `{_cell(usage)}` | {_cell(command.about)}{aliases}{more} |"
 
 
@@ -83,7 +61,7 @@ def _place(argument: tuple[str, dict[str, Any]]) -> str:
 def _options() -> Iterator[str]:
     """Yield the table of arguments with the commands that have them; those of one name are neighbours."""
     rows: dict[str, dict[tuple[str, str], list[str]]] = {}
-    for name, command in COMMANDS.items():
+    for name, command in commands().items():
         for argument, settings in command.arguments:
             about = _about(argument, settings)
             if about:
@@ -122,7 +100,7 @@ def _version() -> str:
 def _examples() -> Iterator[str]:
     """Yield the examples of each command."""
     yield from ("## Examples", "")
-    for name, command in COMMANDS.items():
+    for name, command in commands().items():
         yield from (f"### kwalk {name}", "", "```text", dedent(command.examples.strip("\n")), "```", "")
 
 

@@ -1,0 +1,1 @@
+"""The commands of `kwalk`: a module for each, which declares it (COMMAND) and names the function that runs it."""

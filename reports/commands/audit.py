@@ -1,82 +1,27 @@
-"""The command that tries fixes: `kwalk audit`."""
+"""`kwalk audit`: search each trial of a fix with the fix off and on."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option, out, switch
+from kwalk.reports.options.values import given, seconds, workers
 
-from attrs import evolve
-
-from kwalk.model.language.registry import find_fixes
-from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json
-from kwalk.reports.commands.target import command_line
-from kwalk.reports.document.html import html_document
-from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.document.text import print_blocks
-from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.pages.audit import (
-    PAGE,
-    TITLE,
-    Files,
-    audit_document,
-    audit_object,
-    audit_text,
-    command_of,
-    reference_of,
+COMMAND = Command(
+    "search each trial of a fix with the fix off and on",
+    argument("fixes", "FIX", "a fix's name, or package.module:FIXES of your own", nargs="*"),
+    option("--scenario", given, "NAME", "only the trials in this scenario"),
+    option("--seconds", seconds, "N", "time budget of each search, in seconds (default: 60)"),
+    option("--workers", workers, "N", "number of parallel searches (default: 1)"),
+    switch("--prove", "also try to prove properties that no search violates"),
+    switch("--fresh", "ignore saved outcomes of an earlier audit"),
+    out("folder of traces and of saved outcomes"),
+    MARKDOWN,
+    switch("--html", "also write an HTML page into the folder of traces"),
+    JSON,
+    handler="kwalk.reports.handlers.audit:run_audit",
+    section=Section.FIXES,
+    page="../how-to/audit-fixes.md",
+    examples="""
+  kwalk audit                          every announced fix
+  kwalk audit my_package.my_fixes:FIXES --workers 2 --html
+  kwalk audit fencing --seconds 300 --markdown docs/fixes.md""",
 )
-from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.saved_outcomes import AUDIT
-from kwalk.reports.terminal import console
-from kwalk.reports.traces.replay import stamped
-from kwalk.reports.traces.save import save
-from kwalk.search.analyses.audit.audit import AuditOptions, AuditReport, AuditRow, audit, cells_of
-
-OPTIONS = ("scenario", "seconds", "prove", "markdown", "html")
-
-
-def run_audit(options: Namespace) -> int:
-    """Search each trial of the fixes with the fix off and on; 0 if all of it was decided, else 3."""
-    rows = cells_of(find_fixes(options.fixes).values(), options.scenario)
-    with out_folder(options.out) as out, document_folder(options.markdown, "--markdown") as beside:
-        with shown_on_stderr() as report:
-            chosen = AuditOptions(
-                prove=options.prove,
-                workers=options.workers or 1,
-                saved={} if options.fresh else AUDIT.read(out.path),
-                report=report,
-                save=lambda outcomes: AUDIT.write(outcomes, out),
-            )
-            done = audit(rows, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
-        return _deliver(done, options, out, beside)
-
-
-def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, beside: OutFolder | None) -> int:
-    """Write the files, print the table; return the exit code."""
-    code = AuditReport(rows).answer.exit_code
-    command = command_line(options, options.fixes, OPTIONS)
-    files: Files = {}
-    with Written() as written:
-        files = dict(_saved(rows, out))
-        if beside is not None:
-            name = Path(options.markdown).name
-            text = markdown_document(audit_document(rows, command))
-            written.names["Markdown"] = str(beside.write({name: text})[name])
-        if options.html:
-            text = html_document(TITLE, audit_document(rows, command, files))
-            written.names["Page"] = str(out.write({PAGE: text})[PAGE])
-    if options.json:
-        print_json({**audit_object(rows, files), "exit_code": code, "command": command, "files": written.names})
-    else:
-        print_blocks(audit_text(rows, files), console())
-        print_ending(written.names, command, console())
-    return written.checked(code)
-
-
-def _saved(rows: Sequence[AuditRow], out: OutFolder) -> Iterator[tuple[str, dict[str, Path]]]:
-    """Yield the files of each trace, by the command that finds it; a trace that several cells share is written once."""
-    cells = ((cell, outcome, outcome.trace) for row in rows for cell, outcome in row.cells)
-    found = {command_of(cell, o): (cell, o.compared, trace) for cell, o, trace in cells if trace is not None}
-    for command, (cell, compared, trace) in found.items():
-        full = evolve(stamped(trace, cell.model, reference_of(cell)), command=command)
-        yield command, save(cell.model, full, out, compared)

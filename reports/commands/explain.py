@@ -1,230 +1,40 @@
-"""The command that explains snapshots of a real system: `kwalk explain`."""
+"""`kwalk explain`: find a behaviour that passes through snapshots of a real system."""
 
 from __future__ import annotations
 
-import time
-from argparse import Namespace
-from collections.abc import Sequence
-from inspect import signature
-from pathlib import Path
+from kwalk.reports.options import values
+from kwalk.reports.options.declaration import JSON, SIXTY_SECONDS, UNFOLD, Command, Section, argument, option, out
+from kwalk.reports.options.values import given, natural, seconds
 
-from attrs import evolve
-
-from kwalk.model.language import Model, Scenario, UsageError
-from kwalk.model.language.inspection import Inspection
-from kwalk.model.language.registry import announced, find_scenario
-from kwalk.model.language.series import LogSource, Series
-from kwalk.reports.commands.incident import inspection_of, planned_until, problem_of
-from kwalk.reports.commands.output import LABELS, Written, print_ending, print_json
-from kwalk.reports.commands.target import command_line, malformed_json
-from kwalk.reports.commands.values import zone_seconds
-from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.pages.explanation import (
-    ReportedExplanation,
-    exit_code_of,
-    explanations_object,
-    history_of,
-    print_explanation,
+COMMAND = Command(
+    "find a behaviour that passes through snapshots of a real system",
+    argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
+    option("--scenario", given, "NAME", "the scenario that reads them"),
+    option("--variant", given, "NAME", "the variant of the model (default: that of the snapshots)"),
+    option("--events", natural, "N", "assume at most N events between two snapshots (default: 8)"),
+    option("--logs", given, "DIR", "the folder with the system's logs: the behaviour passes through their lines"),
+    option(
+        "--log-tolerance",
+        seconds,
+        "SECONDS",
+        "by how much clocks of the system and of the snapshots may differ (default: 1)",
+    ),
+    option(
+        "--log-zone",
+        values.zone,
+        "+HH:MM",
+        "the time zone of the times in the logs (default: UTC; --log-zone=-05:00 in the west)",
+    ),
+    SIXTY_SECONDS,
+    out("folder of the trace and its page"),
+    UNFOLD,
+    JSON,
+    handler="kwalk.reports.handlers.explain:run_explain",
+    section=Section.CLUSTERS,
+    page="../how-to/explain-a-cluster.md",
+    examples="""
+  kwalk explain first.json second.json third.json     what happened between them?
+  kwalk explain captures/*.json --variant 3.9.0       and could it have happened in another version?
+  kwalk explain captures/*.json --logs logs           and what do the logs say that snapshots do not?""",
+    codes="0 a behaviour fits, 2 usage error, 3 undecided, 12 no behaviour fits, 70 internal error",
 )
-from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
-from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
-from kwalk.reports.traces.replay import stamped
-from kwalk.reports.traces.save import save
-from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions, Fit, explain, explain_widening
-from kwalk.search.analyses.recovery import Recovery
-
-SECONDS = 60.0
-"""The default of `--seconds`."""
-
-
-def run_explain(options: Namespace) -> int:
-    """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
-    began = time.monotonic()
-    reference, scenario = scenario_for(options.scenario)
-    found = series_of(scenario, options.snapshots, log_source(options))
-    models = [model_of(scenario, series, options.variant) for series in found]
-    with out_folder(options.out) as out:
-        reports = _explained(list(zip(models, found, strict=True)), options, began)
-        return _deliver(reports, (reference, scenario), out, options, began)
-
-
-def scenario_for(name: str | None) -> tuple[str, Scenario]:
-    """Return the scenario of that name that reads series of snapshots, or the first installed one, with its name."""
-    if name:
-        found = find_scenario(name)
-        if found.read_series is None:
-            raise UsageError(
-                f"Scenario {name!r} does not read series of snapshots; name one that does, or leave out --scenario."
-            )
-        return name, found
-    for name, scenario in announced().items():
-        if scenario.read_series is not None:
-            return name, scenario
-    raise UsageError("No installed scenario reads series of snapshots. Name your own with --scenario.")
-
-
-def log_source(options: Namespace) -> LogSource | None:
-    """Return the logs that the options name; None without any."""
-    if options.logs is None:
-        if options.log_tolerance is not None or options.log_zone is not None:
-            raise UsageError("--log-tolerance and --log-zone are about the logs of --logs DIR. Name their folder.")
-        return None
-    source = LogSource(options.logs, zone=zone_seconds(options.log_zone or "+00:00"))
-    return source if options.log_tolerance is None else evolve(source, tolerance=options.log_tolerance)
-
-
-def series_of(scenario: Scenario, paths: list[str], logs: LogSource | None = None) -> tuple[Series, ...]:
-    """Read the snapshots as one series or several; a file that is unreadable or too large is refused here."""
-    for path in paths:
-        readable_text(path, "snapshot")
-    assert scenario.read_series is not None
-    if logs is not None and "logs" not in signature(scenario.read_series).parameters:
-        raise UsageError(f"Scenario {scenario.name!r} does not read logs. Leave out --logs.")
-    with malformed_json("One of the snapshots"):
-        found = scenario.read_series(paths) if logs is None else scenario.read_series(paths, logs=logs)
-    return (found,) if isinstance(found, Series) else found
-
-
-def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
-    """Return the model that begins where the series does.
-
-    Raises:
-        UsageError: The series needs a variant to be named, or the variant cannot have produced the first snapshot.
-    """
-    if not (variant or series.variant):
-        raise UsageError("No variant models the version of the snapshots. Name the nearest one with --variant.")
-    labels = {**scenario.labels, **series.labels}
-    begun = evolve(scenario, initial=series.initial, labels=labels)
-    other = {name: setting for name, setting in series.flags.items() if scenario.flags.get(name) != setting}
-    model = Model(begun, variant or series.variant, series.bounds, other)
-    for required in series.requires:
-        if model.binding.flags[required.flag] != required.setting:
-            raise UsageError(f"{required.text} (got {model.variant}).")
-    return model
-
-
-def explained(
-    found: Sequence[tuple[Model, Series]], options: ExplainOptions, began: float | None = None
-) -> list[ReportedExplanation]:
-    """Return the explanation of each series; they share the time budget.
-
-    Args:
-        found: The series, each with its model.
-        options: The options.
-        began: When the time of the budget began, in seconds of the monotonic clock; None for now.
-
-    Raises:
-        InternalError: An action of the model fails.
-    """
-    reports: list[ReportedExplanation] = []
-    start = time.monotonic() if began is None else began
-    for place, (model, series) in enumerate(found):
-        now = time.monotonic() if place else start
-        share = options.seconds
-        if share is not None:
-            share = (start + share - time.monotonic()) / (len(found) - place) + time.monotonic() - now
-        wanted = evolve(options, began=now, seconds=share)
-        reports.append(_beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted))
-    return reports
-
-
-def _beside_snapshots_alone(
-    report: ReportedExplanation, model: Model, series: Series, options: ExplainOptions
-) -> ReportedExplanation:
-    """Return the report; if no behaviour fits snapshots and logs, with the answer about the snapshots alone."""
-    if report.fit is not Fit.REFUSED or not series.logs:
-        return report
-    return evolve(report, without_logs=_climbed(model, series.without_logs, options).fit)
-
-
-def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
-    """Return the explanation; if there is none, that of the wider series."""
-    wider = series.wider
-    if wider is None:
-        return ReportedExplanation(model, series, explain(model, None, series, options), options.command)
-    begun = evolve(model.scenario, initial=wider.initial)
-    flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
-    other = Model(begun, model.variant, wider.bounds, flags)
-    named = evolve(wider, name=series.name, refused=series.refused)
-    is_wider, answer = explain_widening((model, series), (other, named), options)
-    if is_wider:
-        return ReportedExplanation(other, named, answer, options.command, tried=wider.assumes)
-    left = wider.assumes if answer.fit is Fit.REFUSED else ""
-    return ReportedExplanation(model, series, answer, options.command, left=left)
-
-
-def _explained(found: Sequence[tuple[Model, Series]], options: Namespace, began: float) -> list[ReportedExplanation]:
-    """Return the explanations; report progress on stderr."""
-    events = EVENTS if options.events is None else options.events
-    with shown_on_stderr() as report:
-        wanted = ExplainOptions(
-            events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)
-        )
-        return explained(found, wanted, began)
-
-
-def _deliver(
-    reports: Sequence[ReportedExplanation], of: tuple[str, Scenario], out: OutFolder, options: Namespace, began: float
-) -> int:
-    """Write the traces with their pages, print the answers; return the exit code of the worst."""
-    files: list[dict[str, Path]] = []
-    damage = _damage(of[1], options, began) if any(report.trace for report in reports) else None
-    with Written() as written:
-        for report in reports:
-            trace, story = report.explanation.trace, report.story_with_snapshots
-            if trace is None or story is None:
-                files.append({})
-                continue
-            incident = _incident(report, damage, options)
-            lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
-            full = stamped(trace, report.model, of[0], lifts=False)
-            files.append(save(report.model, full, out, story=story, lead=lead, about=about))
-    if options.json:
-        print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))
-    else:
-        for report, kept in zip(reports, files, strict=True):
-            print_explanation(report, console(), unfold=options.unfold)
-            last = report is reports[-1]
-            print_ending(
-                {LABELS[kind]: str(path) for kind, path in kept.items()}, report.command if last else "", console()
-            )
-    return written.checked(exit_code_of(reports))
-
-
-def _damage(scenario: Scenario, options: Namespace, began: float) -> tuple[Inspection, Recovery | None] | None:
-    """Return what is wrong in the last snapshot, and a plan of repair if the time budget leaves time for one."""
-    snapshot = options.snapshots[-1]
-    inspection = inspection_of(scenario, snapshot)
-    if inspection is None:
-        return None
-    deadline = began + (options.seconds or SECONDS)
-    if deadline - time.monotonic() < 1:
-        return inspection, None
-    with shown_on_stderr() as progress:
-        return inspection, planned_until(problem_of(scenario, snapshot, inspection), progress, deadline)
-
-
-def _incident(
-    report: ReportedExplanation, damage: tuple[Inspection, Recovery | None] | None, options: Namespace
-) -> Incident | None:
-    """Return what is wrong in the last snapshot, with the steps that led there; None if nothing inspects it."""
-    trace, story = report.explanation.trace, report.story_with_snapshots
-    if damage is None or trace is None or story is None:
-        return None
-    inspection, recovery = damage
-    return Incident(
-        options.snapshots[-1],
-        inspection,
-        recovery,
-        since=since_of(inspection, report.model, trace, story),
-        cause=cause_of(story),
-        history=tuple(history_of(report)),
-        facts=report.series.facts,
-    )
-
-
-def _command(options: Namespace) -> str:
-    names = ("scenario", "variant", "events", "seconds", "logs", "log_tolerance", "log_zone")
-    return command_line(options, options.snapshots, names)

@@ -1,75 +1,27 @@
-"""The command `kwalk explore`: a page on this machine on which a user takes the steps of a model."""
+"""`kwalk explore`: take the steps of a model by hand, on a page in the browser."""
 
 from __future__ import annotations
 
-import webbrowser
-from argparse import Namespace
-from pathlib import Path
+from kwalk.reports.options import values
+from kwalk.reports.options.declaration import ANY_SCENARIO, SUBJECT, Command, Section, argument, option, out, switch
+from kwalk.reports.options.values import seconds
 
-from attrs import evolve
-
-from kwalk.model.language import UsageError
-from kwalk.reports.commands.target import Target, command_line, target
-from kwalk.reports.commands.traces import opened_to_replay
-from kwalk.reports.escaping import visible
-from kwalk.reports.explorer.server import ExplorerServer
-from kwalk.reports.explorer.session import ExplorerSession
-from kwalk.reports.files import out_folder
-from kwalk.reports.streams import remark
-from kwalk.search.analyses.distance import MEMORY, SECONDS, DistanceSearch
-from kwalk.search.results.trace import Trace
-
-SUBJECT = ("variant", "bound", "flag", "constraint", "snapshot")
-"""Options that a trace decides."""
-
-
-def run_explore(options: Namespace) -> int:
-    """Serve the page until Ctrl-C or until the page ends it; return 0."""
-    selected, trace = _selected(options)
-    memory = MEMORY if options.memory is None else int(options.memory * 2**30)
-    with out_folder(options.out) as out:
-        selected.model.initial  # noqa: B018  an error of the initial states is one of the command
-        search = DistanceSearch(selected.model, selected.properties, seconds=options.seconds or SECONDS, memory=memory)
-        try:
-            exploration = ExplorerSession(selected, out, search, trace)
-            with ExplorerServer(exploration, options.port or 0) as server:
-                server.on_leave = lambda: remark(
-                    f"kwalk: the page was closed. Open {server.address} again, or press Ctrl-C."
-                )
-                print(f"Explore: {server.address}\nEnd: Ctrl-C, or the button End on the page", flush=True)
-                if options.open and not webbrowser.open(server.address):
-                    remark("kwalk: no browser could be opened. Open the address yourself.")
-                _serve(server)
-        finally:
-            search.close()
-    return 0
-
-
-def _serve(server: ExplorerServer) -> None:
-    """Serve until the page ends it, or Ctrl-C."""
-    try:
-        server.serve_forever(poll_interval=0.1)
-    except KeyboardInterrupt:
-        remark("kwalk: ended.")
-
-
-def _selected(options: Namespace) -> tuple[Target, Trace | None]:
-    """Return what the options select, and the trace to start with."""
-    name = options.trace
-    if name is None and options.scenario and options.scenario.endswith(".json") and Path(options.scenario).exists():
-        name, options.scenario = options.scenario, None
-    if name is None:
-        return target(options), None
-    given = [f"--{word}" if word != "snapshot" else "--from" for word in SUBJECT if getattr(options, word)]
-    if given:
-        raise UsageError(f"A trace has its own variant, flags and bounds. Leave out {', '.join(given)}, or the trace.")
-    opened = opened_to_replay(name)
-    model = opened.model
-    if options.scenario and options.scenario not in (opened.trace.scenario, model.scenario.name):
-        raise UsageError(
-            f"{visible(name)!r} is a trace of {visible(opened.trace.scenario)!r}, not of "
-            f"{visible(options.scenario)!r}. Leave out the scenario: kwalk explore {visible(name)}"
-        )
-    command = command_line(options, [name], ("property",))
-    properties = model.properties_named(options.property)
-    return Target(opened.trace.scenario, model, properties, command), evolve(opened.trace)
+COMMAND = Command(
+    "take the steps of a model by hand, on a page in the browser",
+    ANY_SCENARIO,
+    argument("trace", "TRACE", "a saved trace to start with", nargs="?"),
+    argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
+    *SUBJECT,
+    option("--seconds", seconds, "N", "time budget of a search for the nearest violation (default: 10)"),
+    option("--memory", values.gibibytes, "GIB", "memory budget of that search, in GiB (default: 1)"),
+    option("--port", values.port, "N", "the port of the page (default: a free one)"),
+    switch("--open", "open the page in the browser"),
+    out("folder of saved traces"),
+    handler="kwalk.reports.handlers.explore:run_explore",
+    section=Section.TRACES,
+    page="../how-to/explore-a-model.md",
+    examples="""
+  kwalk explore two-phase-commit                   which steps are possible, and what do they do?
+  kwalk explore kwalk-out/found.itf.json           start at the end of a counterexample
+  kwalk explore --from cluster.json --open         start from the state of a real cluster""",
+)

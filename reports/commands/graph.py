@@ -1,132 +1,32 @@
-"""The command `kwalk graph`: the state graph of a model as a DOT file, and its figures."""
+"""`kwalk graph`: write the first states as a graph (DOT), and print its figures."""
 
 from __future__ import annotations
 
-import hashlib
-import shlex
-from argparse import Namespace
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from kwalk.reports.options.declaration import HTML, JSON, SCENARIO, SUBJECT, Command, Section, option, out, switch
+from kwalk.reports.options.values import positive
 
-from attrs import asdict
-
-from kwalk.reports.commands.output import Written, print_ending, print_json
-from kwalk.reports.commands.target import Target, target
-from kwalk.reports.document import Paragraph, strong
-from kwalk.reports.document.text import print_blocks
-from kwalk.reports.escaping import file_stem
-from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.json_output import FORMAT
-from kwalk.reports.pages.graph_page import graph_drawing, graph_page
-from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
-from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
-from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
-
-INTERRUPTED = 3
-"""The exit code after Ctrl-C, as of an undecided search."""
-
-
-def graph(options: Namespace) -> int:
-    """Draw the first states of a model and count them; 0, or 3 if it was interrupted."""
-    selected = target(options)
-    with out_folder(options.out) as out:
-        with shown_on_stderr() as report:
-            explored = explore(selected.model, properties=selected.properties, most=options.most or MOST, report=report)
-        return _deliver(selected, Drawing(explored, options.label or LABELS[0], selected.command), out, options)
-
-
-def _deliver(selected: Target, drawing: Drawing, out: OutFolder, options: Namespace) -> int:
-    """Write the file, print the figures; return the exit code."""
-    figures, code = statistics_of(drawing.graph), INTERRUPTED * drawing.graph.interrupted
-    file: Path | None = None
-    with Written() as written:
-        name = _file_name(selected, drawing)
-        texts = {name: dot_text(drawing)}
-        page, svg = f"{name.removesuffix('.dot')}.html", f"{name.removesuffix('.dot')}.svg"
-        if options.html:
-            texts[page] = graph_page(drawing)
-        if options.svg:
-            texts[svg] = graph_drawing(drawing.graph)
-        paths = out.write(texts)
-        file = paths[name]
-        written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
-    if options.json:
-        more = {label.lower(): path for label, path in written.names.items()}
-        print_json({**_object(drawing, figures), "exit_code": code, "file": file and str(file), **more})
-    else:
-        _print(drawing, figures, file, written.names)
-    return written.checked(code)
-
-
-def _file_name(selected: Target, drawing: Drawing) -> str:
-    """Return a name with a digest of the command."""
-    digits = hashlib.blake2b(drawing.command.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{file_stem(selected.model.scenario.name, selected.model.variant, 'graph', longest=80)}-{digits}.dot"
-
-
-# Text.
-
-
-def _print(drawing: Drawing, figures: Statistics, file: Path | None, more: Mapping[str, str]) -> None:
-    explored, out = drawing.graph, console()
-    print_blocks([Paragraph([strong("GRAPH"), f"  {extent(explored)}"])], out)
-    print_blocks((Paragraph(fact, 2) for fact in _facts(explored, figures)), out)
-    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
-    print_ending({**more, **ending}, drawing.command, out)
-
-
-def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:
-    """Yield sentences about the figures, in a fixed order."""
-    branching = figures.branching
-    yield about(explored.model)
-    if explored.left_out:
-        yield "except for the states by depth, all figures are about the drawn states and the steps from them"
-    yield f"states by depth, from 0 on: {', '.join(map(_depth, figures.depths))}"
-    yield (
-        f"branching (other states that a state leads to): least {branching.least}, median {branching.median:g}, "
-        f"most {branching.most}, mean {branching.mean:.2f}"
-    )
-    yield f"steps: {figures.steps:,}, of which {figures.idle:,} idle; edges drawn between states: {figures.edges:,}"
-    yield (
-        f"quiescent states: {figures.quiescent:,}; dead ends: {figures.dead_ends:,}; "
-        f"ends that only a bound blocks: {figures.blocked_ends:,}"
-    )
-    yield (
-        f"strongly connected components: {figures.components:,}, the largest of {figures.largest_component:,}; "
-        f"states on a cycle with others: {figures.cyclic:,}"
-    )
-    yield from (f"violated: {prop}, {_times(count)}" for prop, count in figures.violations.items())
-    yield from (f"bound reached: {name}, {_times(hits)}" for name, hits in explored.bounds_hit.items() if hits)
-
-
-def _times(count: int) -> str:
-    return f"{count:,} time" + "s" * (count != 1)
-
-
-def _depth(depth: Depth) -> str:
-    """Return the number of states at a depth, and the number of drawn ones if it differs."""
-    least = "" if depth.complete else "at least "
-    drawn = "" if depth.drawn == depth.states else f" ({depth.drawn:,} drawn)"
-    return f"{least}{depth.states:,}{drawn}"
-
-
-# JSON.
-
-
-def _object(drawing: Drawing, figures: Statistics) -> dict[str, Any]:
-    explored, model = drawing.graph, drawing.graph.model
-    return {
-        "format": FORMAT,
-        "scenario": model.scenario.name,
-        "variant": model.variant,
-        "flags": dict(model.flag_overrides),
-        "bounds": dict(model.binding.bounds),
-        "states": len(explored.nodes),
-        "left_out": explored.left_out,
-        "interrupted": explored.interrupted,
-        **asdict(figures),
-        "bounds_hit": explored.bounds_hit,
-        "command": drawing.command,
-    }
+COMMAND = Command(
+    "write the first states as a graph (DOT), and print its figures",
+    SCENARIO,
+    *SUBJECT,
+    option("--most", positive, "N", "draw at most N states (default: 300)"),
+    (
+        "--label",
+        {
+            "choices": ("changes", "state"),
+            "help": "label of a state: its changes against its parent (default), or every part that varies",
+        },
+    ),
+    switch("--svg", "also draw the graph as SVG, which needs no Graphviz"),
+    HTML,
+    out("folder of the DOT file"),
+    JSON,
+    handler="kwalk.reports.handlers.graph:graph",
+    section=Section.TRACES,
+    page="../how-to/draw-a-state-graph.md",
+    examples="""
+  kwalk graph die-hard                     a DOT file of all states, with figures
+  kwalk graph old-client-expansion --most 100 --label state
+  kwalk graph die-hard --html              a page: collapse it, colour it, follow the shortest path
+  kwalk graph lost-update --flag lock=on --json""",
+)

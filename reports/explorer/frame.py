@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 
 from kwalk.model.language import Model, PropertyInstance
-from kwalk.reports.commands.target import Target
 from kwalk.reports.explorer.server import ExplorerServer
 from kwalk.reports.explorer.session import ExplorerSession
 from kwalk.reports.files import OutFolder
+from kwalk.reports.handlers.target import Target
 from kwalk.search.analyses.distance import MEMORY, SECONDS, DistanceSearch
 from kwalk.search.results.trace import Trace, reference_of
 

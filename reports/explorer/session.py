@@ -17,9 +17,9 @@ from attrs import evolve, frozen
 from kwalk.model.language import ActionInstance, Kind, PropertyInstance, StepResult, UsageError, Vector
 from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.settings import variant_text
-from kwalk.reports.commands.target import Target
 from kwalk.reports.escaping import LONGEST, visible
 from kwalk.reports.files import OutFolder
+from kwalk.reports.handlers.target import Target
 from kwalk.reports.traces.changes import Part, changes, lines, parts_of, path_text
 from kwalk.reports.traces.read_set import read_set
 from kwalk.reports.traces.replay import stamped

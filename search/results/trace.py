@@ -13,6 +13,7 @@ from attrs import field, frozen
 
 from kwalk.model.language import KwalkError, Model, StepResult, UsageError, Vector
 from kwalk.model.language.display import Displayed
+from kwalk.model.language.errors import InternalError
 from kwalk.model.language.model import PropertyInstance
 
 if TYPE_CHECKING:
@@ -132,3 +133,14 @@ def is_violated_at_end(model: Model, prop: PropertyInstance, states: tuple[Vecto
     """Return whether the last state (for a step property: the last step) of a behaviour violates the property."""
     before = states[-2] if prop.declaration.states == 2 and len(states) > 1 else None
     return model.violates(prop, states[-1], before)
+
+
+class ModelFailure(InternalError):
+    """An action of the model leaves its domain, or fails otherwise: no fault of the snapshots.
+
+    `trace` leads to the state where it happens, if the search knows it.
+    """
+
+    def __init__(self, message: str, model: Model, trace: Trace | None) -> None:
+        super().__init__(message)
+        self.model, self.trace = model, trace

@@ -18,7 +18,7 @@ from attrs import asdict, field, frozen
 from kwalk.model.language import Model
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_text
-from kwalk.reports.commands.options import parser
+from kwalk.reports.options.parser import parser
 from kwalk.reports.pages.audit import command_of
 from kwalk.search.analyses.audit.cells import AuditCell, CellOutcome, CellStatus
 from kwalk.search.results.verdict import Verdict

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kwalk.reports.commands.options import parser
+from kwalk.reports.options.parser import parser
 from tests.structure.documents import blocks
 from tests.structure.rooms import ROOT
 

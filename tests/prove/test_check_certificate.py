@@ -15,7 +15,7 @@ def proof(tmp_path_factory):
     folder = tmp_path_factory.mktemp("proof")
     with pytest.MonkeyPatch.context() as patch:
         printed = []
-        patch.setattr("kwalk.reports.commands.output.print_json", printed.append)
+        patch.setattr("kwalk.reports.handlers.output.print_json", printed.append)
         main(["prove", "two-phase-commit", "--property", "decisions_last", "--json", "--out", str(folder)])
     return json.loads(json.dumps(printed[0]))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Model
-from kwalk.reports.commands.target import Target
 from kwalk.reports.explorer.session import ExplorerSession
 from kwalk.reports.files import OutFolder
+from kwalk.reports.handlers.target import Target
 from kwalk.search.analyses.distance import DistanceSearch
 from kwalk.search.results.trace import Trace
 from tests.reports.traces import REFERENCE

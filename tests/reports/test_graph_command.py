@@ -11,7 +11,7 @@ import pytest
 from kwalk.model.language import Model
 from kwalk.model.language.registry import announced
 from kwalk.reports import files
-from kwalk.reports.commands.options import parser
+from kwalk.reports.options.parser import parser
 from kwalk.reports.pages.state_graph import LABELS, Drawing, dot_text, quoted
 from kwalk.search.analyses import state_graph as graphs
 from kwalk.search.analyses.state_graph import MOST, explore, statistics_of
@@ -182,7 +182,7 @@ def test_what_makes_no_sense_is_refused(kwalk, tmp_path, words, expected):
 
 def test_a_folder_that_is_no_use_is_refused_before_anything_runs(kwalk, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
-    monkeypatch.setattr("kwalk.reports.commands.graph.explore", None)
+    monkeypatch.setattr("kwalk.reports.handlers.graph.explore", None)
     assert_refused(kwalk("graph", DIE_HARD, "--out", "taken"), "Cannot write to 'taken'")
     assert (tmp_path / "taken").read_text() == "mine"
 

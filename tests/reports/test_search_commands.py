@@ -217,7 +217,7 @@ def test_an_interrupt_before_anything_ran_ends_with_130(kwalk, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kwalk.reports.commands.search.target", interrupted)
+    monkeypatch.setattr("kwalk.reports.handlers.search.target", interrupted)
     assert kwalk("exhaust", TOPIC_ID_CORE).code == 130
 
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from kwalk.reports.command_line import main
-from kwalk.reports.commands import traces as commands
-from kwalk.reports.commands.options import COMMANDS
+from kwalk.reports.handlers import traces as handlers
+from kwalk.reports.options.parser import commands
 from kwalk.reports.traces import replay as replaying
 from kwalk.reports.traces.itf import itf, itf_text
 from kwalk.reports.traces.trace_file import read_trace
@@ -88,7 +88,7 @@ def test_a_replay_in_another_variant_that_allows_it_ends_the_same(kwalk, saved):
 
 def test_a_replay_in_another_variant_that_forbids_it_leaves_it_open(kwalk, saved, monkeypatch):
     stopped = replaying.ReplayResult(4, "step 5, let_dog_out(0), cannot be executed: it is not enabled", None)
-    monkeypatch.setattr(commands, "replay", lambda *_: stopped)
+    monkeypatch.setattr(handlers, "replay", lambda *_: stopped)
     ran = kwalk("replay", saved(), "--variant", "other", "--json")
     assert ran.code == 3
     assert (ran.object["verdict"], ran.object["steps"]) == ("undecided", 4)
@@ -147,7 +147,7 @@ def test_scenarios_are_listed_with_variants_and_bounds_on_demand(kwalk):
     assert listed["topic-id-core"]["bounds"]["failovers"] == 2
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", sorted(commands()))
 def test_every_command_has_help_with_examples_and_exit_codes(kwalk, command):
     ran = kwalk(command, "--help")
     assert ran.code == 0

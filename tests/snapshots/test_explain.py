@@ -16,7 +16,7 @@ from attrs import evolve
 from kwalk.model.kafka.initial_states import running_cluster
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
 from kwalk.model.language import Model, UsageError
-from kwalk.reports.commands.explain import model_of
+from kwalk.reports.handlers.explain import model_of
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.snapshots.captured import FILES

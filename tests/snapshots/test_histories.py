@@ -22,8 +22,8 @@ from kwalk.model.language import Model, Scenario, UsageError, require
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.series import LogSource
-from kwalk.reports.commands.explain import explained, model_of, scenario_for
 from kwalk.reports.contradiction_bundle import bundle_of
+from kwalk.reports.handlers.explain import explained, model_of, scenario_for
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain

@@ -15,9 +15,9 @@ import pytest
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.model.language import Model
 from kwalk.reports.command_line import main
-from kwalk.reports.commands.explain import scenario_for
-from kwalk.reports.commands.incident import inspection_of, planned_until, problem_of
 from kwalk.reports.documentation import address
+from kwalk.reports.handlers.explain import scenario_for
+from kwalk.reports.handlers.incident import inspection_of, planned_until, problem_of
 from kwalk.search.analyses.explain import kernels
 from kwalk.search.base.progress import silent
 from tests.bad_input.harmless import ACTING

@@ -21,7 +21,7 @@ from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource, Series
 from kwalk.reports.command_line import main
-from kwalk.reports.commands.explain import explained, model_of, scenario_for
+from kwalk.reports.handlers.explain import explained, model_of, scenario_for
 from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, headline, log_sentences, sentences
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit
 

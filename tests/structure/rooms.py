@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("model", "invariants", "search", "clusters", "reports")
-"""A room may import itself and those before it."""
+ROOMS = ("model", "search", "reports", "invariants", "clusters")
+"""A room may import itself and those before it; `invariants` imports only models."""
 PROJECTS = {"attr": "attrs", "_pytest": "pytest"}
 """Packages that a project installs beside the one of its own name."""
 

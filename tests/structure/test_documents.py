@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from kwalk.reports.commands.options import parser
+from kwalk.reports.options.parser import parser
 from tests.structure.documents import blocks, documents, missing_links
 from tests.structure.rooms import ROOT
 

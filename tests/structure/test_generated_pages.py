@@ -10,7 +10,7 @@ from docs.generate.kafka_names import entries
 from docs.generate.pages import FOLDER, PAGES, write_pages
 from kwalk.invariants.stories import FIXES, SCENARIOS
 from kwalk.model.kafka.snapshots.log_lines import KINDS
-from kwalk.reports.commands.options import COMMANDS
+from kwalk.reports.options.parser import commands
 from tests.kafka.mutant_runs import RUNS
 from tests.kafka.outcomes import pinned_mutants, pinned_searches
 from tests.structure.documents import documents, missing_links, text_of
@@ -18,7 +18,7 @@ from tests.structure.rooms import ROOT
 
 ROWS = {
     "broker-logs.md": {f"({action.source})" for kind in KINDS for action in kind.actions},
-    "command-line.md": {f"| `kwalk {name}" for name in COMMANDS} | {f"### kwalk {name}" for name in COMMANDS},
+    "command-line.md": {f"| `kwalk {name}" for name in commands()} | {f"### kwalk {name}" for name in commands()},
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},
     "kafka-names.md": {f"| `{entry.kafka}` | `{entry.model}` |" for entry in entries()},
     "log-lines.md": {f"(`{prop.name}`)" for scenario in SCENARIOS for prop in scenario.properties if prop.log},

@@ -45,7 +45,7 @@ from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import StateSampler, candidates
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, path_along
-from kwalk.search.results.trace import Trace
+from kwalk.search.results.trace import ModelFailure, Trace
 
 NEAR_STATES = 50_000
 """The number of states in the search for the closest one."""
@@ -319,17 +319,6 @@ class Explanation:
     def states(self) -> int:
         """The number of stored states."""
         return sum(effort.states for effort in self.efforts)
-
-
-class ModelFailure(InternalError):
-    """An action of the model leaves its domain, or fails otherwise: no fault of the snapshots.
-
-    `trace` leads to the state where it happens, if the search knows it.
-    """
-
-    def __init__(self, message: str, model: Model, trace: Trace | None) -> None:
-        super().__init__(message)
-        self.model, self.trace = model, trace
 
 
 @define(eq=False)

@@ -16,12 +16,12 @@ from attrs import frozen
 from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.registry import announced, find_scenario
-from kwalk.reports.commands.incident import can_plan, planned, problem_of
-from kwalk.reports.commands.output import Written, document_folder, print_ending, print_json, write_documents
-from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
+from kwalk.reports.handlers.incident import can_plan, planned, problem_of
+from kwalk.reports.handlers.output import Written, document_folder, print_ending, print_json, write_documents
+from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
 from kwalk.reports.progress import shown_on_stderr

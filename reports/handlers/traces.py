@@ -13,14 +13,14 @@ from attrs import evolve
 from kwalk.model.language import UsageError
 from kwalk.model.language.distributions import kwalk_version
 from kwalk.model.language.settings import variant_text
-from kwalk.reports.commands.output import deliver, print_ending, print_json
-from kwalk.reports.commands.target import Target, command_line
 from kwalk.reports.document import CodeBlock, strong
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
+from kwalk.reports.handlers.output import deliver, print_ending, print_json
+from kwalk.reports.handlers.target import Target, command_line
 from kwalk.reports.json_output import FORMAT, counterexample_object
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark

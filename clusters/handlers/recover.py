@@ -6,13 +6,13 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from kwalk.clusters.handlers.inspect import scenario_for
 from kwalk.model.language.inspection import FindingKind
 from kwalk.model.language.recovery import Problem, Procedure
-from kwalk.reports.commands.inspect import scenario_for
-from kwalk.reports.commands.output import Written, print_ending, print_json, write_documents
-from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
+from kwalk.reports.handlers.output import Written, print_ending, print_json, write_documents
+from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.incident import Incident
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_itself, step_texts

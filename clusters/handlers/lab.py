@@ -25,8 +25,8 @@ from kwalk.clusters.lab.jars import jar_store
 from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object, replay_on_lab
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
-from kwalk.reports.commands.output import print_json
 from kwalk.reports.escaping import visible
+from kwalk.reports.handlers.output import print_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import open_trace

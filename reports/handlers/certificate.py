@@ -10,11 +10,11 @@ from typing import Any
 from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.registry import find_scenario
-from kwalk.reports.commands.output import print_ending, print_json
-from kwalk.reports.commands.target import command_line, malformed_json
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
+from kwalk.reports.handlers.output import print_ending, print_json
+from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from kwalk.model.language import Reading
-from kwalk.reports.commands.target import Target
 from kwalk.reports.document import Block, CodeBlock, Lead, Paragraph, Span, strong
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
+from kwalk.reports.handlers.target import Target
 from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
 from kwalk.reports.progress import shown_on_stderr
@@ -122,7 +122,7 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
         files = {prop: _save(target, trace, out, verdict, incident) for prop, trace in found}
         if incident is not None and not files and incident.inspection.exit_code:
-            from kwalk.reports.commands.incident import write_incident
+            from kwalk.reports.handlers.incident import write_incident
 
             written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
         traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
@@ -145,7 +145,7 @@ def _incident(target: Target, said: list[str], options: Namespace) -> Incident |
     """Return what is known of the system of a snapshot, with a plan of repair; None without a snapshot."""
     if target.reading is None or not target.reading.problems:
         return None
-    from kwalk.reports.commands.incident import planned
+    from kwalk.reports.handlers.incident import planned
     from kwalk.reports.pages.incident import Incident
 
     problem = target.reading.problems[0]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Model, UsageError
-from kwalk.reports.commands.output import deliver
-from kwalk.reports.commands.target import target
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
+from kwalk.reports.handlers.output import deliver
+from kwalk.reports.handlers.target import target
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
 from kwalk.reports.watch import PAGE, WatchPage

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import UsageError
-from kwalk.reports.commands.options import DEFAULT_OUT
-from kwalk.reports.commands.output import document_folder, print_json
 from kwalk.reports.escaping import visible
+from kwalk.reports.handlers.output import document_folder, print_json
 from kwalk.reports.json_output import FORMAT
+from kwalk.reports.options.declaration import DEFAULT_OUT
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
 

@@ -1,0 +1,1 @@
+"""The commands about real clusters: a module for each, which declares it."""

@@ -1,0 +1,61 @@
+"""`kwalk collect`: take a snapshot of a running system, without writing anything to it."""
+
+from __future__ import annotations
+
+from kwalk.reports.options import values
+from kwalk.reports.options.declaration import (
+    DEFAULT_OUT,
+    JSON,
+    Command,
+    Section,
+    argument,
+    option,
+    repeatable,
+    switch,
+)
+from kwalk.reports.options.values import given, seconds
+
+COMMAND = Command(
+    "take a snapshot of a running system, without writing anything to it",
+    argument(
+        "zookeeper",
+        "ZOOKEEPER",
+        "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
+        nargs="?",
+    ),
+    option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2"),
+    repeatable(
+        "--logs",
+        given,
+        "[ID=]PLACE",
+        "log directories: a folder, the output of --script, a tar archive, or ssh://[USER@]HOST/FOLDER, "
+        "with {host} for that of each broker",
+    ),
+    repeatable("--topic", given, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
+    switch("--no-metadata", "do not ask brokers for their metadata caches"),
+    option("--ssh", given, "COMMAND", "the command in place of ssh, with its options"),
+    option("--sasl", given, "USER", "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
+    option("--digest", given, "USER", "authenticate to ZooKeeper with its scheme digest"),
+    option("--password-file", given, "FILE", "the password (default: KWALK_ZOOKEEPER_PASSWORD)"),
+    switch("--tls", "encrypt the connection to ZooKeeper"),
+    option("--tls-ca", given, "FILE", "certificates of the authorities to trust (default: the system's)"),
+    option("--tls-cert", given, "FILE", "the client's certificate, with --tls-key"),
+    option("--tls-key", given, "FILE", "the key of the client's certificate"),
+    option(
+        "--seconds",
+        seconds,
+        "N",
+        "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)",
+    ),
+    option("--out", given, "FILE", f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
+    switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
+    JSON,
+    handler="kwalk.clusters.handlers.collect:run_collect",
+    section=Section.CLUSTERS,
+    page="../how-to/collect-a-snapshot.md",
+    examples="""
+  kwalk collect zk-1:2181 --release 2.8.2 --logs 'ssh://{host}/data/logs'     every broker, by ssh
+  kwalk collect zk-1:2181/prod --release 3.4.1 --logs 1=/data/logs --topic orders
+  kwalk collect --script > list_logs.sh; sh list_logs.sh /data/logs > broker-1.txt
+  kwalk collect zk-1:2181 --release 2.8.2 --logs 1=broker-1.txt --out now.json""",
+)

@@ -1,0 +1,27 @@
+"""`kwalk inspect`: inspect snapshots of a real system: what is wrong now, what comes next, the way out."""
+
+from __future__ import annotations
+
+from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option
+from kwalk.reports.options.values import given, positive
+
+COMMAND = Command(
+    "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
+    argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
+    option("--scenario", given, "NAME", "the scenario that inspects them (default: the first one that can)"),
+    option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
+    option("--html", given, "FILE", "also write the page of the incident, with a plan of repair"),
+    MARKDOWN,
+    option("--csv", given, "FILE", "also write all findings as CSV"),
+    option("--parquet", given, "FILE", "also write all findings as Parquet"),
+    ("--prometheus", {"action": "store_true", "help": "print gauges in Prometheus' text format instead of text"}),
+    JSON,
+    handler="kwalk.clusters.handlers.inspect:run_inspect",
+    section=Section.CLUSTERS,
+    page="../how-to/inspect-a-cluster.md",
+    examples="""
+  kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
+  kwalk inspect cluster.json --html now.html   a page to read and to hand on: what, why, and the way out
+  kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
+    codes="0 consistent, 2 usage error, 12 broken now, 13 damage that shows later, 70 internal error",
+)

@@ -1,0 +1,23 @@
+"""`kwalk recover`: plan the repair of a real system from its snapshot, step by step, with commands."""
+
+from __future__ import annotations
+
+from kwalk.reports.options.declaration import MARKDOWN, ONLY_JSON, Command, Section, argument, option
+from kwalk.reports.options.values import given, seconds
+
+COMMAND = Command(
+    "plan the repair of a real system from its snapshot, step by step, with commands",
+    argument("snapshot", "SNAPSHOT", "a JSON file"),
+    option("--scenario", given, "NAME", "the scenario that makes plans from it"),
+    option("--seconds", seconds, "N", "time budget (default: 120)"),
+    option("--html", given, "FILE", "also write the page of the incident"),
+    MARKDOWN,
+    ONLY_JSON,
+    handler="kwalk.clusters.handlers.recover:run_recover",
+    section=Section.CLUSTERS,
+    page="../how-to/recover-a-cluster.md",
+    examples="""
+  kwalk recover cluster.json                   the shortest plan that one fault does not defeat
+  kwalk recover cluster.json --json            for a script""",
+    codes="0 a plan or nothing to do, 2 usage error, 3 undecided, 12 no plan is safe, 70 internal error",
+)

@@ -1,0 +1,1 @@
+"""What the commands about real clusters do."""

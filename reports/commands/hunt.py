@@ -1,0 +1,42 @@
+"""`kwalk hunt`: find a counterexample: exhaustive search, then walks on Spark, then minimize."""
+
+from __future__ import annotations
+
+from kwalk.reports.options.declaration import (
+    ANY_SCENARIO,
+    KEEP_GOING,
+    RESULTS,
+    SEED,
+    SIXTY_SECONDS,
+    STEPS,
+    SUBJECT,
+    WORKERS,
+    Command,
+    Section,
+    argument,
+)
+
+COMMAND = Command(
+    "find a counterexample: exhaustive search, then walks on Spark, then minimize",
+    ANY_SCENARIO,
+    argument(
+        "--from",
+        "SNAPSHOT",
+        "start from the state of a real system; an installed scenario that reads it is found",
+        dest="snapshot",
+    ),
+    *SUBJECT,
+    SIXTY_SECONDS,
+    SEED,
+    WORKERS,
+    *KEEP_GOING,
+    *RESULTS,
+    *STEPS,
+    handler="kwalk.reports.handlers.search:hunt",
+    section=Section.SEARCHES,
+    page="../how-to/read-a-cluster.md",
+    examples="""
+  kwalk hunt old-client-expansion
+  kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
+  kwalk hunt --from cluster.json       start from the state of a real cluster""",
+)

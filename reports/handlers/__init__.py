@@ -1,0 +1,1 @@
+"""What commands do: the functions that the declarations in `commands` name."""

@@ -1,0 +1,195 @@
+"""The command that tries small mistakes in a model: `kwalk mutate`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from kwalk.model.language import Trial, UsageError
+from kwalk.model.language.registry import find_scenario, find_trials
+from kwalk.model.language.settings import setting_from
+from kwalk.reports.document import CodeBlock, strong
+from kwalk.reports.document.html import html_document
+from kwalk.reports.document.markdown import markdown_document
+from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.escaping import visible
+from kwalk.reports.files import OutFolder, out_folder
+from kwalk.reports.handlers.output import document_folder, print_ending, print_json
+from kwalk.reports.handlers.target import command_line
+from kwalk.reports.pages.mutation import (
+    diff,
+    mutant_object,
+    mutant_story,
+    mutation_document,
+    mutation_object,
+    mutation_text,
+)
+from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.saved_outcomes import MUTANTS, explanations_in
+from kwalk.reports.terminal import console
+from kwalk.search.analyses.mutation.mutate import (
+    Baseline,
+    Mutant,
+    MutantResult,
+    MutationOptions,
+    MutationReport,
+    baselines_of,
+    chosen_mutants,
+    mutants_on,
+    mutate,
+    sample,
+    stale_explanations,
+)
+from kwalk.search.base.progress import Report
+from kwalk.search.results.verdict import Answer
+
+OPTIONS = (
+    "variant",
+    "property",
+    "bound",
+    "flag",
+    "operator",
+    "function",
+    "sample",
+    "seed",
+    "seconds",
+    "workers",
+    "explained",
+    "show",
+    "markdown",
+    "html",
+)
+
+
+PAGE = "mutants.html"
+"""The name of the page that --html writes."""
+
+
+def run_mutate(options: Namespace) -> int:
+    """Try mutants of the scenarios' models; 0 if all that survive are explained, 3 if some are undecided, else 12."""
+    trials = [trial for reference in options.scenarios for trial in _trials(reference, options)]
+    explained = explanations_in(options.explained) if options.explained else {}
+    document = document_folder(options.markdown, "--markdown")
+    with out_folder(options.out) as out, document as beside, shown_on_stderr() as report:
+        baselines = baselines_of(trials, report)
+        all_mutants = mutants_on(baselines)
+        mutants = _chosen(all_mutants, options)
+        if options.list:
+            return _list(mutants, options)
+        results = _results(mutants, baselines, options, explained=explained, out=out, report=report)
+    if options.show is not None:
+        return _show(results[0], baselines, options)
+    seed = None if options.sample is None else options.seed
+    found = MutationReport(
+        results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
+    )
+    return _deliver(found, options, beside, out)
+
+
+def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
+    """Yield the trials that a reference names, or one trial of a scenario with the settings of the options."""
+    found = find_trials(reference)
+    if not (options.variant or options.bound or options.flag or options.property):
+        yield from found
+        return
+    if found[0].scenario_name != reference and not _names_scenario(reference):
+        raise UsageError(
+            f"{reference!r} names trials, which have their own variants, bounds, flags and properties. "
+            "Leave out --variant, --bound, --flag and --property, or name a scenario."
+        )
+    scenario = find_scenario(reference)
+    flags = {name: setting_from(scenario, name, text) for name, text in options.flag}
+    yield Trial(scenario, tuple(options.property), options.variant, dict(options.bound), flags)
+
+
+def _names_scenario(reference: str) -> bool:
+    try:
+        return bool(find_scenario(reference))
+    except UsageError:
+        return False
+
+
+def _chosen(all_mutants: Sequence[Mutant], options: Namespace) -> list[Mutant]:
+    """Return the mutants that the options select."""
+    if options.show is not None:
+        named = [mutant for mutant in all_mutants if options.show in (mutant.id, mutant.id.rpartition(":")[2])]
+        if len(named) != 1:
+            raise UsageError(f"{len(named)} mutants have the id {visible(options.show)!r}. `--list` prints all ids.")
+        return named
+    mutants = chosen_mutants(all_mutants, operators=options.operator, functions=options.function)
+    return mutants if options.sample is None else sample(mutants, options.sample, options.seed)
+
+
+def _results(
+    mutants: Sequence[Mutant],
+    baselines: Sequence[Baseline],
+    options: Namespace,
+    *,
+    explained: dict[str, str],
+    out: OutFolder,
+    report: Report,
+) -> tuple[MutantResult, ...]:
+    """Return the mutants with their outcomes."""
+    chosen = MutationOptions(
+        workers=options.workers or 1,
+        saved={} if options.fresh else MUTANTS.read(out.path),
+        save=lambda outcomes: MUTANTS.write(outcomes, out),
+        explained=explained,
+        report=report,
+    )
+    return mutate(mutants, baselines, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
+
+
+def _list(mutants: Sequence[Mutant], options: Namespace) -> int:
+    """Print the mutants without trying any; 0."""
+    if options.json:
+        print_json({"mutants": [mutant_object(MutantResult(mutant, None)) for mutant in mutants]})
+        return 0
+    listed = (block for mutant in mutants for block in (CodeBlock(([strong(mutant.id)],)), diff(mutant)))
+    print_blocks((*listed, CodeBlock(("", f"{len(mutants):,} mutants"))), console())
+    return 0
+
+
+def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespace) -> int:
+    """Print one mutant, its outcome and the trace that decided it; return the exit code."""
+    out = console()
+    print_blocks((CodeBlock(([strong(result.mutant.id)],)), diff(result.mutant)), out)
+    if result.outcome is None:
+        return Answer.UNDECIDED.exit_code
+    print_blocks((CodeBlock(("", [strong(result.outcome.text)], "")),), out)
+    story = mutant_story(result.mutant, result.outcome, baselines)
+    if story is not None:
+        print_story(story, out, unfold=True)
+    out.print()
+    print_ending({}, _command(options), out)
+    return MutationReport([result], baselines, (), 1).answer.exit_code
+
+
+def _deliver(found: MutationReport, options: Namespace, beside: OutFolder | None, out_dir: OutFolder) -> int:
+    """Print what became of the mutants, write the document and the page; return the exit code."""
+    written = {}
+    document = mutation_document(found, _command(Namespace(**{**vars(options), "workers": None})))
+    if options.html:
+        written["Page"] = str(out_dir.write({PAGE: html_document("Mutation testing", document)})[PAGE])
+    if beside is not None:
+        name = Path(options.markdown).name
+        written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
+    code, command = found.answer.exit_code, _command(options)
+    if options.json:
+        print_json({**mutation_object(found), "exit_code": code, "command": command, "files": written})
+        return code
+    out = console()
+    print_blocks(mutation_text(found), out)
+    stale = f"is explained in {options.explained}, but does not survive; remove the explanation."
+    print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in found.stale_explanations))], out)
+    print_ending(written, command, out)
+    return code
+
+
+def _command(options: Namespace) -> str:
+    """Return the command line that repeats the run; the seed matters only for a sample."""
+    seed = None if options.sample is None else options.seed
+    return command_line(Namespace(**{**vars(options), "seed": seed}), options.scenarios, OPTIONS)

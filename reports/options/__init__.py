@@ -1,0 +1,1 @@
+"""How commands and their options are declared, and what the values of options mean."""

@@ -1,0 +1,93 @@
+"""All commands, and the parser of a command line.
+
+The entry points of the group `kwalk.commands` name packages, each with a module for every command (`Command`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Any, NoReturn
+
+from kwalk.model.language.distributions import entry_points
+from kwalk.reports.escaping import visible
+from kwalk.reports.options.declaration import CODES, Command, Section
+
+GROUP = "kwalk.commands"
+OWN = "kwalk.reports.commands"
+"""The package of commands that are about any model; others are looked for only if it has none of the name."""
+ENDING = """exit codes: {codes}.
+A scenario is a name that `kwalk scenarios` lists, or package.module:NAME for your own model."""
+
+
+def commands() -> Mapping[str, Command]:
+    """Return all commands by name, in the order of `kwalk --help`: by section, and then by name."""
+    packages = dict.fromkeys([OWN, *(point.value for point in entry_points(GROUP))])
+    found = dict(command for package in packages for command in _of_package(package))
+    order = list(Section)
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[1].section), item[0])))
+
+
+def _of_package(package: str) -> Iterator[tuple[str, Command]]:
+    for module in iter_modules(import_module(package).__path__):
+        yield module.name.replace("_", "-"), import_module(f"{package}.{module.name}").COMMAND
+
+
+def _chosen(word: str) -> Mapping[str, Command]:
+    """Return the command of a name or alias; all commands, if there is none."""
+    module = f"{OWN}.{word.replace('-', '_')}"
+    if word.replace("-", "").isalpha() and find_spec(module) is not None:
+        return {word: import_module(module).COMMAND}
+    every = commands()
+    return {name: each for name, each in every.items() if word in (name, *each.aliases)} or every
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that prints errors in one line, and exits with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and the command that shows the help, and exit."""
+        self.exit(2, f"kwalk: {visible(message)}. See `{self.prog} --help`.\n")
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; unlike argparse's own method, raise an error if it cannot be written."""
+        print(self.format_help(), end="", file=file)
+
+
+class _Version(argparse.Action):
+    """Print the version; it is looked up only here."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from kwalk.model.language.distributions import kwalk_version
+
+        print(f"kwalk {kwalk_version()}")
+        parser.exit(0)
+
+
+def parser(words: Sequence[str] = ()) -> Parser:
+    """Return the parser of commands; it sets `handler` to that of the chosen one.
+
+    If the command line begins with the name of a command, the parser has that command only: all others take some 10 ms.
+    """
+    raw = argparse.RawDescriptionHelpFormatter
+    about = "Model checker: find the shortest behaviour of a model that violates a property."
+    top = Parser(prog="kwalk", description=about, epilog=ENDING.format(codes=CODES), formatter_class=raw)
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    made_of = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, command in (_chosen(words[0]) if words else commands()).items():
+        made = made_of.add_parser(
+            name,
+            aliases=command.aliases,
+            help=command.about,
+            formatter_class=raw,
+            allow_abbrev=False,
+            description=f"{command.about[0].upper()}{command.about[1:]}.",
+            epilog=f"examples:{command.examples}\n\n{ENDING.format(codes=command.codes)}",
+        )
+        made.set_defaults(handler=command.handler)
+        for argument, settings in command.arguments:
+            made.add_argument(argument, **settings)
+    return top
