@@ -469,7 +469,7 @@ COMMANDS = {
             "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
             nargs="?",
         ),
-        _option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2"),
+        _option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2; needed"),
         _repeatable(
             "--logs",
             given,
