@@ -23,7 +23,7 @@ COMMAND = Command(
         "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
         nargs="?",
     ),
-    option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2"),
+    option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2; needed"),
     repeatable(
         "--logs",
         given,

@@ -21,8 +21,8 @@ CASES = [
     ("runbook-remove-topic", "2.8.2", {*MISSING_LEADER, *LOGS_STAY}),
     ("runbook-remove-topic", "3.9.0", {*MISSING_LEADER, *LOGS_STAY}),
     ("runbook-remove-znodes", "2.8.2", {*MISSING_LEADER, *WRONG_TOPIC, *LOGS_STAY}),
-    ("runbook-remove-znodes-and-controller", "2.8.2", {*WRONG_TOPIC, *LOGS_STAY[:2]}),
-    ("runbook-remove-logs", "2.8.2", {*WRONG_TOPIC, *LOGS_STAY[:2]}),
+    ("runbook-remove-znodes-and-controller", "2.8.2", {*WRONG_TOPIC, *LOGS_STAY}),
+    ("runbook-remove-logs", "2.8.2", {*WRONG_TOPIC, *LOGS_STAY}),
     ("runbook-roll", "2.8.2", {*WRONG_TOPIC, LOGS_STAY[-1]}),
     ("runbook-stop-all", "2.8.2", set()),
 ]
