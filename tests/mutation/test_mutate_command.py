@@ -121,7 +121,7 @@ def test_a_document_is_the_same_for_the_same_outcomes(kwalk, tmp_path):
     assert texts[0] == texts[1]
     text = texts[0]
     assert "| all | 10 | 0 | 4 | 0 | 0 | 0 | 3 | 0 | 0 | 14 of 17 |" in text
-    assert f"* `{ENTER}` (model/examples/ticket_lock.py:84)" in text
+    assert f"* `{ENTER}` (model/examples/ticket_lock.py:85)" in text
     assert "### The properties are about safety" in text
 
 
