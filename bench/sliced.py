@@ -27,7 +27,7 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.simulation import swarm
 from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
 from kwalk.search.simulation.options import SimulationOptions

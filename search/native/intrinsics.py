@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kwalk.search.native.loops import BLOCK_NUMBA, Intrinsic, LateModule, Word, intrinsic, part
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 
 if TYPE_CHECKING:
     from llvmlite import ir

@@ -34,7 +34,8 @@ import numpy as np
 
 from kwalk.model.language.source import effect_of
 from kwalk.search.base.cache import cache_path, read_beside_module, read_cache, write_beside_module, write_cache
-from kwalk.search.native.machine_code import LoadedCode, cpu
+from kwalk.search.native.machine_code import LoadedCode
+from kwalk.search.native.processor import cpu
 
 Word = Annotated[Any, np.uint64]
 """A uint64 inside a loop, where plain `int` means int64."""

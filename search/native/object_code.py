@@ -7,24 +7,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
-import llvmlite
 import llvmlite.binding as llvm
 
 from kwalk.model.language import KwalkError
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 
 
 @cache
 def _ready() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-
-
-def host() -> str:
-    """Return what `machine_code.cpu` returns, from LLVM."""
-    _ready()
-    features = llvm.get_host_cpu_features().flatten()
-    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
 
 
 def _target(level: int, *, target: str = "") -> llvm.TargetMachine:

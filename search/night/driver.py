@@ -31,7 +31,8 @@ from kwalk.search.kernel.compile.slices import (
     unpack_slices,
 )
 from kwalk.search.minimize.model_signature import signature_of
-from kwalk.search.native.machine_code import LoadedCode, cpu
+from kwalk.search.native.machine_code import LoadedCode
+from kwalk.search.native.processor import cpu
 from kwalk.search.night.exhaustive_task import ExhaustiveTask
 from kwalk.search.night.folder import Manifest, RunFolder, now
 from kwalk.search.night.plan import NightlyTask

@@ -29,7 +29,7 @@ from attrs import define
 from kwalk.model.language import UsageError
 from kwalk.model.language.distributions import kwalk_version
 from kwalk.search.base.atomic_files import cannot_save, save
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.night.config import Config
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.tables import SCHEMAS, TABLES, rows_of, table_of

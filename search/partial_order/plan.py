@@ -21,7 +21,7 @@ from kwalk.search.base.cache import cache_path, read_cache, write_cache
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.model_digest import cache_key
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.partial_order.atom_code import atom_code, words_for
 from kwalk.search.partial_order.dependency_analysis import (
     ConditionFinder,

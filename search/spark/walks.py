@@ -21,7 +21,7 @@ from kwalk.search.base.progress import Progress
 from kwalk.search.base.signals import Interrupts, interrupts_noticed
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import compiled_slices
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.options import UNIFORM, SimulationOptions

@@ -29,7 +29,8 @@ from kwalk.search.kernel.compile.slices import CompiledSlices, load_slices
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
 from kwalk.search.minimize.model_signature import ModelSignature
-from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode, cpu
+from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode
+from kwalk.search.native.processor import cpu
 from kwalk.search.results.confirmation import EngineDisagreement, Origin
 from kwalk.search.simulation.chunks import (
     SimulationPlan,

@@ -14,7 +14,7 @@ from attrs import evolve
 
 from kwalk.model.language import Model
 from kwalk.reports.contradiction_bundle import bundle_of
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.night import driver, run, simulation_task
 from kwalk.search.night.config import config_from
 from kwalk.search.results.trace import Trace

@@ -11,7 +11,7 @@ from pyspark import cloudpickle
 
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import compile_slices
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.night import driver, simulation_task
 from kwalk.search.spark import executors as fleet
 from kwalk.search.spark.work import TaskPayload, walker_of

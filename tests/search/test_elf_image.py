@@ -15,12 +15,13 @@ from kwalk.model.language import Model
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.kernel.compile.compiler import compile_model
 from kwalk.search.kernel.compile.slices import compile_slices
-from kwalk.search.native import machine_code
+from kwalk.search.native import processor
 from kwalk.search.native.compile_all import loop_names
 from kwalk.search.native.elf_image import Image, NotLinked
 from kwalk.search.native.loops import LOOPS
-from kwalk.search.native.machine_code import LoadedCode, cpu
-from kwalk.search.native.object_code import LinkedByLlvm, host, object_code
+from kwalk.search.native.machine_code import LoadedCode
+from kwalk.search.native.object_code import LinkedByLlvm, object_code
+from kwalk.search.native.processor import cpu, host
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="elsewhere LLVM loads all code"
@@ -193,10 +194,10 @@ def machine(monkeypatch, tmp_path):
     boot, processors = tmp_path / "boot", tmp_path / "cpuinfo"
     boot.write_text("a start\n")
     processors.write_text("processor : 0\nflags : sse2 avx2\ncpu MHz : 1\n\nprocessor : 1\nflags : sse2\n")
-    monkeypatch.setattr(machine_code, "BOOT", boot)
-    monkeypatch.setattr(machine_code, "PROCESSORS", processors)
+    monkeypatch.setattr(processor, "BOOT", boot)
+    monkeypatch.setattr(processor, "PROCESSORS", processors)
     asked = []
-    monkeypatch.setattr("kwalk.search.native.object_code.host", lambda: asked.append("LLVM") or f"line {len(asked)}")
+    monkeypatch.setattr("kwalk.search.native.processor.host", lambda: asked.append("LLVM") or f"line {len(asked)}")
     return boot, processors
 
 

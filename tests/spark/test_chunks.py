@@ -17,7 +17,7 @@ from kwalk.model.language import Model
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
 from kwalk.search.minimize.clusters import Clustering
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.simulation import chunks as simulation
 from kwalk.search.simulation.chunks import run_chunk
 from kwalk.search.simulation.options import SWARM, SimulationOptions

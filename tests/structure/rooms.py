@@ -48,6 +48,21 @@ def arrows(path: Path) -> set[str]:
     return set(imported_names(path.read_text(encoding="utf-8"), package))
 
 
+def imports(path: Path) -> Iterator[str]:
+    """The modules that a file imports when it is executed: not those for type checkers only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checked = {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and isinstance(branch.test, ast.Name) and branch.test.id == "TYPE_CHECKING"
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in checked:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def roots(path: Path) -> set[str]:
     """The rooms and the packages that the file imports, by the names of their projects, less the standard library's."""
     packages = {name.removeprefix("kwalk.").split(".")[0] for name in arrows(path)}

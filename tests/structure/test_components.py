@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from attrs import frozen
 
 from kwalk.search.base.components import ENTRIES
 from tests.structure.partial_trees import COMMANDS, PartialTree
-from tests.structure.rooms import ROOMS, ROOT, modules
+from tests.structure.rooms import ROOMS, ROOT, imports, modules
 
 
 @frozen
@@ -73,21 +71,6 @@ NEEDED = {
     "liveness": "exhaust ewd840",
 }
 """What needs a component that has no command of its own."""
-
-
-def imports(path: Path) -> Iterator[str]:
-    """The modules that a file imports when it is executed: not those for type checkers only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    checked = {
-        id(node)
-        for branch in ast.walk(tree)
-        if isinstance(branch, ast.If) and isinstance(branch.test, ast.Name) and branch.test.id == "TYPE_CHECKING"
-        for statement in branch.body
-        for node in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in checked:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @pytest.mark.parametrize("component", COMPONENTS, ids=lambda one: one.name)

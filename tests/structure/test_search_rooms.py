@@ -7,7 +7,7 @@ import graphlib
 from collections import defaultdict
 from pathlib import Path
 
-from tests.structure.rooms import ROOMS, ROOT, arrows, modules
+from tests.structure.rooms import ROOMS, ROOT, arrows, imports, modules
 
 ORDER = (
     "base",
@@ -56,16 +56,9 @@ def test_no_arrow_between_rooms_of_search_runs_back():
     assert back == set()
 
 
-def top_level_imports(path: Path) -> set[str]:
-    """The modules that are imported when this one is, without those for type checkers only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = set()
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kwalk."):
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return found
+def imported_modules(path: Path) -> set[str]:
+    """The modules that this one imports, at once or later; not those for type checkers only."""
+    return {name for module in imports(path) for name in (module, module.rpartition(".")[0])}
 
 
 def test_no_modules_import_each_other():
@@ -73,7 +66,7 @@ def test_no_modules_import_each_other():
     for path in modules(*ROOMS):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name_of[".".join(("kwalk", *parts)).removesuffix(".__init__")] = path
-    graph = {name: (top_level_imports(path) & set(name_of)) - {name} for name, path in name_of.items()}
+    graph = {name: (imported_modules(path) & set(name_of)) - {name} for name, path in name_of.items()}
     packages = {name for name, path in name_of.items() if path.name == "__init__.py"}
     for name in graph:  # a package that gathers its modules is imported with each of them: that is no circle
         graph[name] -= {package for package in packages if name.startswith(f"{package}.")}

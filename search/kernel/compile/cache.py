@@ -29,7 +29,7 @@ def kernel_key(terms: str, cpu: str) -> str:
 
     Args:
         terms: The digest of its terms (see `kwalk.search.kernel.model_digest.terms_digest`).
-        cpu: The machine that it is for, as `kwalk.search.native.machine_code.cpu` describes it.
+        cpu: The machine that it is for, as `kwalk.search.native.processor.cpu` describes it.
     """
     return hashlib.blake2b(f"{terms} {_digest_of_compiler()} {cpu}".encode(), digest_size=16).hexdigest()
 

@@ -18,7 +18,8 @@ from kwalk.search.kernel.compile.cache import Compiled, kernel_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
 from kwalk.search.kernel.model_digest import IN_ORDER, known_parts, parts_of, save_digests, terms_digest
-from kwalk.search.native.machine_code import LoadedCode, cpu
+from kwalk.search.native.machine_code import LoadedCode
+from kwalk.search.native.processor import cpu
 
 if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted

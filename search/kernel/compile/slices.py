@@ -24,7 +24,8 @@ from kwalk.search.kernel.compile.compiler import require_same_terms
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.interface import Kernel, SlicedKernel
 from kwalk.search.kernel.model_digest import terms_digest
-from kwalk.search.native.machine_code import LoadedCode, cpu
+from kwalk.search.native.machine_code import LoadedCode
+from kwalk.search.native.processor import cpu
 
 if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted

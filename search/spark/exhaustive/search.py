@@ -23,7 +23,7 @@ from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.signals import interrupts_noticed
 from kwalk.search.exhaustive.search import ExhaustiveVerdict
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
-from kwalk.search.native.machine_code import cpu
+from kwalk.search.native.processor import cpu
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.chunks import SimulationPlan
