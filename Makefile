@@ -9,6 +9,15 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BIN := .venv/bin
 STAMP := .venv/.kwalk-is-set-up
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# uv installs in a quarter of pip's time. It knows neither pip's certificates nor pip's index, unless it is told.
+UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 UV_LINK_MODE=hardlink \
+	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}}" \
+	$(BIN)/uv
+# What is built from source (pyspark: 450 MB) goes into a wheel that nobody keeps: it is not compressed.
+export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
+# Install a lock of requirements/: by uv if it is there and succeeds, otherwise by pip.
+install = [ -x $(BIN)/uv ] && $(UV) pip install --quiet --python $(BIN)/python --no-build-isolation-package pyspark \
+	--require-hashes -r requirements/$(1).lock 2>.venv/uv.log || $(PIP) install --require-hashes --no-build-isolation -r requirements/$(1).lock
 RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 # The tests start hundreds of processes. Each would compile kwalk's modules again if none of them kept the bytecode.
@@ -26,7 +35,7 @@ setup: ## make .venv with the locked packages and the command .venv/bin/kwalk
 	@$(BIN)/python -c 'import pip' 2>/dev/null && [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] || rm -f $(STAMP)
 	@$(MAKE) --silent --no-print-directory $(STAMP)
 
-$(STAMP): requirements.lock requirements-build.lock pyproject.toml setup.py
+$(STAMP): requirements/run.lock requirements/build.lock requirements/install.lock pyproject.toml setup.py
 	@[ -n "$(PYTHON)" ] || { echo "kwalk needs Python 3.11 or newer, and found none as python3." \
 		"Install one, or name it: make PYTHON=/path/to/python3.12 setup" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 11) and \
@@ -36,15 +45,20 @@ $(STAMP): requirements.lock requirements-build.lock pyproject.toml setup.py
 		$(PYTHON) -m venv --clear .venv || { echo "Could not make .venv." \
 			"On Debian and Ubuntu install the package python3-venv; then run make again." >&2; exit 1; }; \
 		printf '%s' "$(CURDIR)" > .venv/.made-in; }
-	@echo "Installing the locked packages (some minutes the first time) ..."
-	@$(PIP) install --require-hashes -r requirements-build.lock
-	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@echo "Installing the locked packages (a minute the first time) ..."
+	@$(PIP) install --no-compile --require-hashes -r requirements/build.lock
+	@$(PIP) install --no-compile --require-hashes -r requirements/install.lock 2>.venv/uv.log || true
+	@$(MAKE) --silent --no-print-directory .venv/run.lock
 	@said=$$($(PIP) install --no-deps --no-build-isolation --editable . 2>&1) || { echo "$$said" >&2; exit 1; }
 	@echo "Compiling the loops of the searches (a minute, once) ..."
 	@$(BIN)/python -m kwalk.search.native.compile_all
-	@$(BIN)/python -m compileall -q kwalk model invariants search clusters reports
 	@printf '%s' "$(CURDIR)" > $(STAMP)
 	@echo "Ready: $(BIN)/kwalk"
+
+# What targets for developers need beside kwalk: .venv/test.lock, .venv/lint.lock, .venv/docs.lock.
+.venv/%.lock: requirements/%.lock
+	@$(call install,$*)
+	@cp requirements/$*.lock $@
 
 hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
 	@$(BIN)/kwalk hunt --from "$(SNAPSHOT)" --seconds 80 $(ARGS); code=$$?; \
@@ -54,22 +68,22 @@ nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, 
 	@$(BIN)/kwalk nightly hunts/nightly-demo.toml --workers 2 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 
-test: setup ## set up and run the tests (ARGS="-k name" for some of them)
+test: setup .venv/test.lock ## set up and run the tests (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
-test-fast: setup ## the tests that need no Spark, no browser and no long search: 70 s on two cores
+test-fast: setup .venv/test.lock ## the tests that need no Spark, no browser and no long search: 70 s on two cores
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
-test-thorough: setup ## the tests that recompute what make pins has written: many minutes
+test-thorough: setup .venv/test.lock .venv/docs.lock ## the tests that recompute what make pins has written: many minutes
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
 
-fuzz: setup ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
+fuzz: setup .venv/test.lock ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
-pins: setup ## compute the pinned outcomes of searches and mutants again: hours (ARGS="two-admins zombie" for some of them)
+pins: setup .venv/test.lock ## compute the pinned outcomes of searches and mutants again: hours (ARGS="two-admins zombie" for some of them)
 	@$(BIN)/python -m tests.kafka.pins $(ARGS)
 
-lab: setup ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
+lab: setup .venv/test.lock ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
 	@KWALK_LAB=1 $(BIN)/python -m pytest tests/lab $(ARGS)
 
 lab-experiments: setup ## all experiments of the lab on real brokers, with their evidence in build/lab: more than half an hour
@@ -81,7 +95,7 @@ lab-lock: setup ## resolve the jars of the lab with Maven and write their lock f
 pictures: setup ## take the pictures of pages in the documentation again, in Chromium
 	@$(BIN)/python docs/page_pictures.py $(ARGS)
 
-lint: setup types ## ruff and mypy
+lint: setup .venv/lint.lock types ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -92,17 +106,18 @@ types:
 		&& for part in ../../kwalk/*.py ../../kwalk/py.typed ../../model ../../invariants ../../search ../../clusters ../../reports; do \
 			ln -s "$$part" .; done
 
-docs: setup ## build the documentation in build/docs; every warning is an error
+docs: setup .venv/docs.lock ## build the documentation in build/docs; every warning is an error
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo "build/docs/index.html"
 
-bench: setup ## kwalk beside other model checkers, in twenty minutes (ARGS="--works search --tools kwalk C" for less)
+bench: setup .venv/test.lock ## kwalk beside other model checkers, in twenty minutes (ARGS="--works search --tools kwalk C" for less)
 	@$(BIN)/python -m bench $(ARGS)
 
-lock: setup ## resolve the dependencies again and write the lock files
+lock: ## resolve the dependencies again and write the lock files
 	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
-	@echo 'setuptools>=77' | $(RESOLVE) - --output-file requirements-build.lock
-	@$(RESOLVE) pyproject.toml --group dev --output-file requirements.lock
+	@$(RESOLVE) pyproject.toml --output-file requirements/run.lock
+	@for group in build install test lint docs; do \
+		$(RESOLVE) --group $$group --constraint requirements/run.lock --output-file requirements/$$group.lock || exit 1; done
 
 clean: ## remove what can be made again
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .types kwalk-out

@@ -9,7 +9,7 @@ import pytest
 
 from tests.structure.rooms import ROOT
 
-LOCKS = ("requirements.lock", "requirements-build.lock")
+LOCKS = tuple(sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "requirements").glob("*.lock")))
 
 
 def entries(lock):
@@ -33,6 +33,8 @@ def test_no_lock_names_a_registry(lock):
 
 def test_every_dependency_is_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
-    locked = {requirement.split("==")[0] for requirement, *_ in entries("requirements.lock")}
-    assert {re.match(r"[A-Za-z0-9-]+", name)[0] for name in wanted} <= locked
+    wanted = {"run": project["project"]["dependencies"], **project["dependency-groups"]}
+    assert {f"requirements/{name}.lock" for name in wanted} == set(LOCKS)
+    for name, requirements in wanted.items():
+        locked = {requirement.split("==")[0] for requirement, *_ in entries(f"requirements/{name}.lock")}
+        assert {re.match(r"[A-Za-z0-9-]+", each)[0] for each in requirements} <= locked

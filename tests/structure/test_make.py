@@ -31,8 +31,9 @@ def clone(tmp_path):
     """A folder with a space in its name, with what `make` needs, and nothing set up."""
     folder = tmp_path / "a clone"
     folder.mkdir()
-    for name in ("Makefile", "pyproject.toml", "setup.py", "requirements.lock", "requirements-build.lock"):
+    for name in ("Makefile", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
     return folder
 
 
