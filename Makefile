@@ -10,13 +10,12 @@ BIN := .venv/bin
 STAMP := .venv/.kwalk-is-set-up
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv installs in a quarter of pip's time. It knows neither pip's certificates nor pip's index, unless it is told.
-UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 UV_LINK_MODE=hardlink \
-	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}}" \
-	$(BIN)/uv
+INDEX = $$(index=$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}; [ -z "$$index" ] || echo --default-index $$index)
+UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv
 # What is built from source (pyspark: 450 MB) goes into a wheel that nobody keeps: it is not compressed.
 export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
 # Install a lock of requirements/: by uv if it is there and succeeds, otherwise by pip.
-install = [ -x $(BIN)/uv ] && $(UV) pip install --quiet --python $(BIN)/python --no-build-isolation-package pyspark \
+install = [ -x $(BIN)/uv ] && $(UV) pip install --quiet $(INDEX) --python $(BIN)/python --no-build-isolation-package pyspark \
 	--require-hashes -r requirements/$(1).lock 2>.venv/uv.log || $(PIP) install --require-hashes --no-build-isolation -r requirements/$(1).lock
 RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
@@ -115,7 +114,7 @@ bench: setup .venv/test.lock ## kwalk beside other model checkers, in twenty min
 
 lock: ## resolve the dependencies again and write the lock files
 	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
-	@$(RESOLVE) pyproject.toml --output-file requirements/run.lock
+	@$(RESOLVE) pyproject.toml --extra certificates --output-file requirements/run.lock
 	@for group in build install test lint docs; do \
 		$(RESOLVE) --group $$group --constraint requirements/run.lock --output-file requirements/$$group.lock || exit 1; done
 

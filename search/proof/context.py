@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, in_order
 from kwalk.search.proof.certificate import needed_facts, supports
+from kwalk.search.proof.clause_solver import SolverMissing
 from kwalk.search.proof.cubes import Cube, KnownStates
 from kwalk.search.proof.houdini import Houdini, single_leaf_candidates, two_leaf_candidates
 from kwalk.search.proof.pdr import BadStates, Counterexample, Pdr, Proved
@@ -195,6 +196,6 @@ def _checked(name: str, facts: Sequence[Cube], check: Callable[[], bool]) -> Sup
     try:
         if not check():
             raise AssertionError(f"{name}: the independent check refutes a proof.")
-    except TimeoutError as end:
+    except (TimeoutError, SolverMissing) as end:
         return Unsupported(f"a proof was found, and it could not be checked again ({end})", 0)
     return Supported(tuple(facts))

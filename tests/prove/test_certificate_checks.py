@@ -1,6 +1,7 @@
 """The check of certificates without Z3: the clause solver, gates as clauses, and gaps that plain Python confirms."""
 
 import random
+import sys
 
 import pytest
 import z3
@@ -9,11 +10,13 @@ from kwalk.model.examples.scenarios import SCENARIOS
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import lift
 from kwalk.search.proof.certificate import NO_STEP, property_gap
-from kwalk.search.proof.clause_solver import ClauseSolver
+from kwalk.search.proof.clause_solver import ClauseSolver, SolverMissing
 from kwalk.search.proof.context import ProofContext
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.gate_queries import StateGates
+from kwalk.search.proof.prove import prove
 from kwalk.search.proof.slicing import whole_model
+from kwalk.search.results.verdict import Answer
 from kwalk.search.solver.terms import can_be_taken
 
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
@@ -119,3 +122,13 @@ def test_an_invariant_that_fails_initially_is_a_gap():
     start = model.initial[0]
     gap = property_gap(whole_model(lifted), lifted.properties[0], [Cube({0: (start[0], start[0])})])
     assert (gap.state, gap.instance) == (start, NO_STEP)
+
+
+def test_without_the_solver_a_proof_that_rests_on_invariants_is_not_reported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pysat.solvers", None)
+    with pytest.raises(SolverMissing, match=r"pip install 'kwalk\[certificates\]'"):
+        ClauseSolver()
+    model = Model(BY_NAME[SUPPORTED[0][0]])
+    verdict = prove(model, properties=(next(prop for prop in model.properties if prop.key == SUPPORTED[0][1]),))
+    assert verdict.answer is Answer.UNDECIDED
+    assert "could not be checked again" in str((verdict.notes, verdict.proofs))
