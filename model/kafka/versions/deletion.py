@@ -1,4 +1,4 @@
-"""Topics that are deleted, created again under their name, or come back."""
+"""What releases and fixes change about topics that are deleted, created again, or come back."""
 
 from __future__ import annotations
 

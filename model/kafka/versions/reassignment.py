@@ -1,4 +1,4 @@
-"""Reassignments: leader epochs in their requests and in the controller's context, and elections meanwhile."""
+"""What releases and fixes change about reassignments and their leader epochs, and about elections meanwhile."""
 
 from __future__ import annotations
 

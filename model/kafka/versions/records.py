@@ -1,4 +1,4 @@
-"""Records that are lost, differ between replicas, or return under the name of a new topic."""
+"""What releases and fixes change about records that are lost, differ between replicas, or return in a new topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllers and brokers that act on a session, registration or election that has ended."""
+"""What releases and fixes change about controllers and brokers whose session, registration or election has ended."""
 
 from __future__ import annotations
 

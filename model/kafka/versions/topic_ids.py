@@ -1,4 +1,4 @@
-"""Topic ids that are lost, and partitions that are lost with a topic's znode: what releases and fixes change."""
+"""What releases and fixes change about topic ids, and about partitions that are lost with a topic's znode."""
 
 from __future__ import annotations
 
