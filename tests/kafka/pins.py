@@ -2,8 +2,9 @@
 
     python -m tests.kafka.pins [WORD …]
 
-With words, only the commands that contain one of them are run again; the other outcomes stay. Each outcome is kept in
-`build/pins` as soon as it is there: a run that was killed continues where it was, unless a source has changed.
+With words, only the commands that contain one of them, and those without an outcome, are run; the other outcomes stay.
+Each outcome is kept in `build/pins` as soon as it is there: a run that was killed continues where it was, unless a
+source has changed.
 
 Words: a command is *wanted* if a trial of a fix, a document, a run of mutants or a test of the model needs its outcome.
 """
@@ -151,9 +152,10 @@ def _replace(path: Path, text: str) -> None:
 
 
 def chosen(words: list[str]) -> list[str]:
-    """Return the wanted commands that contain one of the words, all without words; searches come first."""
+    """Return the wanted commands that contain a word or have no outcome yet, all without words; searches come first."""
     commands = [*sorted(wanted_searches()), *sorted(wanted_mutants())]
-    return [command for command in commands if not words or any(word in command for word in words)]
+    new = {*commands} - pinned_searches().keys() - pinned_mutants().keys()
+    return [c for c in commands if not words or c in new or any(word in c for word in words)]
 
 
 def main() -> None:

@@ -246,7 +246,7 @@ SEARCHED = (
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
 )
-LARGE = (
+MANY_STATES = (
     ("log-recovery", "2.8.2"),
     ("log-recovery", "2.7"),
     ("log-compaction", "2.8.2"),
@@ -537,7 +537,7 @@ def test_every_version_flag_of_logs_has_a_fix():
 
 
 @pytest.mark.parametrize(
-    ("name", "variant"), [*SEARCHED, *(pytest.param(*story, marks=pytest.mark.thorough) for story in LARGE)]
+    ("name", "variant"), [*SEARCHED, *(pytest.param(*story, marks=pytest.mark.thorough) for story in MANY_STATES)]
 )
 def test_a_search_of_all_states_of_a_log_finds_what_is_broken_and_nothing_else(name, variant):
     model = Model(STORIES[name], variant)

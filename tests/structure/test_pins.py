@@ -51,6 +51,12 @@ def test_a_word_selects_commands_and_the_other_outcomes_stay(runs, tmp_path, mon
     assert (runs, states(tmp_path)) == ([TWO], {ONE: 9, TWO: 1})
 
 
+def test_what_has_no_outcome_yet_is_computed_whatever_the_words(runs, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["pins", "no such word"])
+    pins.main()
+    assert (runs, states(tmp_path)) == ([TWO], {ONE: 9, TWO: 1})
+
+
 def test_a_killed_run_continues_unless_a_source_has_changed(runs, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["pins"])
     monkeypatch.setattr(pins, "sources_digest", lambda: "first")
