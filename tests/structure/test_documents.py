@@ -70,7 +70,10 @@ def test_every_dependency_has_one_line_of_reason():
         for row in re.findall(r"^\| ([\w, -]+) \| .{10,} \|$", table, re.MULTILINE)
         for name in row.split(",")
     ]
-    wanted = packages(PYPROJECT["project"]["dependencies"] + PYPROJECT["dependency-groups"]["dev"])
+    project = PYPROJECT["project"]
+    wanted = {*packages(project["dependencies"]), *packages(project["optional-dependencies"]["certificates"])}
+    for group in PYPROJECT["dependency-groups"].values():
+        wanted |= {*packages(group)} - {"setuptools"}
     assert sorted(set(reasoned) - {"package"}) == sorted(wanted)
 
 
