@@ -49,7 +49,7 @@ def opened(name):
 
 
 def test_a_hand_and_a_reason_why_there_is_none_are_each_for_an_action_of_a_cluster():
-    """An action that has neither is refused when a trace has it: `there is no hand for it`."""
+    """A replay ends at an action that has neither: there is no hand for it."""
     actions = {
         action.name
         for scenario in (*SCENARIOS, REAL_CLUSTER)
