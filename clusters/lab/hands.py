@@ -3,7 +3,8 @@
 Words: a *way* is a kind of request that a broker's controller sends to ZooKeeper, such as the read of a topic's znode;
 in a replay all ways of all brokers are closed by the proxies, and a step opens those that it needs. A *hand* says what
 is done for one action: something from outside (a client's write, a signal), ways that are opened, or one request that
-is let through to a broker. `HANDS` is the table of all of them; `NOT_FORCED` names the actions that have none, and why.
+is let through to a broker. `HANDS` is the table of all of them; `NOT_FORCED` names actions that cannot have one, and
+why. An action that is in neither table cannot be forced yet.
 """
 
 from __future__ import annotations

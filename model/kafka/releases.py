@@ -19,12 +19,14 @@ class ReleaseFlags:
     Attributes:
         fixes: the fixes among them, in the order of their declarations.
         defaults: the settings of the flags that scenarios choose, by name.
+        repairing_nothing: the flags in which releases differ that are no fix, by name, and why.
     """
 
     def __init__(self) -> None:
         self._settings: dict[str, tuple[tuple[str, Setting], ...]] = {}
         self.fixes: list[Fix] = []
         self.defaults: dict[str, bool | str] = {}
+        self.repairing_nothing: dict[str, str] = {}
 
     def version_flag(
         self,
@@ -36,6 +38,7 @@ class ReleaseFlags:
         closes: str = "",
         source: str = "",
         trials: tuple[Trial, ...] = (),
+        no_fix: str = "",
     ) -> Flag:
         """Declare a flag that releases have in different settings: `before`, then those of the releases in `since`.
 
@@ -47,7 +50,10 @@ class ReleaseFlags:
             closes: if the flag is a fix, a sentence on what it is meant to repair.
             source: where the fix comes from.
             trials: the trials on which an audit tests the fix.
+            no_fix: if the flag is no fix, why: what is no answer to a defect.
         """
+        if no_fix:
+            self.repairing_nothing[name] = no_fix
         self._settings[name] = (("0", before), *since.items())
         names = tuple(dict.fromkeys(str(setting) for _, setting in self._settings[name]))
         flag = Flag(name, about, settings=names if isinstance(before, str) else ())

@@ -48,15 +48,14 @@ def opened(name):
 # The table.
 
 
-def test_every_action_of_a_cluster_has_a_hand_or_a_reason_why_it_has_none():
+def test_a_hand_and_a_reason_why_there_is_none_are_each_for_an_action_of_a_cluster():
+    """A replay ends at an action that has neither: there is no hand for it."""
     actions = {
         action.name
         for scenario in (*SCENARIOS, REAL_CLUSTER)
         if scenario.state is Cluster
         for action in scenario.actions
     }
-    assert actions
-    assert actions - HANDS.keys() - NOT_FORCED.keys() == set()
     assert (HANDS.keys() | NOT_FORCED.keys()) - actions == set()
     assert HANDS.keys() & NOT_FORCED.keys() == set()
 

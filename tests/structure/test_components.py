@@ -15,12 +15,25 @@ from tests.structure.rooms import ROOMS, ROOT, imports, modules
 
 @frozen
 class Component:
-    """A folder of `search/`, the components that are built on it, and what shows its results to people."""
+    """A folder of `search/`, the components that are built on it, and what shows its results to people.
+
+    Its commands are those whose handlers show its results, and those that import it themselves.
+    """
 
     name: str
     built_on_it: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
+    handled: tuple[str, ...] = ()
     shown_by: tuple[str, ...] = ()
+
+    @property
+    def commands(self) -> set[str]:
+        """All commands that go with it."""
+        importing = (
+            path.stem.replace("_", "-")
+            for path in modules("reports/commands")
+            if any(name.startswith(f"kwalk.search.{self.name}.") for name in imports(path))
+        )
+        return {*self.handled, *importing}
 
     @property
     def files(self) -> set[str]:
@@ -31,19 +44,19 @@ class Component:
 
 NIGHT = Component(
     "night",
-    commands=("nightly", "compare", "page"),
+    handled=("nightly", "compare", "page"),
     shown_by=("reports/handlers/nightly.py", "reports/nightly", "reports/nightly_compare"),
 )
 COMPONENTS = (
     Component("symmetry"),
     Component("partial_order"),
     Component("liveness"),
-    Component("proof", commands=("prove", "check-certificate"), shown_by=("reports/handlers/certificate.py",)),
+    Component("proof", handled=("prove", "check-certificate"), shown_by=("reports/handlers/certificate.py",)),
     Component("spark", built_on_it=("night",)),
     NIGHT,
     Component(
         "analyses",
-        commands=("check", "hunt", "audit", "mutate", "explain", "graph", "explore"),
+        handled=("check", "hunt", "audit", "mutate", "explain", "graph", "explore"),
         shown_by=(
             *(f"reports/handlers/{name}.py" for name in ("audit", "explain", "explore", "graph", "incident", "mutate")),
             *(f"reports/pages/{name}.py" for name in ("analysis", "audit", "explanation", "graph_page", "mutation")),

@@ -99,4 +99,5 @@ ALTER_PARTITION_BY_TOPIC_ID = version_flag(
     "KAFKA-13916 (3.3): a leader asks for an ISR by the topic id of its log, and the controller refuses it "
     "(UNKNOWN_TOPIC_ID) if its context has another one",
     {"3.3": True},
+    no_fix="another check, and no answer to a defect",
 )
