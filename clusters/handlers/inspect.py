@@ -62,11 +62,11 @@ def run_inspect(options: Namespace) -> int:
     return written.checked(exit_codes[worst])
 
 
-def _next_command(found: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
+def _next_command(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
     """Return the command that plans the repair of a single damaged snapshot, with its label."""
-    if len(found) > 1 or not found[0].inspection.exit_code or not can_plan(scenario):
+    if len(snapshots) > 1 or not snapshots[0].inspection.exit_code or not can_plan(scenario):
         return {}
-    return {"Plan of repair": shlex.join(["kwalk", "recover", found[0].path])}
+    return {"Plan of repair": shlex.join(["kwalk", "recover", snapshots[0].path])}
 
 
 def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "inspect") -> Scenario:
@@ -99,24 +99,24 @@ def _inspect(scenario: Scenario, path: str) -> Inspection:
 # Text.
 
 
-def blocks_of(found: Sequence[Inspected], most: int) -> Iterator[Block]:
+def blocks_of(snapshots: Sequence[Inspected], most: int) -> Iterator[Block]:
     """Yield what is printed: of several snapshots a table, of one its findings, the worst first."""
-    if len(found) > 1:
-        yield Paragraph(_fleet_headline(found))
-        yield _fleet(found)
+    if len(snapshots) > 1:
+        yield Paragraph(_fleet_headline(snapshots))
+        yield _fleet(snapshots)
         yield Paragraph("`kwalk inspect SNAPSHOT` of a single one shows its findings and the way out.", 2)
     else:
-        yield from _snapshot(found[0], most)
+        yield from _snapshot(snapshots[0], most)
 
 
-def _fleet_headline(found: Sequence[Inspected]) -> Line:
-    counts = {severity: sum(one.inspection.severity is severity for one in found) for severity in Severity}
+def _fleet_headline(snapshots: Sequence[Inspected]) -> Line:
+    counts = {severity: sum(one.inspection.severity is severity for one in snapshots) for severity in Severity}
     parts = [f"{count} {HEADLINES[severity].lower()}" for severity, count in counts.items() if count]
-    return f"{len(found)} snapshots: {', '.join(parts)}."
+    return f"{len(snapshots)} snapshots: {', '.join(parts)}."
 
 
-def _fleet(found: Sequence[Inspected]) -> DataTable:
-    ordered = sorted(found, key=lambda one: one.inspection.severity.rank)
+def _fleet(snapshots: Sequence[Inspected]) -> DataTable:
+    ordered = sorted(snapshots, key=lambda one: one.inspection.severity.rank)
     rows = []
     for one in ordered:
         kinds = [f"{kind.name} {len(seen)}" for kind, seen in one.inspection.by_kind().items() if _is_damage(kind)]
@@ -156,10 +156,12 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
-    lines: list[Line] = [f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in seen[:most]]
-    if len(seen) > most:
-        lines.append(f"… and {len(seen) - most:,} more; --most {len(seen)} shows them all")
+def _card(kind: FindingKind, observations: Sequence[Observation], most: int) -> Card:
+    lines: list[Line] = [
+        f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in observations[:most]
+    ]
+    if len(observations) > most:
+        lines.append(f"… and {len(observations) - most:,} more; --most {len(observations)} shows them all")
     blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines), 4)]
     texts = {
         "Now": kind.now,
@@ -175,7 +177,7 @@ def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
         blocks.append(Paragraph([Span("Read: ", "faint"), kind.story], 4))
     title: list[str | Span] = [
         strong(kind.severity.value, TONES[kind.severity]),
-        f"  {kind.title} ({len(seen):,})",
+        f"  {kind.title} ({len(observations):,})",
     ]
     return Card(title, tuple(blocks), TONES[kind.severity])
 
@@ -183,7 +185,7 @@ def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
 # For machines.
 
 
-def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, Any]:
+def inspections_object(snapshots: Sequence[Inspected], command: str) -> dict[str, Any]:
     """Return the JSON object of an inspection."""
     return {
         "format": FORMAT,
@@ -198,12 +200,12 @@ def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, An
                 "kinds": [_kind_object(kind, seen) for kind, seen in one.inspection.by_kind().items()],
                 "notes": list(one.inspection.notes),
             }
-            for one in found
+            for one in snapshots
         ],
     }
 
 
-def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, Any]:
+def _kind_object(kind: FindingKind, observations: Sequence[Observation]) -> dict[str, Any]:
     return {
         "kind": kind.name,
         "severity": kind.severity.value,
@@ -217,14 +219,14 @@ def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, An
         "grep": list(kind.grep),
         "story": kind.story,
         "findings": [
-            {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in seen
+            {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in observations
         ],
     }
 
 
-def rows_of(found: Iterable[Inspected]) -> Iterator[dict[str, str]]:
+def rows_of(snapshots: Iterable[Inspected]) -> Iterator[dict[str, str]]:
     """Yield a row for each finding, with the columns of `COLUMNS`."""
-    for one in found:
+    for one in snapshots:
         for seen in one.inspection.observations:
             row = {
                 "snapshot": one.path,
@@ -238,46 +240,46 @@ def rows_of(found: Iterable[Inspected]) -> Iterator[dict[str, str]]:
             yield row
 
 
-def _write_tables(found: Sequence[Inspected], options: Namespace) -> dict[str, str]:
+def _write_tables(snapshots: Sequence[Inspected], options: Namespace) -> dict[str, str]:
     """Write the tables that options name; return their paths by what they are."""
     written: dict[str, str] = {}
     with document_folder(options.csv, "--csv") as folder:
         if folder is not None:
             name = Path(options.csv).name
-            folder.write({name: _csv(found)})
+            folder.write({name: _csv(snapshots)})
             written["CSV"] = options.csv
     with document_folder(options.parquet, "--parquet") as folder:
         if folder is not None:
             from kwalk.search.base.parquet import write_texts
 
-            write_texts(Path(options.parquet), COLUMNS, list(rows_of(found)))
+            write_texts(Path(options.parquet), COLUMNS, list(rows_of(snapshots)))
             written["Parquet"] = options.parquet
     return written
 
 
-def _write_pages(found: Sequence[Inspected], scenario: Scenario, options: Namespace) -> dict[str, str]:
+def _write_pages(snapshots: Sequence[Inspected], scenario: Scenario, options: Namespace) -> dict[str, str]:
     """Write the page of an incident, with a plan of repair, if options name one; UsageError for several snapshots."""
     if options.html is None and options.markdown is None:
         return {}
-    if len(found) > 1:
+    if len(snapshots) > 1:
         raise UsageError("--html and --markdown write the page of one snapshot. Name one, or use --csv.")
-    one = found[0]
+    one = snapshots[0]
     with shown_on_stderr() as report:
         recovery = planned(problem_of(scenario, one.path, one.inspection), report)
     return write_documents(Incident(one.path, one.inspection, recovery).lead(), options)
 
 
-def _csv(found: Sequence[Inspected]) -> str:
+def _csv(snapshots: Sequence[Inspected]) -> str:
     """Return the findings as CSV; a cell that a spreadsheet would take for a formula gets an apostrophe."""
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
-    for row in rows_of(found):
+    for row in rows_of(snapshots):
         table.writerow({name: f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for name, cell in row.items()})
     return text.getvalue()
 
 
-def prometheus(found: Sequence[Inspected]) -> str:
+def prometheus(snapshots: Sequence[Inspected]) -> str:
     """Return gauges in Prometheus' text format, for its node exporter's text file collector.
 
     Source: Prometheus, Exposition formats, version 0.0.4.
@@ -286,7 +288,7 @@ def prometheus(found: Sequence[Inspected]) -> str:
         "# HELP kwalk_inspect_findings Places with a finding, by kind.",
         "# TYPE kwalk_inspect_findings gauge",
     ]
-    for one in found:
+    for one in snapshots:
         for kind, seen in one.inspection.by_kind().items():
             labels = _labels({"snapshot": one.path, "kind": kind.name, "severity": kind.severity.value})
             lines.append(f"kwalk_inspect_findings{labels} {len(seen)}")
@@ -295,7 +297,7 @@ def prometheus(found: Sequence[Inspected]) -> str:
         "# TYPE kwalk_inspect_condition gauge",
     ]
     codes = {Severity.NOTE: 0, Severity.LATENT: 1, Severity.BROKEN: 2}
-    for one in found:
+    for one in snapshots:
         lines.append(f"kwalk_inspect_condition{_labels({'snapshot': one.path})} {codes[one.inspection.severity]}")
     return "\n".join(lines) + "\n"
 
@@ -306,4 +308,4 @@ def _labels(pairs: Mapping[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
-    return re.sub(r'[\\"\n]', lambda found: {"\\": r"\\", '"': r"\"", "\n": r"\n"}[found[0]], value)
+    return re.sub(r'[\\"\n]', lambda match: {"\\": r"\\", '"': r"\"", "\n": r"\n"}[match[0]], value)

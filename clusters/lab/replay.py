@@ -805,14 +805,16 @@ class TraceReplay:
             if earliest is None or earliest >= epoch:
                 self.lab.rules.free(passage)
 
-    def _free_first(self, wanted: Callable[[ProxiedFrame], bool], what: str, seconds: float, state: Any = None) -> bool:
+    def _free_first(
+        self, matches: Callable[[ProxiedFrame], bool], what: str, seconds: float, state: Any = None
+    ) -> bool:
         """Let the oldest waiting frame of some kind pass; wait for it if there is none."""
 
         def free() -> bool:
             if state is not None:
                 self._pass_metadata(state)
             for passage in self.lab.rules.waiting_passages():
-                if passage.frame.direction is Direction.REQUEST and wanted(passage.frame):
+                if passage.frame.direction is Direction.REQUEST and matches(passage.frame):
                     self.lab.rules.free(passage)
                     return True
             return False

@@ -247,14 +247,14 @@ def _reading_blocks(reading: Reading, diagnosis: list[str]) -> Iterator[Block]:
     yield Paragraph("")
 
 
-def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding | None) -> Iterator[str]:
+def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], top_finding: Finding | None) -> Iterator[str]:
     """Yield every file that was written, then the commands that reproduce what was found."""
     for prop, paths in files.items():
-        first = shown is not None and prop == shown.prop
+        first = top_finding is not None and prop == top_finding.prop
         about = "" if first else f" of {prop}"
         yield from (f"{LABELS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
-    if shown and shown.prop in files:
-        yield f"Reproduce: kwalk replay {shlex.quote(str(files[shown.prop]['trace']))}"
+    if top_finding and top_finding.prop in files:
+        yield f"Reproduce: kwalk replay {shlex.quote(str(files[top_finding.prop]['trace']))}"
         yield f"Search again: {verdict.command}"
     else:
         yield f"Reproduce: {verdict.command}"

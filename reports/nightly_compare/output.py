@@ -68,9 +68,9 @@ def _card(title: str, sentences: Iterable[str], tone: str = "") -> Iterator[Bloc
 
 
 def _clusters(
-    comparison: Comparison, word: str, found: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
+    comparison: Comparison, word: str, clusters: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
 ) -> Iterator[Block]:
-    cards = tuple(_cluster_card(comparison, word, *each, link) for each in found)
+    cards = tuple(_cluster_card(comparison, word, *each, link) for each in clusters)
     shown, folded = cards[: OPEN[word]], cards[OPEN[word] :]
     yield from shown
     if folded:

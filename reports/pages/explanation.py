@@ -332,11 +332,11 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
 # JSON.
 
 
-def explanations_object(found: Sequence[tuple[ReportedExplanation, Path | None]]) -> dict[str, Any]:
+def explanations_object(explanations: Sequence[tuple[ReportedExplanation, Path | None]]) -> dict[str, Any]:
     """Return explanations as an object for scripts: that of the worst, with those of all as `series` if several."""
-    worst = max(found, key=lambda each: each[0].fit.exit_code)
-    code = exit_code_of([report for report, _ in found])
-    several = [explanation_object(*each) for each in found] if len(found) > 1 else []
+    worst = max(explanations, key=lambda each: each[0].fit.exit_code)
+    code = exit_code_of([report for report, _ in explanations])
+    several = [explanation_object(*each) for each in explanations] if len(explanations) > 1 else []
     return {**explanation_object(*worst), "exit_code": code, "series": several}
 
 

@@ -92,9 +92,9 @@ def conclusion(inspection: Inspection) -> str:
     return f"{worst.title[0].upper()}{worst.title[1:]}: {places(by_kind[worst], 3)}."
 
 
-def places(seen: Sequence[Observation], most: int) -> str:
+def places(observations: Sequence[Observation], most: int) -> str:
     """Return the subjects of observations, the first ones by name."""
-    subjects = list(dict.fromkeys(one.subject for one in seen))
+    subjects = list(dict.fromkeys(one.subject for one in observations))
     listed = ", ".join(subjects[:most])
     return f"{listed} and {len(subjects) - most:,} more" if len(subjects) > most else listed
 
@@ -161,10 +161,12 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
     yield from _rest(incident)
 
 
-def _card(kind: FindingKind, seen: Sequence[Observation], since: str) -> Card:
-    lines: list[Line] = [f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in seen[:PLACES]]
-    if len(seen) > PLACES:
-        lines.append(f"… and {len(seen) - PLACES:,} more: kwalk inspect --most {len(seen)}")
+def _card(kind: FindingKind, observations: Sequence[Observation], since: str) -> Card:
+    lines: list[Line] = [
+        f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in observations[:PLACES]
+    ]
+    if len(observations) > PLACES:
+        lines.append(f"… and {len(observations) - PLACES:,} more: kwalk inspect --most {len(observations)}")
     texts = {
         "Users notice now": kind.now,
         "Since": since,
@@ -179,7 +181,10 @@ def _card(kind: FindingKind, seen: Sequence[Observation], since: str) -> Card:
         blocks.append(CodeBlock(kind.grep))
     if kind.story:
         blocks.append(Paragraph([strong("Read:"), " ", link(kind.story)]))
-    title: list[str | Span] = [strong(kind.severity.value, TONES[kind.severity]), f"  {kind.title} ({len(seen):,})"]
+    title: list[str | Span] = [
+        strong(kind.severity.value, TONES[kind.severity]),
+        f"  {kind.title} ({len(observations):,})",
+    ]
     return Card(title, tuple(blocks), TONES[kind.severity])
 
 

@@ -218,11 +218,11 @@ UNPRINTABLE = {
 """Texts for differences whose values mean nothing to people."""
 
 
-def differences(saved: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+def differences(saved: dict[str, Any], current: dict[str, Any]) -> list[str]:
     """Return the differences as texts; the sources only if nothing else differs."""
     texts: list[str] = []
-    for name in dict.fromkeys([*wanted, *saved]):
-        before, now = saved.get(name), wanted.get(name)
+    for name in dict.fromkeys([*current, *saved]):
+        before, now = saved.get(name), current.get(name)
         if before == now or (name in UNPRINTABLE and texts):
             continue
         texts += [UNPRINTABLE[name]] if name in UNPRINTABLE else _difference(name, before, now)
@@ -239,7 +239,7 @@ def _difference(name: str, before: Any, now: Any) -> list[str]:
 
 
 def check_compatible(
-    options: CheckpointOptions, saved: dict[str, Any] | None, wanted: dict[str, Any], stored: int | None
+    options: CheckpointOptions, saved: dict[str, Any] | None, current: dict[str, Any], stored: int | None
 ) -> None:
     """Raise a UsageError unless the search resumes from a checkpoint of the same search, or starts without one.
 
@@ -261,7 +261,7 @@ def check_compatible(
             f"The checkpoint in {place} is of {age} kwalk (format {saved.get('format')}, not {FORMAT}). Resume it with "
             "that version, or start again in another folder."
         )
-    different = differences(saved, wanted)
+    different = differences(saved, current)
     if different:
         raise UsageError(
             f"The checkpoint in {place} is of another search: {'; '.join(different)}. Use the same model and options."

@@ -61,8 +61,8 @@ class BeamSearch:
         self._allocate(BRANCHING * self.width)
         search_along(self._view(target, packed_rows([start], self.kernel.words)), self._cursor([start], 0))
 
-    def _allocate(self, wanted: int) -> None:
-        self.max_states = min(MAX_STATES, 1 << (wanted - 1).bit_length())
+    def _allocate(self, states: int) -> None:
+        self.max_states = min(MAX_STATES, 1 << (states - 1).bit_length())
         bytes_per_state = 8 * self.kernel.words + 8
         self.states = KeyStore(self.kernel.words, self.max_states * bytes_per_state, widest_step=self.kernel.instances)
         while self.states.grow(0):

@@ -161,11 +161,11 @@ def memory_bytes(text: str, place: str) -> int:
 class _Table:
     """A table of the configuration; its methods raise UsageError for a value of a wrong type."""
 
-    def __init__(self, content: Mapping[str, Any], place: str, known: tuple[str, ...]) -> None:
+    def __init__(self, content: Mapping[str, Any], place: str, settings: tuple[str, ...]) -> None:
         self.content, self.place = content, place
         for name in content:
-            if name not in known:
-                raise UsageError(f"{place}: {unknown('setting', str(name), known)}")
+            if name not in settings:
+                raise UsageError(f"{place}: {unknown('setting', str(name), settings)}")
 
     def given(self, name: str, kind: type, what: str) -> Any:
         """Return a value of that type; None if it is missing."""

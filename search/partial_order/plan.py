@@ -162,10 +162,10 @@ class Planner:
         return observe_relations(self.model, self.kernel, self.groups, len(self.atoms.terms), code)
 
     def _conditions(
-        self, analysis: DependencyAnalysis, seen: ObservedRelations, do_not_accord: Sequence[int]
+        self, analysis: DependencyAnalysis, observed: ObservedRelations, do_not_accord: Sequence[int]
     ) -> tuple[np.ndarray, list[list[int]]]:
         """Return for pairs of groups the number of their condition (-1: none), and the atoms of each condition."""
-        finder = ConditionFinder(analysis, self.kernel.unpack(seen.states), seen.co_enabled)
+        finder = ConditionFinder(analysis, self.kernel.unpack(observed.states), observed.co_enabled)
         numbers, atoms = np.full((len(self.groups), len(self.groups)), -1, np.int64), list[list[int]]()
         pairs = list(finder.pairs(do_not_accord))
         for done, (one, other) in enumerate(pairs):

@@ -57,12 +57,12 @@ class Reduction:
         ends = (i.index for i in model.instances if i.action.by.system or not self.finds_quiescent)
         return bit_row(ends, kernel.instance_words)
 
-    def close(self, found: Iterable[int]) -> None:
+    def close(self, properties: Iterable[int]) -> None:
         """Stop looking for these properties, but not for their errors.
 
         Only between two depths, so that any number of workers agrees.
         """
-        self.open[np.isin(self.plan.goal_properties, list(found))] = 0
+        self.open[np.isin(self.plan.goal_properties, list(properties))] = 0
 
     @property
     def proved(self) -> list[PropertyInstance]:

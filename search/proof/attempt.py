@@ -200,19 +200,21 @@ class ProofAttempt:
         """End with a violation that is as short as a step that leaves its domain after `instances`."""
         self._end_with(self._domain_error(start, instances), len(instances) + 1, self.open)
 
-    def _refuse_error(self, found: BoundedCounterexample) -> None:
+    def _refuse_error(self, counterexample: BoundedCounterexample) -> None:
         """If the property raises an error where it seems violated or witnessed, end with a violation as short."""
-        prop = found.prop.prop
+        prop = counterexample.prop.prop
         try:
-            path = tuple(self.model.instances[number].key for number in found.instances)
-            states = run(self.model, self.model.initial[found.start], path)
+            path = tuple(self.model.instances[number].key for number in counterexample.instances)
+            states = run(self.model, self.model.initial[counterexample.start], path)
         except (IndexError, ReplayError):  # no path in plain Python, which is found out when the trace is confirmed
             return
         try:
             self.model.truth(prop, *states[: -3 if prop.kind is Kind.STEP else -2 : -1])
         except DomainError as error:
             self.proofs.pop(prop.index, None)
-            self._end_with(_with_path(error, path), len(path), [each for each in self.open if each is not found.prop])
+            self._end_with(
+                _with_path(error, path), len(path), [each for each in self.open if each is not counterexample.prop]
+            )
 
     def _end_with(self, error: DomainError, steps: int, properties: list[LiftedProperty]) -> None:
         """End with a violation of at most so many steps of one of the properties; raise the error without one."""
@@ -256,61 +258,61 @@ class ProofAttempt:
             known = self._with_counterexample(prop, known)
         self.proofs[prop.prop.index] = known
 
-    def _by_induction(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+    def _by_induction(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Try induction and k-induction."""
         max_k = min(self.options.induction, self.refuted)
         if prop.prop.kind is Kind.REACHABLE or not max_k:
-            return known
+            return result
         try:
             context = self._context.slice_context(prop)
             context.relation.effort = self._induction_effort()
             if find_cti(context.relation, prop.prop.index) is None:
                 implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
                 method = implied if cannot_fail(context.relation, prop.prop.index) else "inductive"
-                return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
+                return evolve(result, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
             k = least_k(context.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:
-            return evolve(known, method=f"induction: {end}")
+            return evolve(result, method=f"induction: {end}")
         if k is None:
-            return evolve(known, method=f"not inductive, looking back up to {max_k} steps")
-        return evolve(known, outcome=ProofOutcome.PROVED, k=k, method=f"{k}-inductive")
+            return evolve(result, method=f"not inductive, looking back up to {max_k} steps")
+        return evolve(result, outcome=ProofOutcome.PROVED, k=k, method=f"{k}-inductive")
 
     def _induction_effort(self) -> SolverEffort:
         limit = time.process_time() + INDUCTION_CPU_SECONDS
         return SolverEffort(deadline=self._context.deadline, cpu_deadline=limit)
 
-    def _by_support(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+    def _by_support(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Try supporting invariants; a violation that is found on the way ends the attempt."""
         outcome = self._context.support(prop)
         if isinstance(outcome, GoalReached):
             path = BoundedCounterexample(self._start_of(outcome.start), outcome.instances, prop)
-            return self._reached(prop, path, known)
+            return self._reached(prop, path, result)
         if isinstance(outcome, Counterexample):
-            return self._reached(prop, self._path_of(outcome, prop), known)
+            return self._reached(prop, self._path_of(outcome, prop), result)
         if isinstance(outcome, Supported):
             texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
             self.facts[prop.prop.index] = outcome.facts
-            known = evolve(known, k=1, support=texts, certificate=certificate_of(self.model, outcome.facts))
+            result = evolve(result, k=1, support=texts, certificate=certificate_of(self.model, outcome.facts))
             if prop.prop.kind is Kind.REACHABLE:
-                return evolve(known, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
-            return evolve(known, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")
-        return evolve(known, method=outcome.reason, refuted=max(known.refuted, outcome.refuted))
+                return evolve(result, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
+            return evolve(result, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")
+        return evolve(result, method=outcome.reason, refuted=max(result.refuted, outcome.refuted))
 
     def _path_of(self, outcome: Counterexample, prop: LiftedProperty) -> BoundedCounterexample:
         start = next(n for n, state in enumerate(self.model.initial) if outcome.start.contains_state(state))
         return BoundedCounterexample(start, outcome.instances, prop)
 
-    def _reached(self, prop: LiftedProperty, path: BoundedCounterexample, known: ProofResult) -> ProofResult:
+    def _reached(self, prop: LiftedProperty, path: BoundedCounterexample, result: ProofResult) -> ProofResult:
         """Record a behaviour to a violation or witness that was found going backwards, which may not be shortest."""
         steps = len(path.instances)
         if prop.prop.kind is Kind.REACHABLE:
-            return evolve(known, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
-        self.found, self.found_refuted = path, known.refuted
+            return evolve(result, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
+        self.found, self.found_refuted = path, result.refuted
         self._shorten(prop, steps)
         self._refuse_error(self.found)
         if self.error is not None:
-            return known
-        return evolve(known, outcome=ProofOutcome.VIOLATED, method=f"after {len(self.found.instances)} steps")
+            return result
+        return evolve(result, outcome=ProofOutcome.VIOLATED, method=f"after {len(self.found.instances)} steps")
 
     def _shorten(self, prop: LiftedProperty, steps: int) -> None:
         """Search for a shorter violation of a property than the one of `steps` steps."""
@@ -340,7 +342,7 @@ class ProofAttempt:
         known = steps if progress.ended else progress.refuted
         self.found_refuted, self.refuted = min(self.found_refuted, known), progress.refuted
 
-    def _with_counterexample(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+    def _with_counterexample(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
         context = self._context.slice_context(prop)
         facts = context.facts or []
@@ -349,11 +351,11 @@ class ProofAttempt:
             cti = find_cti(context.relation, prop.prop.index, facts)
             if cti is not None:
                 outcome = trace_back(context.relation, cti, context.rows, facts)
-                known = evolve(known, counterexample=f"{cti.text(self.model)}: {outcome.text()}")
+                result = evolve(result, counterexample=f"{cti.text(self.model)}: {outcome.text()}")
                 if outcome.path is not None:
                     path = self._path_of(outcome.path.then(cti.step.instance), prop)
-                    return self._reached(prop, path, known)
-        return known
+                    return self._reached(prop, path, result)
+        return result
 
     # Plain Python.
 

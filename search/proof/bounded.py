@@ -87,11 +87,11 @@ class BoundedCheck:
             self._solver.add(self._terms.expression(constraint))
         self._asserted = len(self.unrolling.constraints)
 
-    def _solve(self, wanted: Term, bad: list[Term], deadline: float | None) -> None:
+    def _solve(self, goal: Term, bad: list[Term], deadline: float | None) -> None:
         if deadline is not None:
             self._solver.set("timeout", max(1, int(1000 * (deadline - time.monotonic()))))
         self._solver.push()
-        self._solver.add(self._terms.expression(wanted), *self._terms.domain())
+        self._solver.add(self._terms.expression(goal), *self._terms.domain())
         result = self._solver.check()
         if result == z3.sat:
             self._record(self._solver.model(), bad)

@@ -184,9 +184,9 @@ class _ProofVerdict:
         if ProofOutcome.PROVED in outcomes:
             yield "proved for behaviours of any length, within the bounds: nothing is proved of larger sizes or budgets"
 
-    def _length_note(self, found: BoundedCounterexample) -> str:
+    def _length_note(self, counterexample: BoundedCounterexample) -> str:
         depths = self.attempt.found_refuted
-        if depths >= len(found.instances):
+        if depths >= len(counterexample.instances):
             return f"no shorter violation exists: depths 0 to {depths - 1} are refuted" if depths else "none is shorter"
         return f"a shorter violation may exist: only depths 0 to {depths - 1} are refuted"
 

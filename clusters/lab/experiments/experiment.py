@@ -138,11 +138,11 @@ class ExperimentResult:
         return dict(Counter(observation.outcome for observation in self.observations).most_common())
 
 
-def wilson(seen: int, rounds: int) -> tuple[float, float]:
+def wilson(successes: int, rounds: int) -> tuple[float, float]:
     """Return the 95 % confidence interval of a rate (E. B. Wilson, 1927)."""
     if not rounds:
         return 0.0, 1.0
-    z, rate = 1.96, seen / rounds
+    z, rate = 1.96, successes / rounds
     middle = rate + z * z / (2 * rounds)
     width = z * math.sqrt(rate * (1 - rate) / rounds + z * z / (4 * rounds * rounds))
     scale = 1 + z * z / rounds

@@ -291,22 +291,22 @@ def _list(m: SymbolicMachine, iterable: Any = ()) -> Any:
     return list_of(m, _items(m, iterable))
 
 
-def list_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
+def list_of(m: SymbolicMachine, items: list[tuple[Term, Any]]) -> Any:
     """Return a list of the items that are there."""
-    if any(condition is not m.terms.true for condition, _ in found):
-        return VaryingItems(tuple(found))
-    return make_list(m, [value for _, value in found])
+    if any(condition is not m.terms.true for condition, _ in items):
+        return VaryingItems(tuple(items))
+    return make_list(m, [value for _, value in items])
 
 
 def _tuple(m: SymbolicMachine, iterable: Any = ()) -> Any:
     return tuple_of(m, _items(m, iterable))
 
 
-def tuple_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
+def tuple_of(m: SymbolicMachine, items: list[tuple[Term, Any]]) -> Any:
     """Return a tuple of the items that are there."""
-    if any(condition is not m.terms.true for condition, _ in found):
-        return VaryingItems(tuple(found), tuple)
-    return tuple(value for _, value in found)
+    if any(condition is not m.terms.true for condition, _ in items):
+        return VaryingItems(tuple(items), tuple)
+    return tuple(value for _, value in items)
 
 
 def part(m: SymbolicMachine, sequence: Any, lower: Any, upper: Any) -> Any:
@@ -527,13 +527,13 @@ ATTRIBUTES = ("head", "is_empty", "taken")
 """The operations of containers that are read, and not called."""
 
 
-def property_value(m: SymbolicMachine, found: Any) -> Any:
+def property_value(m: SymbolicMachine, attribute: Any) -> Any:
     """Return the value of an attribute that is read and not called: a property is executed."""
-    if isinstance(found, Method) and isinstance(found.function, property):
-        return call_function(m, found.function.fget, [found.owner], {})
-    if isinstance(found, Method) and found.function in ATTRIBUTES:
-        return containers.OPERATIONS[found.function](m, found.owner)
-    return found
+    if isinstance(attribute, Method) and isinstance(attribute.function, property):
+        return call_function(m, attribute.function.fget, [attribute.owner], {})
+    if isinstance(attribute, Method) and attribute.function in ATTRIBUTES:
+        return containers.OPERATIONS[attribute.function](m, attribute.owner)
+    return attribute
 
 
 def _operate(

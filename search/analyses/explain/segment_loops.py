@@ -188,10 +188,10 @@ def holds_part(program: ClauseProgram, first: int, end: int, key: int) -> bool:
 
 
 @loop
-def holding(program: ClauseProgram, keys: int, words: int, found: BoolArray) -> None:
-    """Set found[n] to whether the program holds in the n-th packed state at an address."""
-    for number in range(len(found)):
-        found[number] = holds(program, keys + 8 * words * number)
+def holding(program: ClauseProgram, keys: int, words: int, results: BoolArray) -> None:
+    """Set results[n] to whether the program holds in the n-th packed state at an address."""
+    for number in range(len(results)):
+        results[number] = holds(program, keys + 8 * words * number)
 
 
 @part
@@ -267,18 +267,18 @@ def _is_off(segment: Segment, row: WordArray) -> bool:
 
 
 @part
-def _store_successors(segment: Segment, cursor: Int64Array, index: int, made: tuple[int, int]) -> None:
+def _store_successors(segment: Segment, cursor: Int64Array, index: int, counts: tuple[int, int]) -> None:
     """Store the free successors of a state; if a calm search has a prompt step, only the first of these."""
     if segment.timing != TIMING_HASTY:
-        for j in range(made[0]):
+        for j in range(counts[0]):
             if segment.kinds[integer(peek32(segment.taken, j))] == StepKind.PROMPT:
                 _store(segment, cursor, index, j)
                 _count_hits(segment, 0)
                 return
     _count_hits(segment, 1)
-    for j in range(made[0]):
+    for j in range(counts[0]):
         kind = segment.kinds[integer(peek32(segment.taken, j))]
-        idle = kind == StepKind.IDLE_TIME and (made[1] != 0 or segment.timing == TIMING_HASTY)
+        idle = kind == StepKind.IDLE_TIME and (counts[1] != 0 or segment.timing == TIMING_HASTY)
         if idle or kind in (StepKind.ROUTINE, StepKind.PROMPT):
             _store(segment, cursor, index, j)
 
@@ -370,9 +370,9 @@ def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
 
 
 @loop
-def at_rest(segment: Segment, found: BoolArray) -> None:
-    """Set found[n] to whether state n is at rest."""
-    for index in range(len(found)):
+def at_rest(segment: Segment, results: BoolArray) -> None:
+    """Set results[n] to whether state n is at rest."""
+    for index in range(len(results)):
         _expand(segment, index)
         _count_hits(segment, 0)
-        found[index] = _is_off(segment, segment.busy_row)
+        results[index] = _is_off(segment, segment.busy_row)

@@ -345,7 +345,7 @@ class DistributedExplorer(ExplorationResult):
         raise EngineDisagreement(f"No state of depth {depth} leads to {child.tolist()}, contrary to its link.")
 
 
-def _buckets_of(found: np.ndarray, buckets: int) -> np.ndarray:
+def _buckets_of(places: np.ndarray, buckets: int) -> np.ndarray:
     """Return the buckets of places."""
     bits = buckets.bit_length() - 1
-    return (found >> np.uint64(64 - bits)).astype(np.int64) if bits else np.zeros(len(found), np.int64)
+    return (places >> np.uint64(64 - bits)).astype(np.int64) if bits else np.zeros(len(places), np.int64)

@@ -161,11 +161,11 @@ class Expander:
         )
         return SearchLayout(self.kernel_view, space, NO_TREE, self.room.layout, self.counts.counts.layout)
 
-    def _sorted(self, found: levels.SuccessorRecords, made: int) -> Iterator[Packet]:
+    def _sorted(self, successors: levels.SuccessorRecords, count: int) -> Iterator[Packet]:
         size, ends = self.kernel.words + 1, np.zeros(self.level.buckets, np.int64)
-        records = np.empty(made * size, np.uint64)
+        records = np.empty(count * size, np.uint64)
         target = levels.BucketedRecords(records.ctypes.data, ends.ctypes.data, self.level.bits)
-        levels.sort_by_bucket(found, made, self.kernel.words, target)
+        levels.sort_by_bucket(successors, count, self.kernel.words, target)
         begin = 0
         for bucket, end in enumerate(ends.tolist()):
             if end > begin:
