@@ -27,7 +27,7 @@ from kwalk.clusters.collect.logs import (
     read_path,
     ssh_place,
 )
-from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, now, snapshot_of
+from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
@@ -155,7 +155,7 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     if any(topic_of(path) is None for path in changed):
         problems.append("The controller, the brokers or the list of topics changed meanwhile.")
     about = {"taken": {"began": began, "ended": now(), "topics": list(options.topics)}}
-    seen = Seen(options.version, znodes, brokers, problems, _unsettled(changed), about)
+    seen = ClusterParts(options.version, znodes, brokers, problems, _unsettled(changed), about)
     document = snapshot_of(seen)
     document["problems"] += _without_directories(document)
     text = json.dumps(document, separators=(",", ":")) + "\n"

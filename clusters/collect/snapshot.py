@@ -47,7 +47,7 @@ class BrokerSeen:
 
 
 @frozen
-class Seen:
+class ClusterParts:
     """All that was seen of a cluster.
 
     Args:
@@ -72,16 +72,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def snapshot_of(seen: Seen) -> dict[str, Any]:
+def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
     """Return what was seen as a snapshot; its problems name what is left out."""
-    znodes, problems = seen.znodes, [*seen.problems, *seen.znodes.problems()]
+    znodes, problems = parts.znodes, [*parts.problems, *parts.znodes.problems()]
     topics = {name: topic for name in znodes.topic_names() if (topic := _topic(znodes, name, problems)) is not None}
     controller = _controller(znodes)
-    brokers = _with_named(seen.brokers, topics.values(), controller, znodes)
+    brokers = _with_named(parts.brokers, topics.values(), controller, znodes)
     return {
         "format": FORMAT,
-        **seen.about,
-        "version": seen.version,
+        **parts.about,
+        "version": parts.version,
         "broker_ids": list(znodes.registrations()),
         "controller": controller,
         "controller_epoch": _controller_epoch(znodes),
@@ -89,7 +89,7 @@ def snapshot_of(seen: Seen) -> dict[str, Any]:
         "topics": topics,
         "brokers": _brokers(brokers, znodes, topics, problems),
         "problems": problems,
-        "unsettled": list(seen.unsettled),
+        "unsettled": list(parts.unsettled),
     }
 
 

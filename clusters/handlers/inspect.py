@@ -28,7 +28,7 @@ from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
 
-SHOWN = 5
+MOST_PLACES = 5
 """How many places of a kind are shown unless `--most` says otherwise."""
 TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
 COLUMNS = ("snapshot", "severity", "kind", "subject", "topic", "partition", "brokers", "certain", "detail")
@@ -56,7 +56,7 @@ def run_inspect(options: Namespace) -> int:
     elif options.prometheus:
         print(prometheus(found), end="")
     else:
-        print_blocks(blocks_of(found, options.most or SHOWN), console())
+        print_blocks(blocks_of(found, options.most or MOST_PLACES), console())
         print_ending({**written.names, **_next_command(found, scenario)}, command, console())
     exit_codes = {one.inspection.severity: one.inspection.exit_code for one in found}
     return written.checked(exit_codes[worst])

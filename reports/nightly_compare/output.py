@@ -116,7 +116,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "new": [_cluster(after, *each) for each in comparison.new],
         "gone": [_cluster(before, *each) for each in comparison.gone],
         "other_ways": [_cluster(after, *each) for each in comparison.other_ways],
-        "known": comparison.known,
+        "known": comparison.known_clusters,
         "tasks": [_pair(pair) for pair in comparison.pairs],
         "only_before": [_task(task) for task in comparison.only_before],
         "only_after": [_task(task) for task in comparison.only_after],

@@ -23,7 +23,7 @@ TONES = {
 """The tones of answers that are not bad."""
 HOLDS = {Strength.EXHAUSTIVE: "exhaustively, within the bounds", Strength.SAMPLED: "sampled only: no proof"}
 """The words after "holds", by its strength."""
-SHOWN = 20
+MOST_CLUSTERS = 20
 """The number of clusters that are printed and whose traces are saved; all of them are in the JSON object."""
 
 
@@ -107,13 +107,13 @@ def cluster_table(model: Model, clusters: Sequence[FindingCluster], files: Seque
             outline(model, cluster),
             "" if cluster.walk is None else f"walk {cluster.walk}",
         )
-        for cluster in clusters[:SHOWN]
+        for cluster in clusters[:MOST_CLUSTERS]
     )
     yield DataTable(("findings", "properties", "steps", "shape", "first in"), rows, frozenset({0, 1, 2}), 3, 2)
     for number, file in enumerate(files, start=1):
         yield Paragraph(f"  Trace of shape {number}: {file}")
-    if len(clusters) > SHOWN:
-        yield Paragraph(f"  {len(clusters) - SHOWN:,} more shapes are in the JSON object (--json).")
+    if len(clusters) > MOST_CLUSTERS:
+        yield Paragraph(f"  {len(clusters) - MOST_CLUSTERS:,} more shapes are in the JSON object (--json).")
 
 
 def outline(model: Model, cluster: FindingCluster) -> str:

@@ -170,7 +170,7 @@ def _ended(ring: _Ring, reason: StopReason, distance: Distance) -> Distance:
     return evolve(distance, status=DistanceStatus.FAILED, path=path, note=note)
 
 
-def _found(ring: _Ring, known: Distance) -> Distance | None:
+def _found(ring: _Ring, result: Distance) -> Distance | None:
     """Return what the last level shows; violations in states are nearer than those in steps or in states after it."""
     depth, counts, cursor = int(ring.cursor[Cursor.DEPTH]), ring.counts, ring.cursor
     shown = [prop for prop in ring.options.properties if counts.first_state[prop.index]]
@@ -186,7 +186,7 @@ def _found(ring: _Ring, known: Distance) -> Distance | None:
             state, step, _ = near[0]
             keys = tuple(dict.fromkeys(key for *_, key in near))
             path = ring.path_to(state, step).instances
-            return evolve(known, status=DistanceStatus.FOUND, least=distance, properties=keys, path=path)
+            return evolve(result, status=DistanceStatus.FOUND, least=distance, properties=keys, path=path)
     return None
 
 

@@ -286,7 +286,7 @@ class CheckpointWriter:
         self.exploration, self.options = exploration, options
         self.folder = CheckpointFolder(options.folder)
         try:
-            self.found = self.folder.manifest()
+            self.manifest = self.folder.manifest()
             self.identity = identity(exploration.model, exploration.kernel, exploration.options)
             if exploration.reduction is not None:
                 self.identity["relations"] = exploration.reduction.plan.digest
@@ -294,35 +294,35 @@ class CheckpointWriter:
         except BaseException:
             self.folder.close()
             raise
-        self.saved = 0 if self.found is None else int(self.found["cursor"][Cursor.STORED])
+        self.saved = 0 if self.manifest is None else int(self.manifest["cursor"][Cursor.STORED])
         self.trouble = ""
         self.before = 0.0
         self.due = time.monotonic() + options.every
 
     def _agree(self) -> None:
         """Raise a UsageError if the folder does not fit the options."""
-        stored = None if self.found is None else int(self.found["cursor"][Cursor.STORED])
-        saved = None if self.found is None else self.found["identity"]
+        stored = None if self.manifest is None else int(self.manifest["cursor"][Cursor.STORED])
+        saved = None if self.manifest is None else self.manifest["identity"]
         check_compatible(self.options, saved, self.identity, stored)
 
     def restore(self) -> int:
         """Restore the search from the checkpoint; return the number of its initial states."""
-        assert self.found is not None
-        exploration, found = self.exploration, self.found
-        exploration.cursor[:] = found["cursor"]
+        assert self.manifest is not None
+        exploration, manifest = self.exploration, self.manifest
+        exploration.cursor[:] = manifest["cursor"]
         try:
-            exploration.states.resume(exploration.stored, found["parts"], found["root bits"], self.folder.read)
+            exploration.states.resume(exploration.stored, manifest["parts"], manifest["root bits"], self.folder.read)
             self.folder.read("marks", self._marks())
             if exploration.reduction is not None:
-                exploration.reduction.open[:] = found["goals"]
-                exploration.reduction.sleep_sets.resume(found["sleep sets"], self.folder.read_changing)
+                exploration.reduction.open[:] = manifest["goals"]
+                exploration.reduction.sleep_sets.resume(manifest["sleep sets"], self.folder.read_changing)
         except BaseException:
             self.folder.close()
             raise
-        exploration.counts.restore(found["counts"])
-        exploration.level_ends[:] = found["level ends"]
-        self.before = float(found["seconds"])
-        return int(found["initial"])
+        exploration.counts.restore(manifest["counts"])
+        exploration.level_ends[:] = manifest["level ends"]
+        self.before = float(manifest["seconds"])
+        return int(manifest["initial"])
 
     def _marks(self) -> np.ndarray:
         """Return the bytes of the marks that are set."""
@@ -370,8 +370,8 @@ class CheckpointWriter:
     def notes(self, command: str, *, over: bool) -> Iterator[str]:
         """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
         place = str(self.options.folder)
-        if self.found is not None:
-            yield resumed_note(place, int(self.found["cursor"][Cursor.STORED]))
+        if self.manifest is not None:
+            yield resumed_note(place, int(self.manifest["cursor"][Cursor.STORED]))
         if over:
             return
         if self.trouble and not self.saved:

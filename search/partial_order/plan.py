@@ -120,8 +120,8 @@ class Planner:
         self.group_atoms = [self.atoms.numbers(group.atoms) for group in self.groups]
         self.facts: list[Term] = []
         width = Solver.width_for(root for action in self.lifted.actions for root in action.roots) + SPARE_BITS
-        given = canonical_facts(model, self.lifted.terms, self.leaves)
-        self.queries = StateQueries(self.lifted.terms, given, width, EFFORT)
+        facts = canonical_facts(model, self.lifted.terms, self.leaves)
+        self.queries = StateQueries(self.lifted.terms, facts, width, EFFORT)
 
     def plan(self) -> ReductionPlan:
         """Return the plan."""
@@ -186,15 +186,15 @@ class Planner:
             if instance.action.by.system or self.model.scenario.deadlock_is_error:
                 yield instance.index
 
-    def _report(self, stage: str, done: int, total: int) -> None:
+    def _report(self, stage: str, count: int, total: int) -> None:
         """Report the progress of a stage; the time left is known of the current stage only."""
         now, number = time.monotonic(), STAGES.index(stage)
         if number != self.stage:
             self.stage, self.stage_began = number, now
-        left = f", {(now - self.stage_began) * (total - done) / done:.0f} s left of it" if done else ""
-        part = f"part {number + 1} of {len(STAGES)}, {stage}: {done:,} of {total:,}{left}"
+        left = f", {(now - self.stage_began) * (total - count) / count:.0f} s left of it" if count else ""
+        part = f"part {number + 1} of {len(STAGES)}, {stage}: {count:,} of {total:,}{left}"
         note = f"which steps are independent? {part}"
-        self.report(Progress("exhaust", self.queries.asked, "questions", now - self.began, note=note))
+        self.report(Progress("exhaust", self.queries.count, "questions", now - self.began, note=note))
 
 
 def _number_of(goal: ReductionGoal) -> int:

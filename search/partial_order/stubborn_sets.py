@@ -68,11 +68,11 @@ def choose_successors(tables: int, expand: int, places: tuple[int, int, int, int
 
 
 @part
-def _expand_instances(t: ReductionTables, taken: int, places: tuple[int, int, int, int, int]) -> int:
+def _expand_instances(t: ReductionTables, row: int, places: tuple[int, int, int, int, int]) -> int:
     """Do as `expand` for a row of instances."""
     (state, _, successors, instances, hits), made = places, integer(0)
     for word in range(t.row_words):
-        bits = peek(taken, word)
+        bits = peek(row, word)
         while bits != ZERO:
             instance = 64 * word + lowest_bit(bits)
             bits &= bits - ONE

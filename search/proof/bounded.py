@@ -34,7 +34,7 @@ class BoundedProgress:
     """Depths 0 to `refuted` - 1 have no violation."""
     stopped: str = ""
     """Why the check ended without an answer."""
-    found: BoundedCounterexample | None = None
+    counterexample: BoundedCounterexample | None = None
     domain_error: tuple[int, tuple[int, ...]] | None = None
     """An initial state's number and the instances after which an action leaves its domain."""
     ended: bool = False
@@ -78,7 +78,7 @@ class BoundedCheck:
         wanted = self.unrolling.terms.disjunction(bad)
         if wanted is not self.unrolling.terms.false:
             self._solve(wanted, bad, deadline)
-        if self.progress.found is None and self.progress.domain_error is None and not self.progress.stopped:
+        if self.progress.counterexample is None and self.progress.domain_error is None and not self.progress.stopped:
             self.progress.refuted += 1
             self.progress.ended = self.unrolling.extend() == 0
 
@@ -114,7 +114,7 @@ class BoundedCheck:
         if prop is None:
             self.progress.domain_error = start, instances
         else:
-            self.progress.found = BoundedCounterexample(start, instances, prop)
+            self.progress.counterexample = BoundedCounterexample(start, instances, prop)
 
 
 def _width(model: Model, lifted: Lifted) -> int:

@@ -34,9 +34,9 @@ HOLDS = Verdict(
 )
 
 
-def text(verdict: Verdict, shown: Finding | None = None) -> str:
+def text(verdict: Verdict, top_finding: Finding | None = None) -> str:
     stream = io.StringIO()
-    print_blocks(summary(verdict, model(), shown), console(stream))
+    print_blocks(summary(verdict, model(), top_finding), console(stream))
     return stream.getvalue()
 
 

@@ -49,7 +49,7 @@ class CandidateRecords(NamedTuple):
     """The candidates: the addresses of their links, and of one byte each, 1 if it is known."""
 
     links: int
-    known: int
+    visited: int
     scratch: int
     """Scratch memory of 2 * PREFETCH_BATCH words."""
 
@@ -177,7 +177,7 @@ def mark_known(space: KeySpace, rows: int, count: int, new: CandidateRecords) ->
         for k in range(size):
             index = find(space, first + 8 * words * k, peek(new.scratch, 2 * k))
             if index != ABSENT:
-                poke8(new.known, index, np.uint64(1))
+                poke8(new.visited, index, np.uint64(1))
 
 
 @part
