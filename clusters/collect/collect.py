@@ -155,8 +155,8 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     if any(topic_of(path) is None for path in changed):
         problems.append("The controller, the brokers or the list of topics changed meanwhile.")
     about = {"taken": {"began": began, "ended": now(), "topics": list(options.topics)}}
-    seen = ClusterParts(options.version, znodes, brokers, problems, _unsettled(changed), about)
-    document = snapshot_of(seen)
+    parts = ClusterParts(options.version, znodes, brokers, problems, _unsettled(changed), about)
+    document = snapshot_of(parts)
     document["problems"] += _without_directories(document)
     text = json.dumps(document, separators=(",", ":")) + "\n"
     return Collected(document, text, _refusal(text))

@@ -31,7 +31,7 @@ STATE_FIELDS = ("leader", "leader_epoch", "isr", "controller_epoch")
 
 @frozen
 class BrokerSeen:
-    """What was seen of one broker.
+    """What was read of one broker.
 
     Args:
         id: Its id.
@@ -48,7 +48,7 @@ class BrokerSeen:
 
 @frozen
 class ClusterParts:
-    """All that was seen of a cluster.
+    """All that was read of a cluster.
 
     Args:
         version: Kafka's version.
@@ -73,7 +73,7 @@ def now() -> str:
 
 
 def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
-    """Return what was seen as a snapshot; its problems name what is left out."""
+    """Return what was read as a snapshot; its problems name what is left out."""
     znodes, problems = parts.znodes, [*parts.problems, *parts.znodes.problems()]
     topics = {name: topic for name in znodes.topic_names() if (topic := _topic(znodes, name, problems)) is not None}
     controller = _controller(znodes)

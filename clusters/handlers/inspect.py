@@ -46,19 +46,19 @@ class Inspected:
 def run_inspect(options: Namespace) -> int:
     """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
     scenario = scenario_for(options.scenario)
-    found = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
+    snapshots = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
     command = command_line(options, options.snapshots, ("scenario", "most"))
     with Written() as written:
-        written.names = {**_write_tables(found, options), **_write_pages(found, scenario, options)}
-    worst = min((one.inspection.severity for one in found), key=lambda severity: severity.rank)
+        written.names = {**_write_tables(snapshots, options), **_write_pages(snapshots, scenario, options)}
+    worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)
     if options.json:
-        print_json(inspections_object(found, command))
+        print_json(inspections_object(snapshots, command))
     elif options.prometheus:
-        print(prometheus(found), end="")
+        print(prometheus(snapshots), end="")
     else:
-        print_blocks(blocks_of(found, options.most or MOST_PLACES), console())
-        print_ending({**written.names, **_next_command(found, scenario)}, command, console())
-    exit_codes = {one.inspection.severity: one.inspection.exit_code for one in found}
+        print_blocks(blocks_of(snapshots, options.most or MOST_PLACES), console())
+        print_ending({**written.names, **_next_command(snapshots, scenario)}, command, console())
+    exit_codes = {one.inspection.severity: one.inspection.exit_code for one in snapshots}
     return written.checked(exit_codes[worst])
 
 
@@ -119,7 +119,11 @@ def _fleet(snapshots: Sequence[Inspected]) -> DataTable:
     ordered = sorted(snapshots, key=lambda one: one.inspection.severity.rank)
     rows = []
     for one in ordered:
-        kinds = [f"{kind.name} {len(seen)}" for kind, seen in one.inspection.by_kind().items() if _is_damage(kind)]
+        kinds = [
+            f"{kind.name} {len(observations)}"
+            for kind, observations in one.inspection.by_kind().items()
+            if _is_damage(kind)
+        ]
         severity = one.inspection.severity
         rows.append(([strong(HEADLINES[severity], TONES[severity])], one.path, ", ".join(kinds)))
     return DataTable(("", "snapshot", "findings"), tuple(rows), wide=2, indent=2)
@@ -140,12 +144,12 @@ def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
     by_kind = inspection.by_kind()
     if by_kind:
         rows = tuple(
-            ([Span(kind.severity.value, TONES[kind.severity])], kind.name, f"{len(seen):,}", kind.title)
-            for kind, seen in by_kind.items()
+            ([Span(kind.severity.value, TONES[kind.severity])], kind.name, f"{len(observations):,}", kind.title)
+            for kind, observations in by_kind.items()
         )
         yield DataTable(("severity", "kind", "places", "what is wrong"), rows, frozenset({2}), wide=3, indent=2)
-    for kind, seen in by_kind.items():
-        yield _card(kind, seen, most)
+    for kind, observations in by_kind.items():
+        yield _card(kind, observations, most)
     if inspection.notes:
         yield Paragraph("")
     for note in inspection.notes:
@@ -197,7 +201,7 @@ def inspections_object(snapshots: Sequence[Inspected], command: str) -> dict[str
                 "exit_code": one.inspection.exit_code,
                 "headline": one.inspection.headline,
                 "totals": dict(one.inspection.totals),
-                "kinds": [_kind_object(kind, seen) for kind, seen in one.inspection.by_kind().items()],
+                "kinds": [_kind_object(kind, observations) for kind, observations in one.inspection.by_kind().items()],
                 "notes": list(one.inspection.notes),
             }
             for one in snapshots
@@ -227,16 +231,16 @@ def _kind_object(kind: FindingKind, observations: Sequence[Observation]) -> dict
 def rows_of(snapshots: Iterable[Inspected]) -> Iterator[dict[str, str]]:
     """Yield a row for each finding, with the columns of `COLUMNS`."""
     for one in snapshots:
-        for seen in one.inspection.observations:
+        for observation in one.inspection.observations:
             row = {
                 "snapshot": one.path,
-                "severity": seen.kind.severity.value,
-                "kind": seen.kind.name,
-                "subject": seen.subject,
-                "certain": "yes" if seen.certain else "no",
-                "detail": seen.detail,
+                "severity": observation.kind.severity.value,
+                "kind": observation.kind.name,
+                "subject": observation.subject,
+                "certain": "yes" if observation.certain else "no",
+                "detail": observation.detail,
             }
-            row.update({name: seen.fields.get(name, "") for name in ("topic", "partition", "brokers")})
+            row.update({name: observation.fields.get(name, "") for name in ("topic", "partition", "brokers")})
             yield row
 
 
@@ -289,9 +293,9 @@ def prometheus(snapshots: Sequence[Inspected]) -> str:
         "# TYPE kwalk_inspect_findings gauge",
     ]
     for one in snapshots:
-        for kind, seen in one.inspection.by_kind().items():
+        for kind, observations in one.inspection.by_kind().items():
             labels = _labels({"snapshot": one.path, "kind": kind.name, "severity": kind.severity.value})
-            lines.append(f"kwalk_inspect_findings{labels} {len(seen)}")
+            lines.append(f"kwalk_inspect_findings{labels} {len(observations)}")
     lines += [
         "# HELP kwalk_inspect_condition 0 consistent, 1 latent damage, 2 broken now.",
         "# TYPE kwalk_inspect_condition gauge",

@@ -43,10 +43,10 @@ def run_explain(options: Namespace) -> int:
     """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
     began = time.monotonic()
     reference, scenario = scenario_for(options.scenario)
-    found = series_of(scenario, options.snapshots, log_source(options))
-    models = [model_of(scenario, series, options.variant) for series in found]
+    all_series = series_of(scenario, options.snapshots, log_source(options))
+    models = [model_of(scenario, series, options.variant) for series in all_series]
     with out_folder(options.out) as out:
-        reports = _explained(list(zip(models, found, strict=True)), options, began)
+        reports = _explained(list(zip(models, all_series, strict=True)), options, began)
         return _deliver(reports, (reference, scenario), out, options, began)
 
 

@@ -83,10 +83,10 @@ def run_mutate(options: Namespace) -> int:
     if options.show is not None:
         return _show(results[0], baselines, options)
     seed = None if options.sample is None else options.seed
-    found = MutationReport(
+    outcome = MutationReport(
         results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
     )
-    return _deliver(found, options, beside, out)
+    return _deliver(outcome, options, beside, out)
 
 
 def _trials(reference: str, options: Namespace) -> Iterator[Trial]:

@@ -142,9 +142,9 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
         f"{count:,} {what}{'s' * (count != 1)}" for what, count in inspection.totals.items() if what != "situation"
     )
     yield Paragraph([Span(f"{incident.snapshot}: {inspection.headline}; {totals}.", "faint")])
-    for kind, seen in inspection.by_kind().items():
+    for kind, observations in inspection.by_kind().items():
         if kind.severity is not Severity.NOTE:
-            yield _card(kind, seen, incident.since.get(kind, ""))
+            yield _card(kind, observations, incident.since.get(kind, ""))
     if incident.forecast is not None:
         yield _forecast(incident.forecast)
     if incident.cause:
@@ -239,8 +239,8 @@ def _rest(incident: Incident) -> Iterator[Block]:
     notes = [kind for kind in incident.inspection.by_kind() if kind.severity is Severity.NOTE]
     sentences = [
         *(
-            f"Besides: {kind.title}: {places(seen, PLACES)}."
-            for kind, seen in incident.inspection.by_kind().items()
+            f"Besides: {kind.title}: {places(observations, PLACES)}."
+            for kind, observations in incident.inspection.by_kind().items()
             if kind in notes
         ),
         *incident.facts,
@@ -277,7 +277,7 @@ def incident_object(incident: Incident) -> dict[str, Any]:
                 "kind": kind.name,
                 "severity": kind.severity.value,
                 "title": kind.title,
-                "places": [one.subject for one in seen],
+                "places": [one.subject for one in observations],
                 "now": kind.now,
                 "later": kind.later,
                 "cause": kind.cause,
@@ -286,7 +286,7 @@ def incident_object(incident: Incident) -> dict[str, Any]:
                 "log": kind.log,
                 "grep": list(kind.grep),
             }
-            for kind, seen in incident.inspection.by_kind().items()
+            for kind, observations in incident.inspection.by_kind().items()
         ],
         "cause": [{"step": step.number, "actor": step.actor, "text": step.text} for step in incident.cause],
         "tables": [

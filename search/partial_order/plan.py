@@ -127,15 +127,15 @@ class Planner:
         """Return the plan."""
         self._report("walks", 0, 1)
         analysis = DependencyAnalysis(self.lifted.terms, self.groups, self.leaves, self.queries)
-        seen = self._observed()
-        candidates = candidate_facts(self.lifted, self.leaves, self.kernel.unpack(seen.states))
+        observed = self._observed()
+        candidates = candidate_facts(self.lifted, self.leaves, self.kernel.unpack(observed.states))
         self.facts = proved_facts(analysis, self.model.initial, candidates, partial(self._report, "facts"))
         goals = goals_of(self.lifted, self.groups, self.leaves, self.queries)
         goal_atoms = [self.atoms.numbers(goal.conditions) for goal in goals]
-        do_not_accord, pairs = analysis.do_not_accord(seen, partial(self._report, "accord"))
-        numbers, condition_atoms = self._conditions(analysis, seen, do_not_accord)
+        do_not_accord, pairs = analysis.do_not_accord(observed, partial(self._report, "accord"))
+        numbers, condition_atoms = self._conditions(analysis, observed, do_not_accord)
         code = atom_code(self.model, self.atoms.terms, self.group_atoms)
-        enabling = analysis.enabling_sets(self.atoms.terms, seen, partial(self._report, "enabling sets"))
+        enabling = analysis.enabling_sets(self.atoms.terms, observed, partial(self._report, "enabling sets"))
         disabling = analysis.disabling_sets(self._final_guards(), partial(self._report, "disabling sets"))
         groups, atoms = len(self.groups), len(self.atoms.terms)
         return ReductionPlan(
