@@ -219,7 +219,7 @@ class _Visit:
         self.problems: list[str] = []
         self.roots: dict[int, list[LogRoot]] = {}
         self.failed: set[int] = set()
-        self.started, self.done = time.monotonic(), 0
+        self.started, self.answers = time.monotonic(), 0
 
     def brokers(self) -> list[BrokerSeen]:
         """Return what is seen of each broker; `problems` then has what is not."""
@@ -248,10 +248,10 @@ class _Visit:
         ]
 
     def _report(self, total: int) -> None:
-        self.done += 1
+        self.answers += 1
         seconds = time.monotonic() - self.started
-        left = (total - self.done) * seconds / self.done
-        self.report(Progress("collect", self.done, "answers of brokers", seconds, total, left, "brokers"))
+        left = (total - self.answers) * seconds / self.answers
+        self.report(Progress("collect", self.answers, "answers of brokers", seconds, total, left, "brokers"))
 
     # Metadata caches.
 

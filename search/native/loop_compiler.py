@@ -182,13 +182,13 @@ def type_of_intrinsic(intrinsic: Intrinsic) -> Any:
 def _definition_of(intrinsic: Intrinsic) -> Any:
     """Return the function of types that Numba makes an intrinsic of."""
 
-    def definition(typing: Any, *given: Any) -> Any:
+    def definition(typing: Any, *actuals: Any) -> Any:
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
             made = intrinsic.function(builder, *values)
             return context.get_dummy_value() if intrinsic.result is None else made
 
         arguments = [
-            actual if hint is tuple else _TYPES[hint] for hint, actual in zip(intrinsic.arguments, given, strict=True)
+            actual if hint is tuple else _TYPES[hint] for hint, actual in zip(intrinsic.arguments, actuals, strict=True)
         ]
         return _TYPES[intrinsic.result](*arguments), generate
 

@@ -58,7 +58,7 @@ def choose_successors(tables: int, expand: int, places: tuple[int, int, int, int
     call_void(t.guards, (state, row))
     load_sleep_set(t, w, state)
     if compute_stubborn_set(t, state, row, at):
-        made = _expand_instances(t, w.taken, places)
+        made = _expand_instances(t, w.to_take, places)
     else:
         made = call(expand, places)
     if made > 0:
@@ -202,13 +202,13 @@ def _select_instances(t: ReductionTables, w: Workspace, guards: int) -> bool:
 
     Return False if these are all.
     """
-    copy_words(w.taken, guards, t.row_words)
+    copy_words(w.to_take, guards, t.row_words)
     is_smaller = False
     for word in range(t.group_words):
         left = peek(w.enabled, word) & ~(peek(w.stubborn, word) & peek(w.active, word))
         is_smaller |= left != ZERO
         while left != ZERO:
-            clear_bit(w.taken, integer(peek(t.instances, 64 * word + lowest_bit(left))))
+            clear_bit(w.to_take, integer(peek(t.instances, 64 * word + lowest_bit(left))))
             left &= left - ONE
     return is_smaller
 
