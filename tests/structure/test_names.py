@@ -29,7 +29,7 @@ MOST = {
 }
 """How many names are such a word: the number may only fall.
 
-What is left is in formats (`taken` of counts and of captures, `seen` of counts and of rounds of the lab), public (`known`
+What is left is in formats (`taken` of counts and captures, `seen` of counts and of rounds of the lab), public (`known`
 of a state graph, `taken` of a Fresh, `wanted` of an action), a condition of proofs (`taken`), or progress (`done`).
 """
 
