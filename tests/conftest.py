@@ -62,7 +62,7 @@ THOROUGH = tuple(
     for line in (Path(__file__).parent / "thorough.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 )
-"""Beginnings of the ids of tests that only `make test-all` runs, beside those that are marked where they are written."""
+"""Beginnings of ids of tests that only `make test-all` runs, beside those that are marked where they are written."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests press Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -85,7 +85,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow and thorough tests, and those on Spark; run these and those of the lab first, so that one worker has all of them.
+    """Mark slow and thorough tests, and those on Spark; run these and those of the lab first, on one worker.
 
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
     """

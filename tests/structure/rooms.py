@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,13 +43,15 @@ def _is_dynamic_import(node: ast.Call) -> bool:
     return name in ("import_module", "__import__") and constant
 
 
+@cache
 def arrows(path: Path) -> set[str]:
     """The dotted names that the file imports."""
     package = ".".join(("kwalk", *path.relative_to(ROOT).parts[:-1]))
     return set(imported_names(path.read_text(encoding="utf-8"), package))
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """The modules that a file imports when it is executed: not those for type checkers only."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     checked = {
@@ -58,9 +61,12 @@ def imports(path: Path) -> Iterator[str]:
         for statement in branch.body
         for node in ast.walk(statement)
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in checked:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in checked
+        for alias in node.names
+    )
 
 
 def roots(path: Path) -> set[str]:

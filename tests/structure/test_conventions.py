@@ -59,3 +59,15 @@ def test_nothing_speaks_of_the_machine_that_it_was_written_on():
         if path.is_file() and path.suffix in SUFFIXES and own.search(path.read_text(encoding="utf-8", errors="replace"))
     ]
     assert speaking == []
+
+
+def test_every_line_of_thorough_tests_names_a_test_that_exists():
+    lines = (ROOT / "tests/thorough.txt").read_text(encoding="utf-8").splitlines()
+    named = [line for line in lines if line and not line.startswith("#")]
+    missing = []
+    for line in named:
+        path, _, name = line.partition("::")
+        function = name.partition("[")[0]
+        if not (ROOT / "tests" / path).exists() or f"def {function}(" not in (ROOT / "tests" / path).read_text("utf-8"):
+            missing.append(line)
+    assert named and missing == []
