@@ -1,0 +1,1 @@
+"""The properties of the models of Kafka and ZooKeeper, by theme."""

@@ -469,12 +469,12 @@ def open_trace(path: str | Path) -> Trace:
 
 
 def _verdict(
-    engine: Callable[..., Verdict], asked: tuple[Model, tuple[PropertyInstance, ...]], **options: Any
+    engine: Callable[..., Verdict], query: tuple[Model, tuple[PropertyInstance, ...]], **options: Any
 ) -> Verdict:
     """Return the verdict of an engine; it and its traces have the model that a notebook needs to show them."""
     from kwalk.search.examination.examination import examined
 
-    model, properties = asked
+    model, properties = query
     verdict = examined(model, properties, engine(model, properties=properties, **options))
     findings = tuple(
         finding if finding.trace is None else evolve(finding, trace=evolve(finding.trace, model=model))

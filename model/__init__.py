@@ -1,0 +1,1 @@
+"""The language of models, examples of it, and the models of Kafka and ZooKeeper."""

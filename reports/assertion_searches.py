@@ -67,11 +67,11 @@ def query(
     return AssertionQuery(model, properties, reference_to(found), name or f"the properties of {found.name}")
 
 
-def search(asked: AssertionQuery, engine: str, requested: dict[str, Any], *, strict: bool = False) -> Verdict:
+def search(query: AssertionQuery, engine: str, requested: dict[str, Any], *, strict: bool = False) -> Verdict:
     """Return the verdict of an engine, examined.
 
     Args:
-        asked: What to check.
+        query: What to check.
         engine: One of `ENGINES`.
         requested: The engine's keywords; None for those of the run.
         strict: Whether gaps make "holds" the answer "holds with gaps".
@@ -82,19 +82,19 @@ def search(asked: AssertionQuery, engine: str, requested: dict[str, Any], *, str
     """
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
-    options = asked.options
+    options = query.options
     time = requested.get("seconds", options.seconds)
     if time is not None and not (isinstance(time, int | float) and time > 0):
         raise UsageError(f"`seconds` must be a number above 0, or None for no limit (got {time!r}).")
     limits = {"seconds": options.seconds, "seed": options.seed, "profile": options.profile}
     accepted = {name: value for name, value in limits.items() if name in ENGINES[engine].accepts}
     keywords = {**accepted, **{name: value for name, value in requested.items() if value is not None}}
-    verdict = ENGINES[engine].run(asked, {name: value for name, value in keywords.items() if value is not None})
+    verdict = ENGINES[engine].run(query, {name: value for name, value in keywords.items() if value is not None})
     if verdict.is_interrupted:
         raise KeyboardInterrupt  # an engine returns what it has; a test run has to end
     from kwalk.search.examination.examination import examined
 
-    return examined(asked.model, asked.properties, verdict, strict=strict)
+    return examined(query.model, query.properties, verdict, strict=strict)
 
 
 @frozen
@@ -112,10 +112,10 @@ class AssertionEngine:
     keeps_going: bool = True
     """Whether one search finds the violations of all properties."""
 
-    def run(self, asked: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
+    def run(self, query: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
         """Import the engine, because compilers and solvers are slow to load, and return its verdict."""
         engine = getattr(import_module(f"kwalk.search.{self.module}"), self.function)
-        verdict: Verdict = engine(asked.model, properties=asked.properties, **keywords)
+        verdict: Verdict = engine(query.model, properties=query.properties, **keywords)
         return verdict
 
     def can_falsify(self, prop: Property) -> bool:
@@ -142,11 +142,11 @@ ENGINES = {
 """The engines by name."""
 
 
-def minimized(asked: AssertionQuery, verdict: Verdict, seconds: float | None = None) -> Verdict:
+def minimized(query: AssertionQuery, verdict: Verdict, seconds: float | None = None) -> Verdict:
     """Return the verdict with locally minimal traces, the shortest first.
 
     Args:
-        asked: What was checked.
+        query: What was checked.
         verdict: The verdict of an engine.
         seconds: The time limit for each trace; None for the usual one.
     """
@@ -159,7 +159,7 @@ def minimized(asked: AssertionQuery, verdict: Verdict, seconds: float | None = N
     from kwalk.search.minimize.shrink import minimize_findings
 
     limit: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
-    smaller = minimize_findings(asked.model, evolve(verdict, findings=finite), **limit).findings
+    smaller = minimize_findings(query.model, evolve(verdict, findings=finite), **limit).findings
     return evolve(verdict, findings=(*sorted(smaller, key=lambda f: f.trace.length if f.trace else 0), *endless))
 
 
@@ -180,7 +180,7 @@ class SharedSearches:
     _shapes: dict[Any, str] = field(factory=dict, init=False)
 
     def verdict(
-        self, asked: AssertionQuery, engine: str, requested: Mapping[str, Any], *, strict: bool = False
+        self, query: AssertionQuery, engine: str, requested: Mapping[str, Any], *, strict: bool = False
     ) -> Verdict:
         """Return what a search for all properties of the scenario found about those of one test.
 
@@ -188,30 +188,30 @@ class SharedSearches:
         nothing else: their tests read its verdict. Where it has found a shortest counterexample, theirs are not
         minimized. A proof ends at its first violation, so it is not shared.
         """
-        model = asked.model
-        place = (asked.reference, model.variant, *sorted(model.binding.bounds.items()))
+        model = query.model
+        place = (query.reference, model.variant, *sorted(model.binding.bounds.items()))
         key, exhaustive = (*place, engine), self._verdicts.get((*place, "exhaust"))
         if exhaustive is not None and exhaustive.stopped is None:
-            return minimized(asked, _about(exhaustive, asked.properties, strict=strict), SHRINK_SECONDS)
+            return minimized(query, _about(exhaustive, query.properties, strict=strict), SHRINK_SECONDS)
         if not ENGINES[engine].keeps_going:
-            return minimized(asked, search(asked, engine, dict(requested), strict=strict))
+            return minimized(query, search(query, engine, dict(requested), strict=strict))
         if key not in self._verdicts:
-            self._verdicts[key] = self._search(asked, engine, dict(requested))
-        verdict = _about(self._verdicts[key], asked.properties, strict=strict)
+            self._verdicts[key] = self._search(query, engine, dict(requested))
+        verdict = _about(self._verdicts[key], query.properties, strict=strict)
         if not ENGINES[engine].checks_liveness:
-            verdict = without_liveness(verdict, asked.properties, ENGINES[engine].title)
-        if exhaustive is not None and verdict.findings and (known := _about(exhaustive, asked.properties).findings):
+            verdict = without_liveness(verdict, query.properties, ENGINES[engine].title)
+        if exhaustive is not None and verdict.findings and (known := _about(exhaustive, query.properties).findings):
             return evolve(verdict, findings=known)
-        return minimized(asked, verdict, SHRINK_SECONDS)
+        return minimized(query, verdict, SHRINK_SECONDS)
 
-    def _search(self, asked: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
-        checked = tuple(p for p in asked.model.properties if ENGINES[engine].checks(p.declaration))
-        verdict = search(evolve(asked, properties=checked), engine, {**requested, "keep_going": True}, strict=True)
-        unchecked = ENGINES[engine].unchecked(asked.model.properties)
-        self.on_verdict(verdict, asked.reference, len(self._verdicts) + 1, unchecked)
+    def _search(self, query: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
+        checked = tuple(p for p in query.model.properties if ENGINES[engine].checks(p.declaration))
+        verdict = search(evolve(query, properties=checked), engine, {**requested, "keep_going": True}, strict=True)
+        unchecked = ENGINES[engine].unchecked(query.model.properties)
+        self.on_verdict(verdict, query.reference, len(self._verdicts) + 1, unchecked)
         return verdict
 
-    def shown_before(self, asked: AssertionQuery, trace: Trace, where: str) -> str | None:
+    def shown_before(self, query: AssertionQuery, trace: Trace, where: str) -> str | None:
         """Return where a trace of the same shape was shown already; None if `where` is the first place."""
         from kwalk.search.kernel.compile.compiler import kernel_for
         from kwalk.search.minimize.shape import Shapes
@@ -219,8 +219,8 @@ class SharedSearches:
 
         if trace.loop is not None:
             return None
-        shape = Shapes(Minimizer(asked.model, kernel_for(asked.model))).of_trace(trace)
-        first = self._shapes.setdefault((asked.reference, asked.model.variant, shape), where)
+        shape = Shapes(Minimizer(query.model, kernel_for(query.model))).of_trace(trace)
+        first = self._shapes.setdefault((query.reference, query.model.variant, shape), where)
         return None if first == where else first
 
 

@@ -168,82 +168,82 @@ def _advice(verdict: Verdict) -> str:
     return "Give it more time, or smaller bounds."
 
 
-def _warn_of_unchecked(asked: AssertionQuery, engine: str, verdict: Verdict) -> None:
+def _warn_of_unchecked(query: AssertionQuery, engine: str, verdict: Verdict) -> None:
     """Warn of properties about behaviours that were not checked although the assertion passes."""
     if verdict.stopped is StopReason.LIVENESS:
-        note = unchecked_note(asked.properties, ENGINES[engine].title)
+        note = unchecked_note(query.properties, ENGINES[engine].title)
     else:
-        note = ENGINES[engine].unchecked(asked.properties) if verdict.strength is Strength.SAMPLED else ""
+        note = ENGINES[engine].unchecked(query.properties) if verdict.strength is Strength.SAMPLED else ""
     if note:
-        warnings.warn(f"{asked.reference}: {note}", UncheckedProperties, stacklevel=3)
+        warnings.warn(f"{query.reference}: {note}", UncheckedProperties, stacklevel=3)
 
 
-def _warn_of_untested(asked: AssertionQuery, verdict: Verdict) -> None:
+def _warn_of_untested(query: AssertionQuery, verdict: Verdict) -> None:
     """Warn of properties that were never tested although the assertion passes."""
     untested = [gap.text for gap in verdict.gaps if not gap.bound]
     if untested:
-        warnings.warn(f"{asked.reference}: {'; '.join(untested)}", Untested, stacklevel=3)
+        warnings.warn(f"{query.reference}: {'; '.join(untested)}", Untested, stacklevel=3)
 
 
 # What a failure says.
 
 
-def _fails(asked: AssertionQuery, verdict: Verdict, lines: Iterable[str]) -> Fails:
+def _fails(query: AssertionQuery, verdict: Verdict, lines: Iterable[str]) -> Fails:
     """Return the error: the page of the trace, the lines, the command that replays it, and what is violated.
 
     pytest shows the first line in its summary, and the last line stands above it.
     """
-    trace, test = verdict.counterexample, asked.options.test
+    trace, test = verdict.counterexample, query.options.test
     if trace is None:
-        observe(test, asked.reference, verdict)
+        observe(test, query.reference, verdict)
         return Fails("\n".join(lines), verdict)
-    files, problem = _saved(asked, trace, verdict.compared)
-    story = story_of(asked.model, trace)
+    files, problem = _saved(query, trace, verdict.compared)
+    story = story_of(query.model, trace)
     claim = "  ".join(filter(None, (story.headline, story.prop, f"in {story.length_text}")))
     read = [f"Read: {files['page']}"] if files else []
     replay = [f"Reproduce: kwalk replay {shlex.quote(str(files['trace']))}"] if files else [problem]
     text = "\n".join([*read, *lines, *replay, claim])
     page, file = (str(files.get(kind, "")) for kind in ("page", "trace"))
-    observe(test, asked.reference, verdict, story, file)
-    subject = f"{asked.subject}, {asked.reference}"
+    observe(test, query.reference, verdict, story, file)
+    subject = f"{query.subject}, {query.reference}"
     return Fails(text, verdict, Failure(test, subject, claim, story.symptom, page, file, text))
 
 
-def _steps(asked: AssertionQuery, verdict: Verdict) -> Iterator[str]:
+def _steps(query: AssertionQuery, verdict: Verdict) -> Iterator[str]:
     """Yield the minimal trace, and what the search says of itself."""
     if verdict.counterexample is not None:
-        yield from _story(asked, verdict.counterexample)
+        yield from _story(query, verdict.counterexample)
         yield ""
-    yield from _verdict_lines(asked, verdict)
+    yield from _verdict_lines(query, verdict)
 
 
-def _known_failure(asked: AssertionQuery, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
+def _known_failure(query: AssertionQuery, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
     """Return a line if the same sequence of events was shown by an earlier test of the run; else None."""
     trace = verdict.counterexample
     if shared is None or trace is None:
         return None
-    first = shared.shown_before(asked, trace, asked.options.test)
+    first = shared.shown_before(query, trace, query.options.test)
     if first is None:
         return None
     found = f"Found by {verdict.engine}; the steps are those of {first}, up to names and the order of independent steps"
     return [f"{found}; they are shown there."]
 
 
-def _story(asked: AssertionQuery, trace: Trace) -> list[str]:
-    return printed(lambda out: print_story(story_of(asked.model, trace), out), WIDTH).splitlines()
+def _story(query: AssertionQuery, trace: Trace) -> list[str]:
+    return printed(lambda out: print_story(story_of(query.model, trace), out), WIDTH).splitlines()
 
 
-def _verdict_lines(asked: AssertionQuery, verdict: Verdict) -> list[str]:
+def _verdict_lines(query: AssertionQuery, verdict: Verdict) -> list[str]:
     """The verdict's summary, without the finding whose story is printed."""
     shown = next((finding for finding in verdict.findings if finding.trace is not None), None)
-    return printed(lambda out: print_blocks(summary(verdict, asked.model, shown), out), WIDTH).splitlines()
+    return printed(lambda out: print_blocks(summary(verdict, query.model, shown), out), WIDTH).splitlines()
 
 
-def _saved(asked: AssertionQuery, trace: Trace, compared: Compared | None) -> tuple[dict[str, Path], str]:
+def _saved(query: AssertionQuery, trace: Trace, compared: Compared | None) -> tuple[dict[str, Path], str]:
     """Save a trace; return its files by format, or none and why."""
     try:
-        with out_folder(asked.options.out) as out:
-            return save(asked.model, stamped(trace, asked.model, asked.reference), out, compared), ""
+        with out_folder(query.options.out) as out:
+            return save(query.model, stamped(trace, query.model, query.reference), out, compared), ""
     except CannotWrite as error:
         return {}, f"The trace was not saved: {error}"
 
@@ -251,35 +251,35 @@ def _saved(asked: AssertionQuery, trace: Trace, compared: Compared | None) -> tu
 # What a pinned counterexample is measured by.
 
 
-def _surprise(asked: AssertionQuery, verdict: Verdict, length: int, pinned: str | Path | None) -> Iterator[str]:
+def _surprise(query: AssertionQuery, verdict: Verdict, length: int, pinned: str | Path | None) -> Iterator[str]:
     """Why what was found is not what was expected; nothing if it is."""
     trace, where = verdict.counterexample, f" and delete {pinned}" if pinned else ""
     if trace is None and verdict.answer is Answer.UNDECIDED:
-        yield f"Not found again: the search for {asked.subject} ended without an answer."
-        yield from _verdict_lines(asked, verdict)
+        yield f"Not found again: the search for {query.subject} ended without an answer."
+        yield from _verdict_lines(query, verdict)
     elif trace is None:
-        yield f"Healed: {asked.subject} has no counterexample any more; one of {length} steps was known."
+        yield f"Healed: {query.subject} has no counterexample any more; one of {length} steps was known."
         yield f"If that is what a change was meant to do, assert_holds instead{where}."
-        yield from _verdict_lines(asked, verdict)
+        yield from _verdict_lines(query, verdict)
     elif trace.length != length:
         change = "Lengthened" if trace.length > length else "Shortened"
-        yield f"{change}: a counterexample to {asked.subject} now takes {trace.length} steps, not {length}."
+        yield f"{change}: a counterexample to {query.subject} now takes {trace.length} steps, not {length}."
         yield f"If that is what a change was meant to do, set length={trace.length}{_pin_again(pinned)}."
-        yield from _steps(asked, verdict)
+        yield from _steps(query, verdict)
 
 
 def _pin_again(pinned: str | Path | None) -> str:
     return f" and save {pinned} again with --kwalk-pin" if pinned else ""
 
 
-def _pin(asked: AssertionQuery, trace: Trace, path: Path) -> None:
+def _pin(query: AssertionQuery, trace: Trace, path: Path) -> None:
     """Save a counterexample as the pinned one; CannotWrite if that cannot be."""
-    full = stamped(trace, asked.model, asked.reference)
+    full = stamped(trace, query.model, query.reference)
     with out_folder(path.parent) as folder:
-        folder.write({path.name: itf_text(asked.model, full, kwalk_version())})
+        folder.write({path.name: itf_text(query.model, full, kwalk_version())})
 
 
-def _broken_pin(asked: AssertionQuery, path: Path, length: int) -> Iterator[str]:
+def _broken_pin(query: AssertionQuery, path: Path, length: int) -> Iterator[str]:
     """Why a pinned trace no longer shows what it was pinned for; nothing if it does."""
     try:
         opened = open_trace(read_trace(path))
@@ -288,14 +288,14 @@ def _broken_pin(asked: AssertionQuery, path: Path, length: int) -> Iterator[str]
         yield f"The pinned trace cannot be replayed: {error} Save it again with --kwalk-pin if it should be."
         return
     trace = opened.trace
-    wanted = {prop.key for prop in asked.properties}
-    bounds = {name: size for name, size in asked.model.binding.bounds.items() if name in trace.bounds}
-    mine = asked.model.variant, bounds, asked.model.flag_overrides
+    wanted = {prop.key for prop in query.properties}
+    bounds = {name: size for name, size in query.model.binding.bounds.items() if name in trace.bounds}
+    mine = query.model.variant, bounds, query.model.flag_overrides
     if (trace.variant, dict(trace.bounds), dict(trace.flags)) != mine:
         yield f"{path} was pinned in variant {trace.variant} with bounds {dict(trace.bounds)}, and the test has others."
     if replayed.mismatch:
         yield f"{path} does not replay any more: {replayed.mismatch}."
     elif replayed.answer is Answer.HOLDS or (trace.prop is not None and trace.prop not in wanted):
-        yield f"{path} replays, but does not show a violation of {asked.subject} in the end."
+        yield f"{path} replays, but does not show a violation of {query.subject} in the end."
     if trace.length != length:
         yield f"{path} has {trace.length} steps, and the test says {length}."

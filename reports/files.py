@@ -25,10 +25,10 @@ class CannotWrite(UsageError):
 
 @frozen
 class OutFolder:
-    """A writable folder for results; `made` are the folders that were created for it."""
+    """A writable folder for results; `new_folders` are the folders that were created for it."""
 
     path: Path
-    made: tuple[Path, ...] = field(default=(), repr=False)
+    new_folders: tuple[Path, ...] = field(default=(), repr=False)
 
     def write(self, texts: Mapping[str, str]) -> dict[str, Path]:
         """Write files that belong together, by name: all of them, or none and CannotWrite."""
@@ -43,7 +43,7 @@ class OutFolder:
 
     def tidy(self) -> None:
         """Remove the folders that were created if they are empty."""
-        for folder in reversed(self.made):
+        for folder in reversed(self.new_folders):
             with suppress(OSError):
                 folder.rmdir()
 

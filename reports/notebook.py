@@ -23,12 +23,12 @@ ANALYSES = "kwalk.search.analyses", "kwalk.reports.pages.explanation"
 FRAME = '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;font-family:monospace">{code}</pre>'
 
 
-def text(shown: object) -> str | None:
+def text(value: object) -> str | None:
     """Return the text of an object, without colours; None if it is of another class."""
-    return printed(lambda out: _print(shown, out), WIDTH) or None
+    return printed(lambda out: _print(value, out), WIDTH) or None
 
 
-def html(shown: object) -> str | None:
+def html(value: object) -> str | None:
     """Return an object as HTML, with every text escaped; None if it is of another class."""
     out = Console(
         file=io.StringIO(),
@@ -40,30 +40,30 @@ def html(shown: object) -> str | None:
         emoji=False,
         highlight=False,
     )
-    return out.export_html(inline_styles=True, code_format=FRAME) if _print(shown, out) else None
+    return out.export_html(inline_styles=True, code_format=FRAME) if _print(value, out) else None
 
 
-def _print(shown: object, out: Console) -> bool:
+def _print(value: object, out: Console) -> bool:
     """Print an object; return whether there is a rendering for its class."""
-    match shown:
+    match value:
         case Verdict():
-            _print_verdict(shown, out)
+            _print_verdict(value, out)
         case Trace():
-            _print_trace(shown, out)
+            _print_trace(value, out)
         case Model():
-            out.print(_model(shown))
+            out.print(_model(value))
         case _:
-            return _print_analysis(shown, out)
+            return _print_analysis(value, out)
     return True
 
 
-def _print_analysis(shown: object, out: Console) -> bool:
+def _print_analysis(value: object, out: Console) -> bool:
     """Print what an analysis returns; its module is loaded already, and is not asked for any other object."""
-    if not type(shown).__module__.startswith(ANALYSES):
+    if not type(value).__module__.startswith(ANALYSES):
         return False
     from kwalk.reports.pages.analysis import print_analysis
 
-    return print_analysis(shown, out)
+    return print_analysis(value, out)
 
 
 def _print_verdict(verdict: Verdict, out: Console) -> None:

@@ -92,7 +92,7 @@ def shown_on_stderr(watch: Report | None = None) -> Iterator[Report]:
 def _in_lines() -> Iterator[Report]:
     """Yield a report that prints a line now and then; phases without a count have their lines, too."""
     lines: Callable[[Progress | str], None] = at_intervals(
-        LINE_SECONDS, lambda shown: shown if isinstance(shown, str) else line(shown)
+        LINE_SECONDS, lambda message: message if isinstance(message, str) else line(message)
     )
     with announcements_to(lambda phase: lines(f"kwalk: {phase} …")):
         yield lines

@@ -155,14 +155,14 @@ class FailedAssertions:
 
     def __init__(self, page: Path | None) -> None:
         self.page = page
-        self.found: dict[tuple[str, str], Failure] = {}
+        self.failures: dict[tuple[str, str], Failure] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the failures of a test, each once."""
         for name, text in report.user_properties if report.failed else ():
             if name == FAILURE:
                 failure = Failure(**json.loads(str(text)))
-                self.found[(failure.test, failure.trace)] = failure
+                self.failures[(failure.test, failure.trace)] = failure
 
     def pytest_sessionfinish(self) -> None:
         """Write the page; a file that cannot be written ends the run with one message."""
@@ -172,15 +172,15 @@ class FailedAssertions:
         from kwalk.reports.pages.failed_assertions import write_page
 
         try:
-            write_page(self.page, list(self.found.values()))
+            write_page(self.page, list(self.failures.values()))
         except UsageError as error:
             raise pytest.UsageError(str(error)) from error
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """List the failures, each with its page, and the page of all."""
-        if self.found or self.page:
+        if self.failures or self.page:
             terminalreporter.section("kwalk")
-        for failure in self.found.values():
+        for failure in self.failures.values():
             terminalreporter.write_line(f"{failure.page or failure.test}: {failure.claim}")
         if self.page:
             terminalreporter.write_line(f"Read: {self.page}")

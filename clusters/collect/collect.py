@@ -27,7 +27,7 @@ from kwalk.clusters.collect.logs import (
     read_path,
     ssh_place,
 )
-from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, now, snapshot_of
+from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
@@ -155,8 +155,8 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     if any(topic_of(path) is None for path in changed):
         problems.append("The controller, the brokers or the list of topics changed meanwhile.")
     about = {"taken": {"began": began, "ended": now(), "topics": list(options.topics)}}
-    seen = Seen(options.version, znodes, brokers, problems, _unsettled(changed), about)
-    document = snapshot_of(seen)
+    parts = ClusterParts(options.version, znodes, brokers, problems, _unsettled(changed), about)
+    document = snapshot_of(parts)
     document["problems"] += _without_directories(document)
     text = json.dumps(document, separators=(",", ":")) + "\n"
     return Collected(document, text, _refusal(text))
@@ -219,7 +219,7 @@ class _Visit:
         self.problems: list[str] = []
         self.roots: dict[int, list[LogRoot]] = {}
         self.failed: set[int] = set()
-        self.started, self.done = time.monotonic(), 0
+        self.started, self.answers = time.monotonic(), 0
 
     def brokers(self) -> list[BrokerSeen]:
         """Return what is seen of each broker; `problems` then has what is not."""
@@ -248,10 +248,10 @@ class _Visit:
         ]
 
     def _report(self, total: int) -> None:
-        self.done += 1
+        self.answers += 1
         seconds = time.monotonic() - self.started
-        left = (total - self.done) * seconds / self.done
-        self.report(Progress("collect", self.done, "answers of brokers", seconds, total, left, "brokers"))
+        left = (total - self.answers) * seconds / self.answers
+        self.report(Progress("collect", self.answers, "answers of brokers", seconds, total, left, "brokers"))
 
     # Metadata caches.
 

@@ -31,7 +31,7 @@ STATE_FIELDS = ("leader", "leader_epoch", "isr", "controller_epoch")
 
 @frozen
 class BrokerSeen:
-    """What was seen of one broker.
+    """What was read of one broker.
 
     Args:
         id: Its id.
@@ -47,8 +47,8 @@ class BrokerSeen:
 
 
 @frozen
-class Seen:
-    """All that was seen of a cluster.
+class ClusterParts:
+    """All that was read of a cluster.
 
     Args:
         version: Kafka's version.
@@ -72,16 +72,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def snapshot_of(seen: Seen) -> dict[str, Any]:
-    """Return what was seen as a snapshot; its problems name what is left out."""
-    znodes, problems = seen.znodes, [*seen.problems, *seen.znodes.problems()]
+def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
+    """Return what was read as a snapshot; its problems name what is left out."""
+    znodes, problems = parts.znodes, [*parts.problems, *parts.znodes.problems()]
     topics = {name: topic for name in znodes.topic_names() if (topic := _topic(znodes, name, problems)) is not None}
     controller = _controller(znodes)
-    brokers = _with_named(seen.brokers, topics.values(), controller, znodes)
+    brokers = _with_named(parts.brokers, topics.values(), controller, znodes)
     return {
         "format": FORMAT,
-        **seen.about,
-        "version": seen.version,
+        **parts.about,
+        "version": parts.version,
         "broker_ids": list(znodes.registrations()),
         "controller": controller,
         "controller_epoch": _controller_epoch(znodes),
@@ -89,7 +89,7 @@ def snapshot_of(seen: Seen) -> dict[str, Any]:
         "topics": topics,
         "brokers": _brokers(brokers, znodes, topics, problems),
         "problems": problems,
-        "unsettled": list(seen.unsettled),
+        "unsettled": list(parts.unsettled),
     }
 
 

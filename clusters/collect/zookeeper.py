@@ -141,7 +141,7 @@ class ZooKeeperReader:
 
     def get(self, paths: Sequence[str]) -> list[Answer]:
         """Return the contents of znodes."""
-        return self._read(self._client.get_async, paths, lambda found: _znode(found[1], content=found[0]))
+        return self._read(self._client.get_async, paths, lambda result: _znode(result[1], content=result[0]))
 
     def children(self, paths: Sequence[str]) -> list[Answer]:
         """Return the children of znodes."""
@@ -149,11 +149,11 @@ class ZooKeeperReader:
         def ask(path: str) -> Any:
             return self._client.get_children_async(path, include_data=True)
 
-        return self._read(ask, paths, lambda found: _znode(found[1], children=found[0]))
+        return self._read(ask, paths, lambda result: _znode(result[1], children=result[0]))
 
     def stat(self, paths: Sequence[str]) -> list[Answer]:
         """Return znodes without content and children."""
-        return self._read(self._client.exists_async, paths, lambda found: None if found is None else _znode(found))
+        return self._read(self._client.exists_async, paths, lambda result: None if result is None else _znode(result))
 
     def _read(self, ask: Callable[[str], Any], paths: Sequence[str], read: Callable[[Any], Answer]) -> list[Answer]:
         found: dict[str, Answer] = {}

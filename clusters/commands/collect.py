@@ -13,7 +13,7 @@ from kwalk.reports.options.declaration import (
     repeatable,
     switch,
 )
-from kwalk.reports.options.values import given, seconds
+from kwalk.reports.options.values import nonempty, seconds
 
 COMMAND = Command(
     "take a snapshot of a running system, without writing anything to it",
@@ -26,28 +26,28 @@ COMMAND = Command(
     option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2; needed"),
     repeatable(
         "--logs",
-        given,
+        nonempty,
         "[ID=]PLACE",
         "log directories: a folder, the output of --script, a tar archive, or ssh://[USER@]HOST/FOLDER, "
         "with {host} for that of each broker",
     ),
-    repeatable("--topic", given, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
+    repeatable("--topic", nonempty, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
     switch("--no-metadata", "do not ask brokers for their metadata caches"),
-    option("--ssh", given, "COMMAND", "the command in place of ssh, with its options"),
-    option("--sasl", given, "USER", "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
-    option("--digest", given, "USER", "authenticate to ZooKeeper with its scheme digest"),
-    option("--password-file", given, "FILE", "the password (default: KWALK_ZOOKEEPER_PASSWORD)"),
+    option("--ssh", nonempty, "COMMAND", "the command in place of ssh, with its options"),
+    option("--sasl", nonempty, "USER", "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
+    option("--digest", nonempty, "USER", "authenticate to ZooKeeper with its scheme digest"),
+    option("--password-file", nonempty, "FILE", "the password (default: KWALK_ZOOKEEPER_PASSWORD)"),
     switch("--tls", "encrypt the connection to ZooKeeper"),
-    option("--tls-ca", given, "FILE", "certificates of the authorities to trust (default: the system's)"),
-    option("--tls-cert", given, "FILE", "the client's certificate, with --tls-key"),
-    option("--tls-key", given, "FILE", "the key of the client's certificate"),
+    option("--tls-ca", nonempty, "FILE", "certificates of the authorities to trust (default: the system's)"),
+    option("--tls-cert", nonempty, "FILE", "the client's certificate, with --tls-key"),
+    option("--tls-key", nonempty, "FILE", "the key of the client's certificate"),
     option(
         "--seconds",
         seconds,
         "N",
         "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)",
     ),
-    option("--out", given, "FILE", f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
+    option("--out", nonempty, "FILE", f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
     switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
     JSON,
     handler="kwalk.clusters.handlers.collect:run_collect",

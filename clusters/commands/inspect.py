@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option
-from kwalk.reports.options.values import given, positive
+from kwalk.reports.options.values import nonempty, positive
 
 COMMAND = Command(
     "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
     argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
-    option("--scenario", given, "NAME", "the scenario that inspects them (default: the first one that can)"),
+    option("--scenario", nonempty, "NAME", "the scenario that inspects them (default: the first one that can)"),
     option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
-    option("--html", given, "FILE", "also write the page of the incident, with a plan of repair"),
+    option("--html", nonempty, "FILE", "also write the page of the incident, with a plan of repair"),
     MARKDOWN,
-    option("--csv", given, "FILE", "also write all findings as CSV"),
-    option("--parquet", given, "FILE", "also write all findings as Parquet"),
+    option("--csv", nonempty, "FILE", "also write all findings as CSV"),
+    option("--parquet", nonempty, "FILE", "also write all findings as Parquet"),
     ("--prometheus", {"action": "store_true", "help": "print gauges in Prometheus' text format instead of text"}),
     JSON,
     handler="kwalk.clusters.handlers.inspect:run_inspect",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import MARKDOWN, ONLY_JSON, Command, Section, argument, option
-from kwalk.reports.options.values import given, seconds
+from kwalk.reports.options.values import nonempty, seconds
 
 COMMAND = Command(
     "plan the repair of a real system from its snapshot, step by step, with commands",
     argument("snapshot", "SNAPSHOT", "a JSON file"),
-    option("--scenario", given, "NAME", "the scenario that makes plans from it"),
+    option("--scenario", nonempty, "NAME", "the scenario that makes plans from it"),
     option("--seconds", seconds, "N", "time budget (default: 120)"),
-    option("--html", given, "FILE", "also write the page of the incident"),
+    option("--html", nonempty, "FILE", "also write the page of the incident"),
     MARKDOWN,
     ONLY_JSON,
     handler="kwalk.clusters.handlers.recover:run_recover",

@@ -20,7 +20,7 @@ from kwalk.reports.streams import remark
 
 PASSWORD = "KWALK_ZOOKEEPER_PASSWORD"
 """The variable of the environment with the password, if no file has it."""
-SHOWN = 10
+MOST_PROBLEMS = 10
 """How many problems are printed; the snapshot has all of them."""
 
 
@@ -42,10 +42,10 @@ def run_collect(options: Namespace) -> int:
             found = collect(reader, wanted, report=report)
         assert folder is not None
         folder.write({Path(path).name: found.text})
-    for problem in found.problems[:SHOWN]:
+    for problem in found.problems[:MOST_PROBLEMS]:
         remark(f"kwalk: {visible(problem)}")
-    if len(found.problems) > SHOWN:
-        remark(f"kwalk: … and {len(found.problems) - SHOWN:,} more, which the snapshot has.")
+    if len(found.problems) > MOST_PROBLEMS:
+        remark(f"kwalk: … and {len(found.problems) - MOST_PROBLEMS:,} more, which the snapshot has.")
     if options.json:
         page = {"format": FORMAT, "snapshot": path, "totals": _totals(found.document), "problems": found.problems}
         print_json(page)

@@ -28,7 +28,7 @@ from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
 
-SHOWN = 5
+MOST_PLACES = 5
 """How many places of a kind are shown unless `--most` says otherwise."""
 TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
 COLUMNS = ("snapshot", "severity", "kind", "subject", "topic", "partition", "brokers", "certain", "detail")
@@ -46,27 +46,27 @@ class Inspected:
 def run_inspect(options: Namespace) -> int:
     """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
     scenario = scenario_for(options.scenario)
-    found = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
+    snapshots = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
     command = command_line(options, options.snapshots, ("scenario", "most"))
     with Written() as written:
-        written.names = {**_write_tables(found, options), **_write_pages(found, scenario, options)}
-    worst = min((one.inspection.severity for one in found), key=lambda severity: severity.rank)
+        written.names = {**_write_tables(snapshots, options), **_write_pages(snapshots, scenario, options)}
+    worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)
     if options.json:
-        print_json(inspections_object(found, command))
+        print_json(inspections_object(snapshots, command))
     elif options.prometheus:
-        print(prometheus(found), end="")
+        print(prometheus(snapshots), end="")
     else:
-        print_blocks(blocks_of(found, options.most or SHOWN), console())
-        print_ending({**written.names, **_next_command(found, scenario)}, command, console())
-    exit_codes = {one.inspection.severity: one.inspection.exit_code for one in found}
+        print_blocks(blocks_of(snapshots, options.most or MOST_PLACES), console())
+        print_ending({**written.names, **_next_command(snapshots, scenario)}, command, console())
+    exit_codes = {one.inspection.severity: one.inspection.exit_code for one in snapshots}
     return written.checked(exit_codes[worst])
 
 
-def _next_command(found: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
+def _next_command(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
     """Return the command that plans the repair of a single damaged snapshot, with its label."""
-    if len(found) > 1 or not found[0].inspection.exit_code or not can_plan(scenario):
+    if len(snapshots) > 1 or not snapshots[0].inspection.exit_code or not can_plan(scenario):
         return {}
-    return {"Plan of repair": shlex.join(["kwalk", "recover", found[0].path])}
+    return {"Plan of repair": shlex.join(["kwalk", "recover", snapshots[0].path])}
 
 
 def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "inspect") -> Scenario:
@@ -99,27 +99,31 @@ def _inspect(scenario: Scenario, path: str) -> Inspection:
 # Text.
 
 
-def blocks_of(found: Sequence[Inspected], most: int) -> Iterator[Block]:
+def blocks_of(snapshots: Sequence[Inspected], most: int) -> Iterator[Block]:
     """Yield what is printed: of several snapshots a table, of one its findings, the worst first."""
-    if len(found) > 1:
-        yield Paragraph(_fleet_headline(found))
-        yield _fleet(found)
+    if len(snapshots) > 1:
+        yield Paragraph(_fleet_headline(snapshots))
+        yield _fleet(snapshots)
         yield Paragraph("`kwalk inspect SNAPSHOT` of a single one shows its findings and the way out.", 2)
     else:
-        yield from _snapshot(found[0], most)
+        yield from _snapshot(snapshots[0], most)
 
 
-def _fleet_headline(found: Sequence[Inspected]) -> Line:
-    counts = {severity: sum(one.inspection.severity is severity for one in found) for severity in Severity}
+def _fleet_headline(snapshots: Sequence[Inspected]) -> Line:
+    counts = {severity: sum(one.inspection.severity is severity for one in snapshots) for severity in Severity}
     parts = [f"{count} {HEADLINES[severity].lower()}" for severity, count in counts.items() if count]
-    return f"{len(found)} snapshots: {', '.join(parts)}."
+    return f"{len(snapshots)} snapshots: {', '.join(parts)}."
 
 
-def _fleet(found: Sequence[Inspected]) -> DataTable:
-    ordered = sorted(found, key=lambda one: one.inspection.severity.rank)
+def _fleet(snapshots: Sequence[Inspected]) -> DataTable:
+    ordered = sorted(snapshots, key=lambda one: one.inspection.severity.rank)
     rows = []
     for one in ordered:
-        kinds = [f"{kind.name} {len(seen)}" for kind, seen in one.inspection.by_kind().items() if _is_damage(kind)]
+        kinds = [
+            f"{kind.name} {len(observations)}"
+            for kind, observations in one.inspection.by_kind().items()
+            if _is_damage(kind)
+        ]
         severity = one.inspection.severity
         rows.append(([strong(HEADLINES[severity], TONES[severity])], one.path, ", ".join(kinds)))
     return DataTable(("", "snapshot", "findings"), tuple(rows), wide=2, indent=2)
@@ -140,12 +144,12 @@ def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
     by_kind = inspection.by_kind()
     if by_kind:
         rows = tuple(
-            ([Span(kind.severity.value, TONES[kind.severity])], kind.name, f"{len(seen):,}", kind.title)
-            for kind, seen in by_kind.items()
+            ([Span(kind.severity.value, TONES[kind.severity])], kind.name, f"{len(observations):,}", kind.title)
+            for kind, observations in by_kind.items()
         )
         yield DataTable(("severity", "kind", "places", "what is wrong"), rows, frozenset({2}), wide=3, indent=2)
-    for kind, seen in by_kind.items():
-        yield _card(kind, seen, most)
+    for kind, observations in by_kind.items():
+        yield _card(kind, observations, most)
     if inspection.notes:
         yield Paragraph("")
     for note in inspection.notes:
@@ -156,10 +160,12 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
-    lines: list[Line] = [f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in seen[:most]]
-    if len(seen) > most:
-        lines.append(f"… and {len(seen) - most:,} more; --most {len(seen)} shows them all")
+def _card(kind: FindingKind, observations: Sequence[Observation], most: int) -> Card:
+    lines: list[Line] = [
+        f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in observations[:most]
+    ]
+    if len(observations) > most:
+        lines.append(f"… and {len(observations) - most:,} more; --most {len(observations)} shows them all")
     blocks: list[Paragraph | CodeBlock] = [CodeBlock(tuple(lines), 4)]
     texts = {
         "Now": kind.now,
@@ -175,7 +181,7 @@ def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
         blocks.append(Paragraph([Span("Read: ", "faint"), kind.story], 4))
     title: list[str | Span] = [
         strong(kind.severity.value, TONES[kind.severity]),
-        f"  {kind.title} ({len(seen):,})",
+        f"  {kind.title} ({len(observations):,})",
     ]
     return Card(title, tuple(blocks), TONES[kind.severity])
 
@@ -183,7 +189,7 @@ def _card(kind: FindingKind, seen: Sequence[Observation], most: int) -> Card:
 # For machines.
 
 
-def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, Any]:
+def inspections_object(snapshots: Sequence[Inspected], command: str) -> dict[str, Any]:
     """Return the JSON object of an inspection."""
     return {
         "format": FORMAT,
@@ -195,15 +201,15 @@ def inspections_object(found: Sequence[Inspected], command: str) -> dict[str, An
                 "exit_code": one.inspection.exit_code,
                 "headline": one.inspection.headline,
                 "totals": dict(one.inspection.totals),
-                "kinds": [_kind_object(kind, seen) for kind, seen in one.inspection.by_kind().items()],
+                "kinds": [_kind_object(kind, observations) for kind, observations in one.inspection.by_kind().items()],
                 "notes": list(one.inspection.notes),
             }
-            for one in found
+            for one in snapshots
         ],
     }
 
 
-def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, Any]:
+def _kind_object(kind: FindingKind, observations: Sequence[Observation]) -> dict[str, Any]:
     return {
         "kind": kind.name,
         "severity": kind.severity.value,
@@ -217,67 +223,67 @@ def _kind_object(kind: FindingKind, seen: Sequence[Observation]) -> dict[str, An
         "grep": list(kind.grep),
         "story": kind.story,
         "findings": [
-            {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in seen
+            {"subject": one.subject, "detail": one.detail, "certain": one.certain, **one.fields} for one in observations
         ],
     }
 
 
-def rows_of(found: Iterable[Inspected]) -> Iterator[dict[str, str]]:
+def rows_of(snapshots: Iterable[Inspected]) -> Iterator[dict[str, str]]:
     """Yield a row for each finding, with the columns of `COLUMNS`."""
-    for one in found:
-        for seen in one.inspection.observations:
+    for one in snapshots:
+        for observation in one.inspection.observations:
             row = {
                 "snapshot": one.path,
-                "severity": seen.kind.severity.value,
-                "kind": seen.kind.name,
-                "subject": seen.subject,
-                "certain": "yes" if seen.certain else "no",
-                "detail": seen.detail,
+                "severity": observation.kind.severity.value,
+                "kind": observation.kind.name,
+                "subject": observation.subject,
+                "certain": "yes" if observation.certain else "no",
+                "detail": observation.detail,
             }
-            row.update({name: seen.fields.get(name, "") for name in ("topic", "partition", "brokers")})
+            row.update({name: observation.fields.get(name, "") for name in ("topic", "partition", "brokers")})
             yield row
 
 
-def _write_tables(found: Sequence[Inspected], options: Namespace) -> dict[str, str]:
+def _write_tables(snapshots: Sequence[Inspected], options: Namespace) -> dict[str, str]:
     """Write the tables that options name; return their paths by what they are."""
     written: dict[str, str] = {}
     with document_folder(options.csv, "--csv") as folder:
         if folder is not None:
             name = Path(options.csv).name
-            folder.write({name: _csv(found)})
+            folder.write({name: _csv(snapshots)})
             written["CSV"] = options.csv
     with document_folder(options.parquet, "--parquet") as folder:
         if folder is not None:
             from kwalk.search.base.parquet import write_texts
 
-            write_texts(Path(options.parquet), COLUMNS, list(rows_of(found)))
+            write_texts(Path(options.parquet), COLUMNS, list(rows_of(snapshots)))
             written["Parquet"] = options.parquet
     return written
 
 
-def _write_pages(found: Sequence[Inspected], scenario: Scenario, options: Namespace) -> dict[str, str]:
+def _write_pages(snapshots: Sequence[Inspected], scenario: Scenario, options: Namespace) -> dict[str, str]:
     """Write the page of an incident, with a plan of repair, if options name one; UsageError for several snapshots."""
     if options.html is None and options.markdown is None:
         return {}
-    if len(found) > 1:
+    if len(snapshots) > 1:
         raise UsageError("--html and --markdown write the page of one snapshot. Name one, or use --csv.")
-    one = found[0]
+    one = snapshots[0]
     with shown_on_stderr() as report:
         recovery = planned(problem_of(scenario, one.path, one.inspection), report)
     return write_documents(Incident(one.path, one.inspection, recovery).lead(), options)
 
 
-def _csv(found: Sequence[Inspected]) -> str:
+def _csv(snapshots: Sequence[Inspected]) -> str:
     """Return the findings as CSV; a cell that a spreadsheet would take for a formula gets an apostrophe."""
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
-    for row in rows_of(found):
+    for row in rows_of(snapshots):
         table.writerow({name: f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for name, cell in row.items()})
     return text.getvalue()
 
 
-def prometheus(found: Sequence[Inspected]) -> str:
+def prometheus(snapshots: Sequence[Inspected]) -> str:
     """Return gauges in Prometheus' text format, for its node exporter's text file collector.
 
     Source: Prometheus, Exposition formats, version 0.0.4.
@@ -286,16 +292,16 @@ def prometheus(found: Sequence[Inspected]) -> str:
         "# HELP kwalk_inspect_findings Places with a finding, by kind.",
         "# TYPE kwalk_inspect_findings gauge",
     ]
-    for one in found:
-        for kind, seen in one.inspection.by_kind().items():
+    for one in snapshots:
+        for kind, observations in one.inspection.by_kind().items():
             labels = _labels({"snapshot": one.path, "kind": kind.name, "severity": kind.severity.value})
-            lines.append(f"kwalk_inspect_findings{labels} {len(seen)}")
+            lines.append(f"kwalk_inspect_findings{labels} {len(observations)}")
     lines += [
         "# HELP kwalk_inspect_condition 0 consistent, 1 latent damage, 2 broken now.",
         "# TYPE kwalk_inspect_condition gauge",
     ]
     codes = {Severity.NOTE: 0, Severity.LATENT: 1, Severity.BROKEN: 2}
-    for one in found:
+    for one in snapshots:
         lines.append(f"kwalk_inspect_condition{_labels({'snapshot': one.path})} {codes[one.inspection.severity]}")
     return "\n".join(lines) + "\n"
 
@@ -306,4 +312,4 @@ def _labels(pairs: Mapping[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
-    return re.sub(r'[\\"\n]', lambda found: {"\\": r"\\", '"': r"\"", "\n": r"\n"}[found[0]], value)
+    return re.sub(r'[\\"\n]', lambda match: {"\\": r"\\", '"': r"\"", "\n": r"\n"}[match[0]], value)

@@ -233,11 +233,12 @@ def _experiment(name: str) -> Experiment:
 def _text(result: ExperimentResult) -> str:
     """Return what an experiment saw, as text."""
     experiment, rounds = result.experiment, len(result.observations)
-    low, high = wilson(result.seen, rounds)
+    low, high = wilson(result.occurrences, rounds)
     rate = "" if experiment.is_ordered or rounds < 2 else f" (95 % interval: {low:.0%} to {high:.0%})"
     predicted = "" if experiment.predicted(result.release) else "; it is not expected with this version"
+    seen = f"seen in {result.occurrences} of {rounds} rounds"
     lines = [
-        f"{experiment.name}, version {result.release}: seen in {result.seen} of {rounds} rounds{rate}{predicted}",
+        f"{experiment.name}, version {result.release}: {seen}{rate}{predicted}",
         f"  done      {experiment.about}",
         f"  expected  {experiment.expected}",
         *(f"  seen      {count} times: {visible(outcome)}" for outcome, count in result.outcomes.items()),

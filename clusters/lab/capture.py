@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.clusters.collect.logs import read_folder
-from kwalk.clusters.collect.snapshot import BrokerSeen, Seen, now, snapshot_of
+from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
 from kwalk.clusters.metadata import Metadata, metadata
@@ -34,7 +34,7 @@ class Place:
         data: The folder of its log directories.
         alive: Whether its process runs.
         with_ids: Whether its Metadata responses have topic ids.
-        asked: Whether it is asked for one; not if it is known to be paused.
+        is_queried: Whether it is asked for one; not if it is known to be paused.
     """
 
     id: int
@@ -42,7 +42,7 @@ class Place:
     data: Path
     alive: bool
     with_ids: bool
-    asked: bool = True
+    is_queried: bool = True
 
 
 @frozen
@@ -100,7 +100,7 @@ def take(
     znodes.read()
     brokers = [_broker(place) for place in places]
     taken = {"began": began, "ended": now(), "topics": [] if topic is None else [topic]}
-    return snapshot_of(Seen(version, znodes, brokers, about={**about, "taken": taken}))
+    return snapshot_of(ClusterParts(version, znodes, brokers, about={**about, "taken": taken}))
 
 
 def _broker(place: Place) -> BrokerSeen:
@@ -108,7 +108,7 @@ def _broker(place: Place) -> BrokerSeen:
 
 
 def _metadata(place: Place) -> Metadata | None:
-    if not place.alive or not place.asked:
+    if not place.alive or not place.is_queried:
         return None
     try:
         return metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)

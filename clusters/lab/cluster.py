@@ -597,7 +597,7 @@ class Lab:
                 b.data,
                 alive=b.runs,
                 with_ids=b.knows_topic_ids,
-                asked=not b.paused and b.id not in without,
+                is_queried=not b.paused and b.id not in without,
             )
             for b in self.brokers.values()
         ]

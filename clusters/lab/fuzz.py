@@ -612,10 +612,10 @@ class Fuzz:
     def _operations(self, number: int) -> list[FuzzOperation]:
         return draw_history(f"{self.options.release}/{self.options.seed}/{number}", self.options.operations)
 
-    def _progress(self, done: int) -> None:
+    def _progress(self, count: int) -> None:
         spent = time.monotonic() - self.begun
-        left = spent / self.ran * (self.options.rounds - done) if self.ran else None
-        self.report(Progress("fuzz", done, "histories", spent, self.options.rounds, left, f"{self.clusters} clusters"))
+        left = spent / self.ran * (self.options.rounds - count) if self.ran else None
+        self.report(Progress("fuzz", count, "histories", spent, self.options.rounds, left, f"{self.clusters} clusters"))
 
     def _run_one(self, number: int) -> None:
         """Run one history, unless its snapshots are there already."""

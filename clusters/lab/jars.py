@@ -124,13 +124,13 @@ class _Download:
     """The progress of several downloads."""
 
     def __init__(self, total: int, report: Report) -> None:
-        self.total, self.report, self.done, self.start = total, report, 0, time.monotonic()
+        self.total, self.report, self.received, self.start = total, report, 0, time.monotonic()
 
     def add(self, size: int, name: str) -> None:
-        self.done += size
+        self.received += size
         seconds = time.monotonic() - self.start
-        left = seconds / self.done * (self.total - self.done)
-        self.report(Progress("download", self.done // 1024, "KiB", seconds, self.total // 1024, left, name))
+        left = seconds / self.received * (self.total - self.received)
+        self.report(Progress("download", self.received // 1024, "KiB", seconds, self.total // 1024, left, name))
 
 
 def jar_store(environment: Mapping[str, str] = os.environ) -> JarStore:

@@ -106,11 +106,11 @@ class Rule:
     """What happens to frames that match; this one lets them pass, and counts them."""
 
     def __init__(self, match: Match) -> None:
-        self.match, self.seen, self.passed = match, 0, 0
+        self.match, self.arrived, self.passed = match, 0, 0
 
     def arrive(self) -> float:
         """Count a frame that arrives; return the earliest time at which it may pass (of the monotonic clock)."""
-        self.seen += 1
+        self.arrived += 1
         return 0.0
 
     def takes(self) -> bool:
@@ -269,7 +269,7 @@ class Rules:
     def wait_for(self, rule: Rule, frames: int = 1, seconds: float = 30.0, *, passed: bool = False) -> bool:
         """Wait until some frames have arrived at a rule (or have passed it); return whether they have."""
         with self.changed:
-            return self.changed.wait_for(lambda: (rule.passed if passed else rule.seen) >= frames, seconds)
+            return self.changed.wait_for(lambda: (rule.passed if passed else rule.arrived) >= frames, seconds)
 
     def _add(self, rule: R) -> R:
         with self.changed:

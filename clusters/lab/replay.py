@@ -209,14 +209,14 @@ def _scope(model: Model) -> Scope:
 
 
 @frozen
-class Known:
+class TopicHistory:
     """What snapshots have shown so far: the real topic ids by the model's numbers, and the topic's present life."""
 
     ids: Mapping[int, str] = field(factory=dict)
     created: int | None = None
     life: int = 0
 
-    def with_capture(self, capture: Capture, state: Cluster) -> Known:
+    def with_capture(self, capture: Capture, state: Cluster) -> TopicHistory:
         """Return what is known with one more snapshot, which shows this state if the model is right.
 
         A new id is that of the model's znode if the real znode has it; else the first one that was not seen yet.
@@ -229,8 +229,8 @@ class Known:
             if identity not in ids.values():
                 ids[next(number for number in range(len(ids) + 1) if number not in ids)] = identity
         if topic is None or topic.created == self.created:
-            return Known(ids, self.created, self.life)
-        return Known(ids, topic.created, self.life + (self.created is not None))
+            return TopicHistory(ids, self.created, self.life)
+        return TopicHistory(ids, topic.created, self.life + (self.created is not None))
 
 
 def in_forcible_order(model: Model, trace: Trace) -> tuple[Trace, tuple[str, ...]]:
@@ -417,7 +417,7 @@ class TraceReplay:
         check_replayable(model, trace)
         self.model, self.folder, self.report, self.announce = model, folder, report, announce
         self.trace, self.moved = in_forcible_order(model, trace)
-        self.scope, self.known, self.earlier_epochs = _scope(model), Known(), 0
+        self.scope, self.history, self.earlier_epochs = _scope(model), TopicHistory(), 0
         self.paths = [leaf.path for leaf in model.leaves]
         self.ways: dict[tuple[int, Way], Hold] = {}
         self.notices: dict[int, Hold] = {}
@@ -533,8 +533,8 @@ class TraceReplay:
         self._elect(controller, again=True)
         time.sleep(2)
         if state.zookeeper.topics[0].topic_id not in files:
-            known = self.lab.topic(TOPIC) or {}
-            self.known = Known({min(files): known["topic_id"]})
+            topic = self.lab.topic(TOPIC) or {}
+            self.history = TopicHistory({min(files): topic["topic_id"]})
             self.lab.zk.do(self.lab.topic_id_write(TOPIC, new_topic_id()))
             self._elect(controller, again=True)
             time.sleep(1)
@@ -577,7 +577,7 @@ class TraceReplay:
             replicas=self._replicas,
             old_admins=self.model.binding.bounds["old_admins"],
             through_brokers=bool(self.model.binding.flags["broker_checks"]),
-            id_of=lambda identity: None if identity is None else self.known.ids.get(identity),
+            id_of=lambda identity: None if identity is None else self.history.ids.get(identity),
         )
 
     def _send(self, number: int) -> None:
@@ -780,11 +780,11 @@ class TraceReplay:
             """Whether there is an answer; one to a controller that has ended is seen in the log only."""
             return self.lab.rules.wait_for(answered, 1, seconds) or "Finished LeaderAndIsr" in text_from(log, size)
 
-        def wanted(frame: ProxiedFrame) -> bool:
+        def matches(frame: ProxiedFrame) -> bool:
             return frame.kind == api.name and frame.broker == broker and controller_epoch_of(frame) == epoch
 
         what = f"{api.name} of controller epoch {epoch} to broker {broker}"
-        if self._free_first(wanted, what, PATIENCE, doing.before):
+        if self._free_first(matches, what, PATIENCE, doing.before):
             end = time.monotonic() + PATIENCE
             if not is_handled(1.0):
                 self._open(broker, {})  # it may wait for an answer of ZooKeeper behind a notification
@@ -805,14 +805,16 @@ class TraceReplay:
             if earliest is None or earliest >= epoch:
                 self.lab.rules.free(passage)
 
-    def _free_first(self, wanted: Callable[[ProxiedFrame], bool], what: str, seconds: float, state: Any = None) -> bool:
+    def _free_first(
+        self, matches: Callable[[ProxiedFrame], bool], what: str, seconds: float, state: Any = None
+    ) -> bool:
         """Let the oldest waiting frame of some kind pass; wait for it if there is none."""
 
         def free() -> bool:
             if state is not None:
                 self._pass_metadata(state)
             for passage in self.lab.rules.waiting_passages():
-                if passage.frame.direction is Direction.REQUEST and wanted(passage.frame):
+                if passage.frame.direction is Direction.REQUEST and matches(passage.frame):
                     self.lab.rules.free(passage)
                     return True
             return False
@@ -848,7 +850,7 @@ class TraceReplay:
         """Let the controller handle a controlled shutdown; its answer is held."""
         process, end = self.lab.brokers[broker].process, time.monotonic() + 40
         assert process is not None
-        self._wait_for_request(controller, lambda: shutdown.answer.seen > 0)
+        self._wait_for_request(controller, lambda: shutdown.answer.arrived > 0)
         self._open(controller, {})
         while time.monotonic() < end and process.runs and not self.lab.rules.wait_for(shutdown.answer, 1, 1.0):
             self._unblock(controller)
@@ -920,9 +922,9 @@ class TraceReplay:
             state = self.model.state(vector)
         while True:
             self._pass_metadata(state)
-            differences, known, taken = self._differences(number, vector)
+            differences, history, taken = self._differences(number, vector)
             if not differences:
-                self.known = known
+                self.history = history
                 return [], taken
             spent = time.monotonic() - begun
             if spent > PATIENCE:
@@ -932,32 +934,32 @@ class TraceReplay:
                 unblock()
             time.sleep(0.1)
 
-    def _differences(self, number: int, vector: Vector) -> tuple[list[Departure], Known, dict[str, Any]]:
+    def _differences(self, number: int, vector: Vector) -> tuple[list[Departure], TopicHistory, dict[str, Any]]:
         held = {frame.broker for frame in self.lab.rules.held()}
         taken = self.lab.capture(f"step {number}", without=held | self._starting())
         capture = read_capture(json.dumps(taken).encode())
         values = dict(zip(self.paths, vector, strict=True))
         with self.model.active():
             state = self.model.state(vector)
-            known = self.known.with_capture(capture, state)
-            numbering = self._numbering(known)
-            life = min(known.life, self.model.binding.bounds["incarnations"])
+            history = self.history.with_capture(capture, state)
+            numbering = self._numbering(history)
+            life = min(history.life, self.model.binding.bounds["incarnations"])
             facts = sorted(facts_of(capture, numbering, life), key=lambda fact: -fact.weight)
             wrong = [
-                Departure(fact.name, fact.look(state), fact.shown)
+                Departure(fact.name, fact.look(state), fact.value)
                 for fact in facts
                 if not all(any(values[path] in numbers for path, numbers in clause) for clause in fact.clauses)
             ]
-        return wrong, known, taken
+        return wrong, history, taken
 
     def _starting(self) -> set[int]:
         """Return the brokers that are not asked, as they may not serve yet."""
         registered = set(self.lab.zk.children("/brokers/ids"))
         return {number for number in self.lab.brokers if str(number) not in registered}
 
-    def _numbering(self, known: Known) -> Numbering:
-        most = max(known.ids, default=-1) + 1
-        ids = tuple(known.ids.get(number, f"(id {number + 1})") for number in range(most))
+    def _numbering(self, history: TopicHistory) -> Numbering:
+        most = max(history.ids, default=-1) + 1
+        ids = tuple(history.ids.get(number, f"(id {number + 1})") for number in range(most))
         bounds = self.model.binding.bounds
         return Numbering(
             topic=TOPIC,

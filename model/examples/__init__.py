@@ -1,0 +1,1 @@
+"""Small published models, which teach the language."""

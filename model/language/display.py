@@ -31,10 +31,10 @@ class Displayed:
         printer.text(repr(self) if cycle else str(self))
 
 
-def rendered(shown: object, form: str) -> str | None:
+def rendered(value: object, form: str) -> str | None:
     """Return an object as `text` or `html`; None if no installed package can render it."""
     for entry in entry_points(GROUP):
-        found: str | None = entry.load()(shown) if entry.name == form else None
+        found: str | None = entry.load()(value) if entry.name == form else None
         if found is not None:
             return found
     return None

@@ -70,24 +70,24 @@ def one_of(names: Iterable[str]) -> str:
     return "Allowed: " + (", ".join(sorted(names)) or "nothing") + "."
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for a name that is not among the known ones, with the most similar one as a suggestion.
+def unknown(kind: str, name: str, names: Iterable[str]) -> UsageError:
+    """Return the error for a name that is not among those that exist, with the most similar one as a suggestion.
 
     Args:
         kind: what the name should be the name of, such as "scenario".
         name: the name.
-        known: all names of that kind.
+        names: all names of that kind.
     """
     import difflib  # slow to import
 
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=1)
+    names = list(names)
+    near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    if len(known) > MOST_LISTED:
-        nearest = difflib.get_close_matches(name, known, n=6, cutoff=0.3) or sorted(known)[:6]
-        listed = f"Allowed: {', '.join(nearest)}, and {len(known) - len(nearest)} others."
+    if len(names) > MOST_LISTED:
+        nearest = difflib.get_close_matches(name, names, n=6, cutoff=0.3) or sorted(names)[:6]
+        listed = f"Allowed: {', '.join(nearest)}, and {len(names) - len(nearest)} others."
     else:
-        listed = one_of(known)
+        listed = one_of(names)
     return UsageError(f"No {kind} named {name!r}.{hint} {listed}")
 
 

@@ -61,11 +61,11 @@ def _announced_by(entry: EntryPoint, table: str, kind: type[Thing]) -> tuple[Thi
     return found
 
 
-def _add(found: dict[str, Fix], fixes: Iterable[Fix]) -> None:
+def _add(by_name: dict[str, Fix], fixes: Iterable[Fix]) -> None:
     for fix in fixes:
-        if found.get(fix.name, fix) is not fix:
+        if by_name.get(fix.name, fix) is not fix:
             raise UsageError(f"Two fixes are named {fix.name!r}; rename one of them.")
-        found[fix.name] = fix
+        by_name[fix.name] = fix
 
 
 def announced_as(name: str) -> Scenario | None:

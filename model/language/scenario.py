@@ -152,14 +152,14 @@ class Scenario:
     recover_snapshot: Callable[[Any], Problem] | None = None
     source: str = ""
 
-    def __new__(cls, *args: Any, **given: Any) -> Scenario:
+    def __new__(cls, *args: Any, **arguments: Any) -> Scenario:
         """Refuse arguments that a scenario does not have.
 
         Raises:
             UsageError: there is no such argument; the message says what to write instead.
         """
         known = [each.name for each in fields(cls)]
-        for name in given:
+        for name in arguments:
             if name in VIEWS:
                 raise UsageError(NO_VIEW.format(name=name))
             if name not in known:

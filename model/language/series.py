@@ -32,14 +32,14 @@ class Fact:
 
     Attributes:
         name: its name.
-        shown: its value, for reports.
+        value: its value, for reports.
         clauses: the condition on a state, as a conjunction of clauses.
-        look: a function from a state of the model to the value there, in the words of `shown`.
+        look: a function from a state of the model to the value there, in the words of `value`.
         weight: the distance of a state in which the fact is false.
     """
 
     name: str
-    shown: str
+    value: str
     clauses: tuple[Clause, ...]
     look: Callable[[Any], str] = field(repr=False, eq=False)
     weight: int = 1

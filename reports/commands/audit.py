@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option, out, switch
-from kwalk.reports.options.values import given, seconds, workers
+from kwalk.reports.options.values import nonempty, seconds, workers
 
 COMMAND = Command(
     "search each trial of a fix with the fix off and on",
     argument("fixes", "FIX", "a fix's name, or package.module:FIXES of your own", nargs="*"),
-    option("--scenario", given, "NAME", "only the trials in this scenario"),
+    option("--scenario", nonempty, "NAME", "only the trials in this scenario"),
     option("--seconds", seconds, "N", "time budget of each search, in seconds (default: 60)"),
     option("--workers", workers, "N", "number of parallel searches (default: 1)"),
     switch("--prove", "also try to prove properties that no search violates"),

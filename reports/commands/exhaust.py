@@ -16,7 +16,7 @@ from kwalk.reports.options.declaration import (
     option,
     switch,
 )
-from kwalk.reports.options.values import given, seconds
+from kwalk.reports.options.values import nonempty, seconds
 
 COMMAND = Command(
     "visit every reachable state within the bounds",
@@ -35,7 +35,7 @@ COMMAND = Command(
     ),
     option(
         "--checkpoint",
-        given,
+        nonempty,
         "DIR",
         "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search",
     ),
@@ -64,7 +64,7 @@ COMMAND = Command(
     ),
     option(
         "--master",
-        given,
+        nonempty,
         "URL",
         "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR",
     ),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from kwalk.reports.options import values
 from kwalk.reports.options.declaration import JSON, SIXTY_SECONDS, UNFOLD, Command, Section, argument, option, out
-from kwalk.reports.options.values import given, natural, seconds
+from kwalk.reports.options.values import natural, nonempty, seconds
 
 COMMAND = Command(
     "find a behaviour that passes through snapshots of a real system",
     argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
-    option("--scenario", given, "NAME", "the scenario that reads them"),
-    option("--variant", given, "NAME", "the variant of the model (default: that of the snapshots)"),
+    option("--scenario", nonempty, "NAME", "the scenario that reads them"),
+    option("--variant", nonempty, "NAME", "the variant of the model (default: that of the snapshots)"),
     option("--events", natural, "N", "assume at most N events between two snapshots (default: 8)"),
-    option("--logs", given, "DIR", "the folder with the system's logs: the behaviour passes through their lines"),
+    option("--logs", nonempty, "DIR", "the folder with the system's logs: the behaviour passes through their lines"),
     option(
         "--log-tolerance",
         seconds,

@@ -16,7 +16,7 @@ from kwalk.reports.options.declaration import (
     repeatable,
     switch,
 )
-from kwalk.reports.options.values import given, positive, seconds, seed, workers
+from kwalk.reports.options.values import nonempty, positive, seconds, seed, workers
 
 COMMAND = Command(
     "try small mistakes in a model, and report those that its properties do not detect",
@@ -25,14 +25,14 @@ COMMAND = Command(
     repeatable(
         "--operator", str, "NAME", "only mutants of this operator, such as dropped-guard", choices=values.OPERATORS
     ),
-    repeatable("--function", given, "NAME", "only mutants of this function"),
+    repeatable("--function", nonempty, "NAME", "only mutants of this function"),
     option("--sample", positive, "N", "only a random sample of N mutants; a larger one has them all"),
     option("--seed", seed, "N", "the seed of the sample (default: 0)", default=0),
     switch("--list", "list the mutants without trying any"),
-    option("--show", given, "ID", "try this mutant only, and show the trace that decides it"),
+    option("--show", nonempty, "ID", "try this mutant only, and show the trace that decides it"),
     option("--seconds", seconds, "N", "time budget of each mutant, in seconds (default: 10)"),
     option("--workers", workers, "N", "number of mutants in parallel (default: 1)"),
-    option("--explained", given, "FILE", "a TOML file with reasons why no property needs to detect a survivor"),
+    option("--explained", nonempty, "FILE", "a TOML file with reasons why no property needs to detect a survivor"),
     switch("--fresh", "ignore saved outcomes of an earlier run"),
     out("folder of saved outcomes"),
     MARKDOWN,

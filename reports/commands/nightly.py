@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from kwalk.reports.options import values
 from kwalk.reports.options.declaration import DEFAULT_OUT, JSON, WORKERS, Command, Section, argument, option
-from kwalk.reports.options.values import given
+from kwalk.reports.options.values import nonempty
 
 COMMAND = Command(
     "search many scenarios on Spark, in a run that can be resumed",
     argument("config", "CONFIG", "a TOML file: what to search, and for how long", nargs="?"),
-    option("--resume", given, "RUN", "resume the run in this folder"),
-    option("--out", given, "DIR", f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"),
+    option("--resume", nonempty, "RUN", "resume the run in this folder"),
+    option("--out", nonempty, "DIR", f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"),
     WORKERS,
-    option("--master", given, "URL", "a Spark master, such as spark://host:7077, instead of this machine's cores"),
+    option("--master", nonempty, "URL", "a Spark master, such as spark://host:7077, instead of this machine's cores"),
     option(
         "--minutes",
         values.minutes,
         "M",
         "time budget of all tasks together, in minutes; overrides the configuration",
     ),
-    option("--before", given, "RUN", "an earlier run that the page of this run compares with"),
+    option("--before", nonempty, "RUN", "an earlier run that the page of this run compares with"),
     JSON,
     handler="kwalk.reports.handlers.nightly:run_nightly",
     section=Section.SEARCHES,

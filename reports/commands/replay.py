@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from kwalk.reports.options import values
 from kwalk.reports.options.declaration import ONLY_JSON, TRACE, UNFOLD, Command, Section, option, repeatable
-from kwalk.reports.options.values import given
+from kwalk.reports.options.values import nonempty
 
 COMMAND = Command(
     "execute the steps of a saved trace again, in plain Python",
     TRACE,
-    option("--variant", given, "NAME", "replay in another variant"),
+    option("--variant", nonempty, "NAME", "replay in another variant"),
     repeatable("--flag", values.flag, "NAME=SETTING", "change a flag of the trace"),
     UNFOLD,
     ONLY_JSON,

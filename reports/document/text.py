@@ -72,9 +72,9 @@ def _renderables(block: Heading | Paragraph | Bullets | DataTable | BarChart) ->
         yield _indented(_table(table), table.indent)
 
 
-def _indented(shown: RenderableType, indent: int) -> RenderableType:
+def _indented(content: RenderableType, indent: int) -> RenderableType:
     """Return text or a table with all of its lines indented."""
-    return Padding(shown, (0, 0, 0, indent)) if indent else shown
+    return Padding(content, (0, 0, 0, indent)) if indent else content
 
 
 def text_of(line: Line) -> Text:

@@ -104,9 +104,9 @@ class ExplorerServer(ThreadingHTTPServer):
         self.server_name, self.server_port = LOOPBACK, int(self.server_address[1])
 
 
-def _number(wanted: dict[str, Any], name: str, most: int, otherwise: int) -> int:
+def _number(arguments: dict[str, Any], name: str, most: int, otherwise: int) -> int:
     """Return a number of a call; UsageError if it is none in 1 … `most`."""
-    found = wanted.get(name, otherwise)
+    found = arguments.get(name, otherwise)
     if type(found) is not int or not 1 <= found <= most:
         raise UsageError(f"`{name}` is a whole number in 1 … {most:,}.")
     return found
@@ -230,12 +230,12 @@ def _listed(steps: Any) -> list[Any]:
     return steps
 
 
-def _seconds(wanted: Any) -> float | None:
-    if wanted is None:
+def _seconds(value: Any) -> float | None:
+    if value is None:
         return None
-    if type(wanted) not in (int, float) or not 0 < wanted <= 3600:
+    if type(value) not in (int, float) or not 0 < value <= 3600:
         raise UsageError("`seconds` is a number above 0, at most 3,600.")
-    return float(wanted)
+    return float(value)
 
 
 def _graph(one: ExplorerSession, call: dict[str, Any], at: Any) -> dict[str, Any]:

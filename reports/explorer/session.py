@@ -30,7 +30,7 @@ from kwalk.search.results.trace import Trace
 
 STARTS = 200
 """The number of initial states that the page offers."""
-SHOWN = 4
+MOST_CHANGES = 4
 """The number of changed lines of a step that are shown before it is taken; the others are counted."""
 MOST_STEPS = 1000
 """The length of the longest random walk."""
@@ -241,8 +241,8 @@ class ExplorerSession:
         return {
             **self._named(instance),
             "source": visible(instance.action.source, LONGEST),
-            "changes": changed[:SHOWN],
-            "more": max(0, len(changed) - SHOWN),
+            "changes": changed[:MOST_CHANGES],
+            "more": max(0, len(changed) - MOST_CHANGES),
             "idle": after == visit.vector,
             "violates": [visible(prop.key) for prop in self.properties if self._breaks(visit, instance, prop)],
         }
@@ -380,10 +380,10 @@ class ExplorerSession:
                     found[after] = Neighbour(len(found), each.depth + 1, (*each.route, instance.index), after)
                     queue.append(found[after])
                 arrows.setdefault((each.number, found[after].number), []).append(instance.index)
-        nodes = tuple(self._judged(each, each.route, found) for each in found.values())
+        nodes = tuple(self._judged(each, each.route) for each in found.values())
         return Neighbourhood(nodes, {pair: tuple(taken) for pair, taken in arrows.items()}, left_out)
 
-    def _judged(self, one: Neighbour, route: Sequence[int], found: Any) -> Neighbour:
+    def _judged(self, one: Neighbour, route: Sequence[int]) -> Neighbour:
         violated = tuple(visible(p.key) for p in self.properties if self._is_violated(p, one.vector, None))
         return evolve(one, violated=violated)
 

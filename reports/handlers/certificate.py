@@ -92,8 +92,8 @@ def _certificates(
         )
 
 
-def _is_certificate(found: Any) -> bool:
-    return isinstance(found, list) and all(
+def _is_certificate(value: Any) -> bool:
+    return isinstance(value, list) and all(
         isinstance(fact, list)
         and fact
         and all(
@@ -104,7 +104,7 @@ def _is_certificate(found: Any) -> bool:
             and type(limit[2]) is int
             for limit in fact
         )
-        for fact in found
+        for fact in value
     )
 
 

@@ -43,10 +43,10 @@ def run_explain(options: Namespace) -> int:
     """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
     began = time.monotonic()
     reference, scenario = scenario_for(options.scenario)
-    found = series_of(scenario, options.snapshots, log_source(options))
-    models = [model_of(scenario, series, options.variant) for series in found]
+    all_series = series_of(scenario, options.snapshots, log_source(options))
+    models = [model_of(scenario, series, options.variant) for series in all_series]
     with out_folder(options.out) as out:
-        reports = _explained(list(zip(models, found, strict=True)), options, began)
+        reports = _explained(list(zip(models, all_series, strict=True)), options, began)
         return _deliver(reports, (reference, scenario), out, options, began)
 
 
@@ -106,12 +106,12 @@ def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
 
 
 def explained(
-    found: Sequence[tuple[Model, Series]], options: ExplainOptions, began: float | None = None
+    pairs: Sequence[tuple[Model, Series]], options: ExplainOptions, began: float | None = None
 ) -> list[ReportedExplanation]:
     """Return the explanation of each series; they share the time budget.
 
     Args:
-        found: The series, each with its model.
+        pairs: The series, each with its model.
         options: The options.
         began: When the time of the budget began, in seconds of the monotonic clock; None for now.
 
@@ -120,11 +120,11 @@ def explained(
     """
     reports: list[ReportedExplanation] = []
     start = time.monotonic() if began is None else began
-    for place, (model, series) in enumerate(found):
+    for place, (model, series) in enumerate(pairs):
         now = time.monotonic() if place else start
         share = options.seconds
         if share is not None:
-            share = (start + share - time.monotonic()) / (len(found) - place) + time.monotonic() - now
+            share = (start + share - time.monotonic()) / (len(pairs) - place) + time.monotonic() - now
         wanted = evolve(options, began=now, seconds=share)
         reports.append(_beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted))
     return reports
@@ -155,14 +155,14 @@ def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedE
     return ReportedExplanation(model, series, answer, options.command, left=left)
 
 
-def _explained(found: Sequence[tuple[Model, Series]], options: Namespace, began: float) -> list[ReportedExplanation]:
+def _explained(pairs: Sequence[tuple[Model, Series]], options: Namespace, began: float) -> list[ReportedExplanation]:
     """Return the explanations; report progress on stderr."""
     events = EVENTS if options.events is None else options.events
     with shown_on_stderr() as report:
         wanted = ExplainOptions(
             events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)
         )
-        return explained(found, wanted, began)
+        return explained(pairs, wanted, began)
 
 
 def _deliver(

@@ -83,10 +83,10 @@ def run_mutate(options: Namespace) -> int:
     if options.show is not None:
         return _show(results[0], baselines, options)
     seed = None if options.sample is None else options.seed
-    found = MutationReport(
+    outcome = MutationReport(
         results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
     )
-    return _deliver(found, options, beside, out)
+    return _deliver(outcome, options, beside, out)
 
 
 def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
@@ -168,23 +168,23 @@ def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespac
     return MutationReport([result], baselines, (), 1).answer.exit_code
 
 
-def _deliver(found: MutationReport, options: Namespace, beside: OutFolder | None, out_dir: OutFolder) -> int:
+def _deliver(report: MutationReport, options: Namespace, beside: OutFolder | None, out_dir: OutFolder) -> int:
     """Print what became of the mutants, write the document and the page; return the exit code."""
     written = {}
-    document = mutation_document(found, _command(Namespace(**{**vars(options), "workers": None})))
+    document = mutation_document(report, _command(Namespace(**{**vars(options), "workers": None})))
     if options.html:
         written["Page"] = str(out_dir.write({PAGE: html_document("Mutation testing", document)})[PAGE])
     if beside is not None:
         name = Path(options.markdown).name
         written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
-    code, command = found.answer.exit_code, _command(options)
+    code, command = report.answer.exit_code, _command(options)
     if options.json:
-        print_json({**mutation_object(found), "exit_code": code, "command": command, "files": written})
+        print_json({**mutation_object(report), "exit_code": code, "command": command, "files": written})
         return code
     out = console()
-    print_blocks(mutation_text(found), out)
+    print_blocks(mutation_text(report), out)
     stale = f"is explained in {options.explained}, but does not survive; remove the explanation."
-    print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in found.stale_explanations))], out)
+    print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in report.stale_explanations))], out)
     print_ending(written, command, out)
     return code
 

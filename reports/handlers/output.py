@@ -25,7 +25,7 @@ from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.handlers.target import Target
 from kwalk.reports.json_output import verdict_object
-from kwalk.reports.pages.verdict import SHOWN, cluster_table, summary
+from kwalk.reports.pages.verdict import MOST_CLUSTERS, cluster_table, summary
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
@@ -116,8 +116,8 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
     verdict = evolve(verdict, command=verdict.command or target.command, findings=findings)
     files: dict[str, dict[str, Path]] = {}
     shapes: list[Path] = []
-    said = diagnosis(target, verdict)
-    incident = _incident(target, said, options)
+    diagnosis_lines = diagnosis(target, verdict)
+    incident = _incident(target, diagnosis_lines, options)
     with Written() as written:
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
         files = {prop: _save(target, trace, out, verdict, incident) for prop, trace in found}
@@ -125,23 +125,23 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
             from kwalk.reports.handlers.incident import write_incident
 
             written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
-        traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:SHOWN])
+        traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:MOST_CLUSTERS])
         shapes = [save(target.model, trace, out, verdict.compared)["trace"] for trace in traces]
         if getattr(options, "html", False):
             written.names["Page"] = str(_write_page(target, verdict, (files, shapes), out))
     if options.json:
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(target.reading.facts) if target.reading else []
-        snapshot = {"facts": facts, "diagnosis": said}
+        snapshot = {"facts": facts, "diagnosis": diagnosis_lines}
         page = {"page": written.names["Page"]} if "Page" in written.names else {}
         shown = verdict_object(verdict, named, shapes, target.model)
         print_json({**shown, "exit_code": exit_code_of(target, verdict), **snapshot, **page})
     else:
-        _print(target, verdict, said, (files, shapes), written.names, unfold=options.unfold)
+        _print(target, verdict, diagnosis_lines, (files, shapes), written.names, unfold=options.unfold)
     return written.checked(exit_code_of(target, verdict))
 
 
-def _incident(target: Target, said: list[str], options: Namespace) -> Incident | None:
+def _incident(target: Target, diagnosis_lines: list[str], options: Namespace) -> Incident | None:
     """Return what is known of the system of a snapshot, with a plan of repair; None without a snapshot."""
     if target.reading is None or not target.reading.problems:
         return None
@@ -151,7 +151,7 @@ def _incident(target: Target, said: list[str], options: Namespace) -> Incident |
     problem = target.reading.problems[0]
     with shown_on_stderr() as report:
         recovery = planned(problem, report)
-    return Incident(options.snapshot, problem.inspection, recovery, said, facts=target.reading.facts)
+    return Incident(options.snapshot, problem.inspection, recovery, diagnosis_lines, facts=target.reading.facts)
 
 
 def _save(target: Target, trace: Trace, out: OutFolder, verdict: Verdict, incident: Incident | None) -> dict[str, Path]:
@@ -214,7 +214,7 @@ def exit_code_of(target: Target, verdict: Verdict) -> int:
 def _print(
     target: Target,
     verdict: Verdict,
-    said: list[str],
+    diagnosis_lines: list[str],
     written: tuple[dict[str, dict[str, Path]], list[Path]],
     pages: Mapping[str, str],
     *,
@@ -226,7 +226,7 @@ def _print(
     out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     if target.reading:
-        print_blocks(_reading_blocks(target.reading, said), out)
+        print_blocks(_reading_blocks(target.reading, diagnosis_lines), out)
     if shown and shown.trace:
         print_story(story_of(target.model, shown.trace), out, unfold=unfold)
         out.print()
@@ -247,14 +247,14 @@ def _reading_blocks(reading: Reading, diagnosis: list[str]) -> Iterator[Block]:
     yield Paragraph("")
 
 
-def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], shown: Finding | None) -> Iterator[str]:
+def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], top_finding: Finding | None) -> Iterator[str]:
     """Yield every file that was written, then the commands that reproduce what was found."""
     for prop, paths in files.items():
-        first = shown is not None and prop == shown.prop
+        first = top_finding is not None and prop == top_finding.prop
         about = "" if first else f" of {prop}"
         yield from (f"{LABELS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
-    if shown and shown.prop in files:
-        yield f"Reproduce: kwalk replay {shlex.quote(str(files[shown.prop]['trace']))}"
+    if top_finding and top_finding.prop in files:
+        yield f"Reproduce: kwalk replay {shlex.quote(str(files[top_finding.prop]['trace']))}"
         yield f"Search again: {verdict.command}"
     else:
         yield f"Reproduce: {verdict.command}"

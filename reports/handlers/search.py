@@ -51,10 +51,10 @@ def _interpreted(engine: Engine, options: Namespace) -> Engine:
     if (options.workers or 1) > 1:
         raise UsageError("A search in plain Python runs on one core. Leave out --workers, or --interpreter.")
 
-    def search(model: Model, **wanted: Any) -> Verdict:
+    def search(model: Model, **keywords: Any) -> Verdict:
         from kwalk.search.kernel.interpreted import interpreted_kernel
 
-        return engine(model, kernel=interpreted_kernel(model), **wanted)
+        return engine(model, kernel=interpreted_kernel(model), **keywords)
 
     return search
 
@@ -107,11 +107,11 @@ def _clustering(engine: Engine, options: Namespace) -> Engine:
     if not _minimize(options):
         return engine
 
-    def search(model: Model, **wanted: Any) -> Verdict:
+    def search(model: Model, **keywords: Any) -> Verdict:
         from kwalk.search.kernel.compile.compiler import kernel_for
         from kwalk.search.minimize.clusters import with_clusters
 
-        return with_clusters(model, kernel_for(model), engine(model, **wanted), wanted["report"])
+        return with_clusters(model, kernel_for(model), engine(model, **keywords), keywords["report"])
 
     return search
 
@@ -154,10 +154,10 @@ def _simulation(options: Namespace) -> Any:
 def _shrinking(engine: Engine, simulation: Any) -> Engine:
     """The engine, with its first trace minimized."""
 
-    def search(model: Model, **wanted: Any) -> Verdict:
+    def search(model: Model, **keywords: Any) -> Verdict:
         from kwalk.search.minimize.shrink import minimize_findings
 
-        return minimize_findings(model, engine(model, simulation, **wanted), seconds=SHRINK_SECONDS, most=1)
+        return minimize_findings(model, engine(model, simulation, **keywords), seconds=SHRINK_SECONDS, most=1)
 
     return search
 
@@ -167,8 +167,8 @@ def prove(options: Namespace) -> int:
     from kwalk.search.minimize.shrink import minimize_findings
     from kwalk.search.proof.prove import prove as attempt
 
-    def engine(model: Model, **wanted: Any) -> Verdict:
-        return minimize_findings(model, attempt(model, **wanted))
+    def engine(model: Model, **keywords: Any) -> Verdict:
+        return minimize_findings(model, attempt(model, **keywords))
 
     return _search(options, engine, depth=options.depth, induction=options.induction, support=not options.no_support)
 
@@ -194,13 +194,13 @@ def hunt(options: Namespace) -> int:
     )
 
 
-def _search(options: Namespace, engine: Engine, **wanted: Any) -> int:
+def _search(options: Namespace, engine: Engine, **keywords: Any) -> int:
     """Run an engine with the options that are set, the others have the engine's defaults; return the exit code."""
     from kwalk.search.examination.examination import examined
 
     selected = target(options)
-    wanted |= {name: getattr(options, name, None) for name in ("seconds", "workers", "keep_going")}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    keywords |= {name: getattr(options, name, None) for name in ("seconds", "workers", "keep_going")}
+    given = {name: value for name, value in keywords.items() if value is not None}
     with out_folder(options.out) as out:
         watch = _watch_page(out, selected.command) if options.watch else None
         phases = nullcontext() if watch is None else announcements_to(watch.begin)

@@ -84,9 +84,9 @@ def _cells(task: TaskResult) -> Iterator[HeatCell]:
         yield HeatCell(task, name, enabled, taken, changed, _level(taken, most))
 
 
-def _level(taken: int, most: int) -> int:
+def _level(count: int, most: int) -> int:
     """Return the level of a count: one less for each half of a power of ten below the most."""
-    return max(1, LEVELS - int(2 * math.log10(most / taken))) if taken else 0
+    return max(1, LEVELS - int(2 * math.log10(most / count))) if count else 0
 
 
 def _group(actor: str) -> str:

@@ -161,7 +161,7 @@ class Comparison:
         yield from ((pair.before, cluster) for pair in self.pairs for cluster in pair.gone)
 
     @property
-    def known(self) -> int:
+    def known_clusters(self) -> int:
         """The number of clusters that both runs have, or of which both violate the property."""
         return sum(len(pair.after.clusters) - len(pair.new) for pair in self.pairs)
 

@@ -68,9 +68,9 @@ def _card(title: str, sentences: Iterable[str], tone: str = "") -> Iterator[Bloc
 
 
 def _clusters(
-    comparison: Comparison, word: str, found: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
+    comparison: Comparison, word: str, clusters: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
 ) -> Iterator[Block]:
-    cards = tuple(_cluster_card(comparison, word, *each, link) for each in found)
+    cards = tuple(_cluster_card(comparison, word, *each, link) for each in clusters)
     shown, folded = cards[: OPEN[word]], cards[OPEN[word] :]
     yield from shown
     if folded:
@@ -116,7 +116,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "new": [_cluster(after, *each) for each in comparison.new],
         "gone": [_cluster(before, *each) for each in comparison.gone],
         "other_ways": [_cluster(after, *each) for each in comparison.other_ways],
-        "known": comparison.known,
+        "known": comparison.known_clusters,
         "tasks": [_pair(pair) for pair in comparison.pairs],
         "only_before": [_task(task) for task in comparison.only_before],
         "only_after": [_task(task) for task in comparison.only_after],

@@ -134,10 +134,10 @@ def _comparison(comparison: Comparison, folder: Path) -> Iterator[Block]:
     yield Paragraph(["Compare again: ", code(f"kwalk compare {before.path} {after.path}")])
 
 
-def _page_link(comparison: Comparison, folder: Path, found: tuple[TaskResult, FindingRow]) -> str | None:
+def _page_link(comparison: Comparison, folder: Path, cluster: tuple[TaskResult, FindingRow]) -> str | None:
     """Return the address of a cluster on the page of the later run, None if there is no such page."""
     page = comparison.after.path / PAGE
-    return f"{os.path.relpath(page, folder)}#{_anchor(*found)}" if page.exists() else None
+    return f"{os.path.relpath(page, folder)}#{_anchor(*cluster)}" if page.exists() else None
 
 
 def _environment() -> Environment:

@@ -37,7 +37,7 @@ def headline(comparison: Comparison) -> str:
     text = ", ".join(filter(None, parts)) or "nothing new"
     other = len(list(comparison.other_ways))
     ways = f", {other:,} of them other ways to what was violated before" if other else ""
-    return f"{text}; {times(comparison.known, 'known cluster')}{ways}"
+    return f"{text}; {times(comparison.known_clusters, 'known cluster')}{ways}"
 
 
 @cache

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from kwalk.reports.options import values
-from kwalk.reports.options.values import given, natural, seconds, seed, workers
+from kwalk.reports.options.values import natural, nonempty, seconds, seed, workers
 
 DEFAULT_OUT = "kwalk-out"
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
@@ -81,7 +81,7 @@ def switch(name: str, about: str) -> Argument:
 
 def out(what: str) -> Argument:
     """Return the option `--out`."""
-    return option("--out", given, "DIR", f"{what} (default: {DEFAULT_OUT})", default=DEFAULT_OUT)
+    return option("--out", nonempty, "DIR", f"{what} (default: {DEFAULT_OUT})", default=DEFAULT_OUT)
 
 
 # Arguments of several commands.
@@ -92,20 +92,20 @@ TRACE = argument("trace", "TRACE")
 JSON = switch("--json", "print one JSON object instead of text")
 ONLY_JSON = switch("--json", "print one JSON object")
 UNFOLD = switch("--unfold", "also show routine steps")
-MARKDOWN = option("--markdown", given, "FILE", "also write a Markdown document")
+MARKDOWN = option("--markdown", nonempty, "FILE", "also write a Markdown document")
 SECONDS = option("--seconds", seconds, "N", "time budget in seconds")
 SIXTY_SECONDS = option("--seconds", seconds, "N", "time budget in seconds (default: 60)")
 SEED = option("--seed", seed, "N", "seed of all random choices (default: 0)", default=0)
 WORKERS = option("--workers", workers, "N", "number of cores")
 SUBJECT = (
-    option("--variant", given, "NAME", "the variant (default: the first one)"),
+    option("--variant", nonempty, "NAME", "the variant (default: the first one)"),
     repeatable("--property", str, "NAME", "check only this property, or this instance of one; --invariant is an alias"),
     ("--invariant", {"action": "append", "dest": "property", "help": argparse.SUPPRESS}),
     repeatable("--bound", values.bound, "NAME=N", "change a bound"),
     repeatable(
         "--flag", values.flag, "NAME=SETTING", "change a flag of the variant: on, off, or the name of a setting"
     ),
-    repeatable("--constraint", given, "NAME", "apply this optional constraint of the scenario"),
+    repeatable("--constraint", nonempty, "NAME", "apply this optional constraint of the scenario"),
 )
 """The model, and the properties to check."""
 KEEP_GOING = (
@@ -131,13 +131,13 @@ RESULTS = (STRICT, out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
 STEPS = (
     repeatable(
         "--only",
-        given,
+        nonempty,
         "NAME",
         "walks take only actions of this actor (fault, broker 2) or this action (crash); an exhaustive part takes all",
     ),
     repeatable(
         "--without",
-        given,
+        nonempty,
         "NAME",
         "walks take no action of this actor, or not this action; quiescent states are judged by all actions",
     ),

@@ -22,7 +22,7 @@ MOST_PARTITIONS = 1 << 16
 MOST_GIBIBYTES = 2**20
 
 
-def given(text: str) -> str:
+def nonempty(text: str) -> str:
     """Return a text that is not empty (an unset variable of a script is)."""
     if not text:
         raise argparse.ArgumentTypeError("the value is empty; give a value, or leave out the option")

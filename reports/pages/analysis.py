@@ -20,17 +20,17 @@ MOST_STATES = 20
 """A graph with more states is shown by its figures only."""
 
 
-def print_analysis(shown: object, out: Console) -> bool:
+def print_analysis(value: object, out: Console) -> bool:
     """Print an object; return whether there is a rendering for its class."""
-    match shown:
+    match value:
         case StateGraph():
-            out.print(_graph(shown))
+            out.print(_graph(value))
         case MutationReport():
-            print_blocks(mutation_text(shown), out)
+            print_blocks(mutation_text(value), out)
         case AuditReport():
-            print_blocks(audit_text(shown.rows, {}), out)
+            print_blocks(audit_text(value.rows, {}), out)
         case ReportedExplanation():
-            print_explanation(shown, out)
+            print_explanation(value, out)
         case _:
             return False
     return True

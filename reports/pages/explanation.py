@@ -37,7 +37,7 @@ ALONE = {
     Fit.REFUSED: "No behaviour fits the snapshots without the logs either.",
     Fit.UNDECIDED: "Whether a behaviour fits the snapshots without the logs was not decided in the time that was left.",
 }
-SHOWN = 8
+MOST_ITEMS = 8
 """The number of facts of a snapshot that are shown; the others are counted."""
 WHEN = {
     EventTiming.PATIENT: "in quiescent states",
@@ -184,7 +184,7 @@ def _field(mismatch: Mismatch) -> str:
         return "each fact alone is reachable, but not all of them together"
     first_fact = differences[0]
     more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
-    return visible(f"{first_fact.name} is {first_fact.shown}, and the model has {first_fact.closest}{more}")
+    return visible(f"{first_fact.name} is {first_fact.value}, and the model has {first_fact.closest}{more}")
 
 
 def _arrival(
@@ -205,12 +205,12 @@ def _inside(text: str, style: str) -> Paragraph:
 
 def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
     """Return the facts of a snapshot that differ from the one before."""
-    known = {fact.name: fact.shown for fact in before.facts} if before else {}
-    found = [f"{f.name} {f.shown}" for f in waypoint.facts if known.get(f.name) != f.shown]
+    known = {fact.name: fact.value for fact in before.facts} if before else {}
+    found = [f"{f.name} {f.value}" for f in waypoint.facts if known.get(f.name) != f.value]
     if not found:
         return ["the same facts as the one before"]
-    rest = len(found) - SHOWN
-    return [*found[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
+    rest = len(found) - MOST_ITEMS
+    return [*found[:MOST_ITEMS], *([f"and {rest} more"] if rest > 0 else [])]
 
 
 def _differences(mismatch: Mismatch) -> Table:
@@ -218,13 +218,13 @@ def _differences(mismatch: Mismatch) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for title in ("", "the snapshot", "the nearest state", "values in visited states"):
         table.add_column(title, overflow="fold")
-    for difference in differences[:SHOWN]:
+    for difference in differences[:MOST_ITEMS]:
         reached = ", ".join(difference.reached)
-        row = (difference.name, difference.shown, difference.closest, reached)
+        row = (difference.name, difference.value, difference.closest, reached)
         table.add_row(*(Text(visible(text)) for text in row))
-    if len(differences) > SHOWN:
-        table.add_row(Text(f"and {len(differences) - SHOWN} more", style="dim"))
-    for step in mismatch.not_taken[:SHOWN]:
+    if len(differences) > MOST_ITEMS:
+        table.add_row(Text(f"and {len(differences) - MOST_ITEMS} more", style="dim"))
+    for step in mismatch.not_taken[:MOST_ITEMS]:
         table.add_row(*(Text(visible(text, 4000)) for text in (step.name, step.text, "not taken", "")))
     return table
 
@@ -269,12 +269,12 @@ def log_sentences(series: Series) -> Iterator[str]:
     yield from counts.notes
 
 
-def scope(done: Explanation) -> list[str]:
+def scope(explanation: Explanation) -> list[str]:
     """Return the assumptions within which the search was exhaustive."""
-    last = max((effort.number for effort in done.efforts), default=0)
+    last = max((effort.number for effort in explanation.efforts), default=0)
     sentences = []
-    for number in sorted({effort.number for effort in done.efforts}, reverse=True):
-        efforts = [effort for effort in done.efforts if effort.number == number]
+    for number in sorted({effort.number for effort in explanation.efforts}, reverse=True):
+        efforts = [effort for effort in explanation.efforts if effort.number == number]
         counts = {timing: min(_complete(effort, timing) for effort in efforts) for timing in EventTiming}
         known = [f"up to {n} {WHEN[timing]}" for timing, n in counts.items() if n >= 0]
         starts = sum(effort.starts for effort in efforts)
@@ -322,7 +322,7 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
     if done.mismatch and done.fit is not Fit.EXPLAINED:
         yield Paragraph(f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
         found = (
-            *((d.name, d.shown, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences),
+            *((d.name, d.value, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences),
             *((step.name, step.text, "not taken", "") for step in done.mismatch.not_taken),
         )
         yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), found)
@@ -332,11 +332,11 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
 # JSON.
 
 
-def explanations_object(found: Sequence[tuple[ReportedExplanation, Path | None]]) -> dict[str, Any]:
+def explanations_object(explanations: Sequence[tuple[ReportedExplanation, Path | None]]) -> dict[str, Any]:
     """Return explanations as an object for scripts: that of the worst, with those of all as `series` if several."""
-    worst = max(found, key=lambda each: each[0].fit.exit_code)
-    code = exit_code_of([report for report, _ in found])
-    several = [explanation_object(*each) for each in found] if len(found) > 1 else []
+    worst = max(explanations, key=lambda each: each[0].fit.exit_code)
+    code = exit_code_of([report for report, _ in explanations])
+    several = [explanation_object(*each) for each in explanations] if len(explanations) > 1 else []
     return {**explanation_object(*worst), "exit_code": code, "series": several}
 
 
@@ -382,21 +382,21 @@ def _snapshot(report: ReportedExplanation, waypoint: Waypoint, steps: tuple[Stor
         ],
         "assumed": [step.key for step in steps if report.is_assumed(step.key)],
         "actions": [step.key for step in steps],
-        "facts": {fact.name: fact.shown for fact in waypoint.facts},
+        "facts": {fact.name: fact.value for fact in waypoint.facts},
     }
 
 
-def _mismatch(done: Explanation) -> dict[str, Any] | None:
-    if done.mismatch is None or done.fit is Fit.EXPLAINED:
+def _mismatch(explanation: Explanation) -> dict[str, Any] | None:
+    if explanation.mismatch is None or explanation.fit is Fit.EXPLAINED:
         return None
     return {
-        "snapshot": done.mismatch.number,
-        "name": done.mismatch.waypoint,
+        "snapshot": explanation.mismatch.number,
+        "name": explanation.mismatch.waypoint,
         "differences": [
-            {"name": d.name, "shown": d.shown, "nearest": d.closest, "reached": list(d.reached), "never": d.never}
-            for d in done.mismatch.differences
+            {"name": d.name, "shown": d.value, "nearest": d.closest, "reached": list(d.reached), "never": d.never}
+            for d in explanation.mismatch.differences
         ],
-        "log_lines": [{"place": step.name, "text": step.text} for step in done.mismatch.not_taken],
+        "log_lines": [{"place": step.name, "text": step.text} for step in explanation.mismatch.not_taken],
     }
 
 

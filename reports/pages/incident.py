@@ -92,9 +92,9 @@ def conclusion(inspection: Inspection) -> str:
     return f"{worst.title[0].upper()}{worst.title[1:]}: {places(by_kind[worst], 3)}."
 
 
-def places(seen: Sequence[Observation], most: int) -> str:
+def places(observations: Sequence[Observation], most: int) -> str:
     """Return the subjects of observations, the first ones by name."""
-    subjects = list(dict.fromkeys(one.subject for one in seen))
+    subjects = list(dict.fromkeys(one.subject for one in observations))
     listed = ", ".join(subjects[:most])
     return f"{listed} and {len(subjects) - most:,} more" if len(subjects) > most else listed
 
@@ -142,9 +142,9 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
         f"{count:,} {what}{'s' * (count != 1)}" for what, count in inspection.totals.items() if what != "situation"
     )
     yield Paragraph([Span(f"{incident.snapshot}: {inspection.headline}; {totals}.", "faint")])
-    for kind, seen in inspection.by_kind().items():
+    for kind, observations in inspection.by_kind().items():
         if kind.severity is not Severity.NOTE:
-            yield _card(kind, seen, incident.since.get(kind, ""))
+            yield _card(kind, observations, incident.since.get(kind, ""))
     if incident.forecast is not None:
         yield _forecast(incident.forecast)
     if incident.cause:
@@ -161,10 +161,12 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
     yield from _rest(incident)
 
 
-def _card(kind: FindingKind, seen: Sequence[Observation], since: str) -> Card:
-    lines: list[Line] = [f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in seen[:PLACES]]
-    if len(seen) > PLACES:
-        lines.append(f"… and {len(seen) - PLACES:,} more: kwalk inspect --most {len(seen)}")
+def _card(kind: FindingKind, observations: Sequence[Observation], since: str) -> Card:
+    lines: list[Line] = [
+        f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in observations[:PLACES]
+    ]
+    if len(observations) > PLACES:
+        lines.append(f"… and {len(observations) - PLACES:,} more: kwalk inspect --most {len(observations)}")
     texts = {
         "Users notice now": kind.now,
         "Since": since,
@@ -179,7 +181,10 @@ def _card(kind: FindingKind, seen: Sequence[Observation], since: str) -> Card:
         blocks.append(CodeBlock(kind.grep))
     if kind.story:
         blocks.append(Paragraph([strong("Read:"), " ", link(kind.story)]))
-    title: list[str | Span] = [strong(kind.severity.value, TONES[kind.severity]), f"  {kind.title} ({len(seen):,})"]
+    title: list[str | Span] = [
+        strong(kind.severity.value, TONES[kind.severity]),
+        f"  {kind.title} ({len(observations):,})",
+    ]
     return Card(title, tuple(blocks), TONES[kind.severity])
 
 
@@ -234,8 +239,8 @@ def _rest(incident: Incident) -> Iterator[Block]:
     notes = [kind for kind in incident.inspection.by_kind() if kind.severity is Severity.NOTE]
     sentences = [
         *(
-            f"Besides: {kind.title}: {places(seen, PLACES)}."
-            for kind, seen in incident.inspection.by_kind().items()
+            f"Besides: {kind.title}: {places(observations, PLACES)}."
+            for kind, observations in incident.inspection.by_kind().items()
             if kind in notes
         ),
         *incident.facts,
@@ -272,7 +277,7 @@ def incident_object(incident: Incident) -> dict[str, Any]:
                 "kind": kind.name,
                 "severity": kind.severity.value,
                 "title": kind.title,
-                "places": [one.subject for one in seen],
+                "places": [one.subject for one in observations],
                 "now": kind.now,
                 "later": kind.later,
                 "cause": kind.cause,
@@ -281,7 +286,7 @@ def incident_object(incident: Incident) -> dict[str, Any]:
                 "log": kind.log,
                 "grep": list(kind.grep),
             }
-            for kind, seen in incident.inspection.by_kind().items()
+            for kind, observations in incident.inspection.by_kind().items()
         ],
         "cause": [{"step": step.number, "actor": step.actor, "text": step.text} for step in incident.cause],
         "tables": [

@@ -87,13 +87,13 @@ def score_sentence(results: Sequence[MutantResult]) -> str:
     return f"{len(results):,} mutants; {score(counted(results))} that can be noticed are noticed{survivors}{left}."
 
 
-def extent(found: MutationReport) -> str:
+def extent(report: MutationReport) -> str:
     """Return which mutants were tried, if not all; otherwise ""."""
-    if len(found.results) == found.total:
+    if len(report.results) == report.total:
         return ""
-    if found.seed is None:
-        return f"These are {len(found.results):,} of {found.total:,} mutants, chosen by options."
-    return f"A random sample of {len(found.results):,} of {found.total:,} mutants (seed {found.seed})."
+    if report.seed is None:
+        return f"These are {len(report.results):,} of {report.total:,} mutants, chosen by options."
+    return f"A random sample of {len(report.results):,} of {report.total:,} mutants (seed {report.seed})."
 
 
 def baseline_text(baseline: Baseline) -> str:
@@ -108,11 +108,11 @@ def baseline_text(baseline: Baseline) -> str:
 # Text.
 
 
-def mutation_text(found: MutationReport) -> Iterator[Block]:
+def mutation_text(report: MutationReport) -> Iterator[Block]:
     """Yield the baselines, every survivor, the meaning of the statuses, the score, and a table by operator."""
-    results = found.results
-    yield CodeBlock(tuple(f"baseline: {baseline_text(baseline)}" for baseline in found.baselines))
-    compared = total_compared(baseline.verdict for baseline in found.baselines)
+    results = report.results
+    yield CodeBlock(tuple(f"baseline: {baseline_text(baseline)}" for baseline in report.baselines))
+    compared = total_compared(baseline.verdict for baseline in report.baselines)
     yield CodeBlock((f"{compared or Compared()} (Of the baselines; states of mutants are not compared.)",))
     for result in results:
         if result.is_alive:
@@ -122,7 +122,7 @@ def mutation_text(found: MutationReport) -> Iterator[Block]:
             yield CodeBlock((result.outcome.text, *([f"explained: {result.reason}"] if result.reason else ())), 2)
     used = [status for status in MutantStatus if counted(results)[status]]
     yield CodeBlock(("", *([Span(f"{status.value}: {status.meaning}", "faint")] for status in used)))
-    yield CodeBlock(("", [strong(score_sentence(results))], *((extent(found),) if extent(found) else ())))
+    yield CodeBlock(("", [strong(score_sentence(results))], *((extent(report),) if extent(report) else ())))
     yield _table("operator", _by_operator(results), used)
 
 
@@ -157,18 +157,18 @@ def _table(
 # Markdown.
 
 
-def mutation_document(found: MutationReport, command: str) -> Iterator[Block]:
+def mutation_document(report: MutationReport, command: str) -> Iterator[Block]:
     """Yield a document about all mutants that is the same for the same outcomes."""
-    results, every = found.results, tuple(MutantStatus)
+    results, every = report.results, tuple(MutantStatus)
     yield Heading(1, f"Mutants of {_place(results)}: which mistakes its properties notice")
     yield Paragraph(["Written by ", code(command), "; do not edit."])
     yield Paragraph(READING)
-    yield Paragraph([strong(score_sentence(results)), f" {extent(found)}" if extent(found) else ""])
+    yield Paragraph([strong(score_sentence(results)), f" {extent(report)}" if extent(report) else ""])
     counts = counted(results)
     used = [status for status in every if counts[status]]
     yield Bullets(tuple([strong(status.value), f" ({counts[status]:,}): {status.meaning}."] for status in used))
     yield Heading(2, "Baselines")
-    yield Bullets(tuple(f"{baseline_text(b)}. {b.trial.about}".rstrip() for b in found.baselines))
+    yield Bullets(tuple(f"{baseline_text(b)}. {b.trial.about}".rstrip() for b in report.baselines))
     yield Heading(2, "By operator")
     yield _table("operator", _by_operator(results), every)
     yield Bullets(tuple([code(operator.name), f": {operator.about}."] for operator in OPERATORS))
@@ -212,19 +212,19 @@ def _survivor(result: MutantResult) -> Line:
 # JSON.
 
 
-def mutation_object(found: MutationReport) -> dict[str, Any]:
+def mutation_object(report: MutationReport) -> dict[str, Any]:
     """Return the baselines, every mutant with its status, and the number of mutants of each status."""
-    results, counts = found.results, counted(found.results)
+    results, counts = report.results, counted(report.results)
     return {
         "format": FORMAT,
-        "baselines": [_baseline(baseline) for baseline in found.baselines],
+        "baselines": [_baseline(baseline) for baseline in report.baselines],
         "mutants": [mutant_object(result) for result in results],
-        "total": found.total,
-        "seed": found.seed,
+        "total": report.total,
+        "seed": report.seed,
         "statuses": {status.value: counts[status] for status in MutantStatus},
         "score": score(counts),
         "open": [result.mutant.id for result in results if result.is_unexplained],
-        "stale": list(found.stale_explanations),
+        "stale": list(report.stale_explanations),
     }
 
 

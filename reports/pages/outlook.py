@@ -44,8 +44,8 @@ def _word(kind: FindingKind, number: int) -> str:
     return word.lower() if number else word
 
 
-def _places(seen: Iterable[Observation]) -> str:
-    subjects = list(dict.fromkeys(f"{one.subject}{'' if one.certain else ' (or not)'}" for one in seen))
+def _places(observations: Iterable[Observation]) -> str:
+    subjects = list(dict.fromkeys(f"{one.subject}{'' if one.certain else ' (or not)'}" for one in observations))
     return _listed(subjects, PLACES)
 
 

@@ -24,7 +24,7 @@ CHANGED = 6
 """The number of changes in a label that are shown; the others are counted."""
 NAMED = 6
 """The number of steps in an edge's label that are shown; the others are counted."""
-FOUND = 'color="#b00020", fontcolor="#b00020"'
+VIOLATED = 'color="#b00020", fontcolor="#b00020"'
 
 
 @frozen
@@ -117,7 +117,7 @@ def _style(node: StateNode, outside: int) -> Iterator[str]:
     if node.is_quiescent:
         yield "peripheries=2"
     if node.violated:
-        yield f'{FOUND}, fillcolor="#fde7e9"'
+        yield f'{VIOLATED}, fillcolor="#fde7e9"'
 
 
 def _violations(properties: Iterable[PropertyInstance]) -> list[str]:
@@ -166,7 +166,7 @@ def _edges(graph: StateGraph, node: StateNode) -> Iterator[str]:
         if graph.is_drawn(edge.target):
             idle = edge.target == node.number
             label = quoted([*_shortened(_steps(graph, edge, idle=idle), NAMED), *_violations(edge.violated)])
-            style = [f"label={label}", *([FOUND] if edge.violated else []), *(['style="dotted"'] if idle else [])]
+            style = [f"label={label}", *([VIOLATED] if edge.violated else []), *(['style="dotted"'] if idle else [])]
             yield f"  s{node.number} -> s{edge.target} [{', '.join(style)}];"
 
 

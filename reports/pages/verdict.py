@@ -23,19 +23,19 @@ TONES = {
 """The tones of answers that are not bad."""
 HOLDS = {Strength.EXHAUSTIVE: "exhaustively, within the bounds", Strength.SAMPLED: "sampled only: no proof"}
 """The words after "holds", by its strength."""
-SHOWN = 20
+MOST_CLUSTERS = 20
 """The number of clusters that are printed and whose traces are saved; all of them are in the JSON object."""
 
 
-def summary(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[Block]:
-    """Yield the answer and its facts, without those that the story of the finding `shown` has."""
-    if shown is None:
+def summary(verdict: Verdict, model: Model, top_finding: Finding | None = None) -> Iterator[Block]:
+    """Yield the answer and its facts, without those that the story of the finding `top_finding` has."""
+    if top_finding is None:
         tone = "open" if verdict.answer is Answer.HOLDS and verdict.gaps else TONES.get(verdict.answer, "bad")
         yield Paragraph([strong(verdict.answer.value.upper(), tone), f"  {_qualified(verdict, model)}"])
         sizes = ", ".join(f"{name} {size}" for name, size in verdict.bounds.items())
         variant = variant_text(verdict.variant, verdict.flags)
         yield Paragraph(f"{verdict.scenario}, variant {variant}; {sizes or 'no bounds'}", 2)
-    yield from (Paragraph(fact, 2) for fact in facts(verdict, model, shown))
+    yield from (Paragraph(fact, 2) for fact in facts(verdict, model, top_finding))
 
 
 def _qualified(verdict: Verdict, model: Model) -> str:
@@ -50,8 +50,8 @@ def _qualified(verdict: Verdict, model: Model) -> str:
     return f"{verdict.qualifier}; {checked} checked" if verdict.answer is Answer.UNDECIDED else verdict.qualifier
 
 
-def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Iterator[str]:
-    """Yield the counts, and sentences on bounds, coverage and findings, except the finding `shown`."""
+def facts(verdict: Verdict, model: Model, top_finding: Finding | None = None) -> Iterator[str]:
+    """Yield the counts, and sentences on bounds, coverage and findings, except the finding `top_finding`."""
     yield _counts(verdict)
     yield from constraint_notes(verdict, model)
     yield from unfailing_notes(verdict)
@@ -62,7 +62,7 @@ def facts(verdict: Verdict, model: Model, shown: Finding | None = None) -> Itera
     if verdict.fairness:
         yield f"fairness: {verdict.fairness}"
     yield from vacuity_notes(verdict, model)
-    yield from (_finding(finding, model) for finding in verdict.findings if finding is not shown)
+    yield from (_finding(finding, model) for finding in verdict.findings if finding is not top_finding)
     yield from verdict.comparison_notes
     yield from verdict.code_notes
     yield from verdict.notes
@@ -107,13 +107,13 @@ def cluster_table(model: Model, clusters: Sequence[FindingCluster], files: Seque
             outline(model, cluster),
             "" if cluster.walk is None else f"walk {cluster.walk}",
         )
-        for cluster in clusters[:SHOWN]
+        for cluster in clusters[:MOST_CLUSTERS]
     )
     yield DataTable(("findings", "properties", "steps", "shape", "first in"), rows, frozenset({0, 1, 2}), 3, 2)
     for number, file in enumerate(files, start=1):
         yield Paragraph(f"  Trace of shape {number}: {file}")
-    if len(clusters) > SHOWN:
-        yield Paragraph(f"  {len(clusters) - SHOWN:,} more shapes are in the JSON object (--json).")
+    if len(clusters) > MOST_CLUSTERS:
+        yield Paragraph(f"  {len(clusters) - MOST_CLUSTERS:,} more shapes are in the JSON object (--json).")
 
 
 def outline(model: Model, cluster: FindingCluster) -> str:

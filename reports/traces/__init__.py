@@ -1,0 +1,1 @@
+"""Traces: saved files, stories, sequences, replays."""

@@ -88,12 +88,12 @@ def _start_text(abstract: Model, image: Vector) -> str:
     return f"{start}; {values}" if values else start
 
 
-def _step_text(abstract: Model, before: Vector, after: Vector, taken: list[int]) -> str:
+def _step_text(abstract: Model, before: Vector, after: Vector, instances: list[int]) -> str:
     if before == after:
         return "stutters"
     changed = "; ".join(str(line) for line in lines(changes(abstract, parts_of(abstract), before, after)))
     with abstract.active():
-        named = " or ".join(f"{abstract.instances[n].actor} {abstract.instances[n].description}" for n in taken)
+        named = " or ".join(f"{abstract.instances[n].actor} {abstract.instances[n].description}" for n in instances)
     return f"{named or 'no action leads there'} ({changed})"
 
 

@@ -206,12 +206,12 @@ def _set_change(part: Part, shape: SetShape, before: Vector, after: Vector) -> I
 # Lines.
 
 
-def lines(found: Iterable[Change]) -> tuple[ChangeLine, ...]:
+def lines(changes: Iterable[Change]) -> tuple[ChangeLine, ...]:
     """Merge changes into few lines: equal ones in several elements of an array, then those of one record.
 
     Lines that matter come first, those about queues last; otherwise in the order of the fields.
     """
-    merged = list(found)
+    merged = list(changes)
     for position in range(max((len(change.path) for change in merged), default=0)):
         merged = _merge_members(merged, position)
     grouped: dict[Path, list[Change]] = {}
@@ -227,10 +227,10 @@ def _line(owner: Path, group: list[Change]) -> ChangeLine:
     return ChangeLine(path_text(owner), tuple((path_text(c.path[len(owner) :]), c) for c in group))
 
 
-def _merge_members(found: list[Change], position: int) -> list[Change]:
+def _merge_members(changes: list[Change], position: int) -> list[Change]:
     """Merge changes that are equal except for the member at one place of their path."""
     alike: dict[object, list[Change]] = {}
-    for change in found:
+    for change in changes:
         indexed = position < len(change.path) and isinstance(change.path[position], Member)
         rest = (*change.path[:position], None, *change.path[position + 1 :]) if indexed else change.path
         alike.setdefault((rest, change.old, change.new), []).append(change)

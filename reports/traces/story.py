@@ -26,7 +26,7 @@ from kwalk.reports.traces.read_set import FinalStates, decisive, read_set
 from kwalk.search.results.fairness import is_counterexample
 from kwalk.search.results.trace import Trace, ends_in_deadlock
 
-SHOWN = 3
+MOST_LINES = 3
 """The number of changed lines of a step that are shown; the others are counted."""
 NAMED = 3
 """The number of different steps in a fold that are named."""
@@ -182,7 +182,7 @@ def shown_lines(step: StoryStep, *, every: bool = False) -> tuple[tuple[ChangeLi
     if every:
         return step.changes, 0
     besides_queues = sum(line.rank < 2 for line in step.changes) or 1
-    limit = 1 if step.routine else SHOWN
+    limit = 1 if step.routine else MOST_LINES
     shown = besides_queues if besides_queues == limit + 1 else min(besides_queues, limit)
     shown = max(shown, sum(line.matters for line in step.changes))
     return step.changes[:shown], max(0, len(step.changes) - shown)

@@ -60,10 +60,10 @@ def _property_key(meta: _Fields) -> str:
     return next((name for name in ("property", "claim", "invariant") if name in meta.fields), "property")
 
 
-def _loop(meta: _Fields, found: Any, vectors: tuple[Vector, ...]) -> int | None:
+def _loop(meta: _Fields, loop: Any, vectors: tuple[Vector, ...]) -> int | None:
     """Return the number of the state where the loop starts; the last state must equal it."""
-    if found is None or (type(found) is int and 0 <= found < len(vectors) and vectors[found] == vectors[-1]):
-        return found
+    if loop is None or (type(loop) is int and 0 <= loop < len(vectors) and vectors[loop] == vectors[-1]):
+        return loop
     raise meta.refusal("`loop` must be the number of a state that equals the last one")
 
 
@@ -159,8 +159,8 @@ class _Fields:
                 raise self.refusal(f"`labels.{visible(name, 60)}` must be a list of strings")
         return {name: tuple(labels) for name, labels in found.items()}
 
-    def _integer(self, name: str, found: Any) -> int:
-        digits = found.get("#bigint") if isinstance(found, dict) else found
+    def _integer(self, name: str, value: Any) -> int:
+        digits = value.get("#bigint") if isinstance(value, dict) else value
         if isinstance(digits, int) and not isinstance(digits, bool):
             return digits
         if isinstance(digits, str) and re.fullmatch(r"-?[0-9]{1,20}", digits):

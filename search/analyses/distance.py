@@ -155,22 +155,22 @@ def distance_from(
                 return evolve(known, status=DistanceStatus.BOUNDED, note="another question")
 
 
-def _ended(ring: _Ring, reason: StopReason, known: Distance) -> Distance:
+def _ended(ring: _Ring, reason: StopReason, distance: Distance) -> Distance:
     """Return the result of a search that has stopped by itself."""
     if reason is StopReason.COMPLETE:
-        return evolve(known, status=DistanceStatus.NONE)
+        return evolve(distance, status=DistanceStatus.NONE)
     if reason is StopReason.MEMORY:
         note = f"the memory budget of {ring.options.memory / 2**30:.3g} GiB"
-        return evolve(known, status=DistanceStatus.BOUNDED, note=note)
-    if ring.look_ahead(reason) is StopReason.VIOLATION and (found := _found(ring, known)) is not None:
+        return evolve(distance, status=DistanceStatus.BOUNDED, note=note)
+    if ring.look_ahead(reason) is StopReason.VIOLATION and (found := _found(ring, distance)) is not None:
         return found
     steps = int(ring.cursor[Cursor.DEPTH])
     path = ring.path_to(int(ring.cursor[Cursor.NEXT])).instances
     note = f"the model itself fails {steps} steps from here: a step or a property leaves its domain"
-    return evolve(known, status=DistanceStatus.FAILED, path=path, note=note)
+    return evolve(distance, status=DistanceStatus.FAILED, path=path, note=note)
 
 
-def _found(ring: _Ring, known: Distance) -> Distance | None:
+def _found(ring: _Ring, result: Distance) -> Distance | None:
     """Return what the last level shows; violations in states are nearer than those in steps or in states after it."""
     depth, counts, cursor = int(ring.cursor[Cursor.DEPTH]), ring.counts, ring.cursor
     shown = [prop for prop in ring.options.properties if counts.first_state[prop.index]]
@@ -186,7 +186,7 @@ def _found(ring: _Ring, known: Distance) -> Distance | None:
             state, step, _ = near[0]
             keys = tuple(dict.fromkeys(key for *_, key in near))
             path = ring.path_to(state, step).instances
-            return evolve(known, status=DistanceStatus.FOUND, least=distance, properties=keys, path=path)
+            return evolve(result, status=DistanceStatus.FOUND, least=distance, properties=keys, path=path)
     return None
 
 
@@ -282,6 +282,6 @@ class _Reporter:
     questions: Connection
     number: int
 
-    def __call__(self, known: Distance) -> bool:
-        self.send((self.number, known))
+    def __call__(self, distance: Distance) -> bool:
+        self.send((self.number, distance))
         return not self.questions.poll()

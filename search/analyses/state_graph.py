@@ -117,7 +117,7 @@ def explore(
         if not growth.nodes:
             raise
         interrupted = True
-    depths = tuple(depth for depth, _, _ in growth.found[: growth.settled])
+    depths = tuple(depth for depth, _, _ in growth.origins[: growth.settled])
     return StateGraph(model, tuple(growth.nodes), depths, dict(growth.hits), interrupted)
 
 
@@ -129,7 +129,7 @@ class _Builder:
         self.of_states = tuple(prop for prop in properties if prop.kind in (Kind.ALWAYS, Kind.WHEN_QUIESCENT))
         self.of_steps = tuple(prop for prop in properties if prop.kind is Kind.STEP)
         self.numbers: dict[Vector, int] = {}
-        self.found: list[tuple[int, int | None, int | None]] = []
+        self.origins: list[tuple[int, int | None, int | None]] = []
         """For each known state its depth, the state it was discovered from, and the index of the instance."""
         self.vectors: list[Vector] = []
         self.nodes: list[StateNode] = []
@@ -156,12 +156,12 @@ class _Builder:
         number = self.numbers.setdefault(vector, len(self.vectors))
         if number == len(self.vectors):
             self.vectors.append(vector)
-            self.found.append((depth, parent, by))
+            self.origins.append((depth, parent, by))
         return number
 
     def _expanded(self, number: int) -> tuple[StateNode, list[str]]:
         """Return a state with all of its steps, and the bounds that disabled some."""
-        vector, (depth, parent, _) = self.vectors[number], self.found[number]
+        vector, (depth, parent, _) = self.vectors[number], self.origins[number]
         visit = Visit(self.model, vector)
         try:
             edges = self._edges(number, visit)
@@ -176,7 +176,7 @@ class _Builder:
         for instance in self.model.instances:
             after = visit.after(instance)
             if after is not None:
-                target = self._number(after, self.found[number][0] + 1, number, instance.index)
+                target = self._number(after, self.origins[number][0] + 1, number, instance.index)
                 taken.setdefault(target, []).append(instance.index)
         return tuple(
             StateEdge(target, tuple(instances), self._violated(visit.vector, self.vectors[target]))
@@ -219,7 +219,7 @@ class _Builder:
         keys: list[str] = []
         parent: int | None = number
         while parent is not None:
-            _, parent, by = self.found[parent]
+            _, parent, by = self.origins[parent]
             keys += [] if by is None else [self.model.instances[by].key]
         return keys[::-1]
 

@@ -86,12 +86,12 @@ class _Names:
                 waiting += self._note(function, name, found)
         return list(found)
 
-    def _note(self, function: FunctionType, name: str, found: dict[str, None]) -> list[Any]:
+    def _note(self, function: FunctionType, name: str, bounds: dict[str, None]) -> list[Any]:
         """Note the bounds that a name in a function stands for, or whose fields it names; return what it can call."""
         things = list(_reached(function, name))
         for thing in things:
-            found |= dict.fromkeys(_bound_names(thing))
-        found |= dict.fromkeys(self.limits.get(name, ()))
+            bounds |= dict.fromkeys(_bound_names(thing))
+        bounds |= dict.fromkeys(self.limits.get(name, ()))
         return [*things, *self.methods.get(name, ())]
 
     def bounds_of_guards(self, action: Action) -> list[str]:

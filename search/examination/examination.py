@@ -65,11 +65,11 @@ def warn_of_unfailing(model: Model, properties: Iterable[PropertyInstance], stac
 
 
 def _unfailing(
-    model: Model, properties: Iterable[PropertyInstance], known: Mapping[str, Falsifiability]
+    model: Model, properties: Iterable[PropertyInstance], falsifiability: Mapping[str, Falsifiability]
 ) -> tuple[Unfailing, ...]:
     return tuple(
         Unfailing(name, what.value, _expected(model, properties, name))
-        for name, what in known.items()
+        for name, what in falsifiability.items()
         if what.cannot_fail
     )
 
@@ -80,13 +80,13 @@ def _expected(model: Model, properties: Iterable[PropertyInstance], name: str) -
     return declared or model.scenario.cannot_fail.get(name, "")
 
 
-def _notes(properties: Iterable[PropertyInstance], known: Mapping[str, Falsifiability]) -> Iterator[str]:
+def _notes(properties: Iterable[PropertyInstance], falsifiability: Mapping[str, Falsifiability]) -> Iterator[str]:
     """Yield what is not known, and which declarations are wrong."""
-    unknown = [name for name, what in known.items() if what is Falsifiability.UNKNOWN]
+    unknown = [name for name, what in falsifiability.items() if what is Falsifiability.UNKNOWN]
     if unknown:
         yield f"not known whether they can fail: {listed(unknown)}; Z3 does not decide that, or not in time"
     for declaration in dict.fromkeys(prop.declaration for prop in properties):
-        if declaration.cannot_fail and known.get(declaration.name) is Falsifiability.CAN_FAIL:
+        if declaration.cannot_fail and falsifiability.get(declaration.name) is Falsifiability.CAN_FAIL:
             yield (
                 f"{declaration.name} is declared with cannot_fail, and can fail: some state of the domains violates "
                 "it. Leave out cannot_fail."

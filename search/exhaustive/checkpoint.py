@@ -218,11 +218,11 @@ UNPRINTABLE = {
 """Texts for differences whose values mean nothing to people."""
 
 
-def differences(saved: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+def differences(saved: dict[str, Any], current: dict[str, Any]) -> list[str]:
     """Return the differences as texts; the sources only if nothing else differs."""
     texts: list[str] = []
-    for name in dict.fromkeys([*wanted, *saved]):
-        before, now = saved.get(name), wanted.get(name)
+    for name in dict.fromkeys([*current, *saved]):
+        before, now = saved.get(name), current.get(name)
         if before == now or (name in UNPRINTABLE and texts):
             continue
         texts += [UNPRINTABLE[name]] if name in UNPRINTABLE else _difference(name, before, now)
@@ -239,7 +239,7 @@ def _difference(name: str, before: Any, now: Any) -> list[str]:
 
 
 def check_compatible(
-    options: CheckpointOptions, saved: dict[str, Any] | None, wanted: dict[str, Any], stored: int | None
+    options: CheckpointOptions, saved: dict[str, Any] | None, current: dict[str, Any], stored: int | None
 ) -> None:
     """Raise a UsageError unless the search resumes from a checkpoint of the same search, or starts without one.
 
@@ -261,7 +261,7 @@ def check_compatible(
             f"The checkpoint in {place} is of {age} kwalk (format {saved.get('format')}, not {FORMAT}). Resume it with "
             "that version, or start again in another folder."
         )
-    different = differences(saved, wanted)
+    different = differences(saved, current)
     if different:
         raise UsageError(
             f"The checkpoint in {place} is of another search: {'; '.join(different)}. Use the same model and options."
@@ -286,7 +286,7 @@ class CheckpointWriter:
         self.exploration, self.options = exploration, options
         self.folder = CheckpointFolder(options.folder)
         try:
-            self.found = self.folder.manifest()
+            self.manifest = self.folder.manifest()
             self.identity = identity(exploration.model, exploration.kernel, exploration.options)
             if exploration.reduction is not None:
                 self.identity["relations"] = exploration.reduction.plan.digest
@@ -294,35 +294,35 @@ class CheckpointWriter:
         except BaseException:
             self.folder.close()
             raise
-        self.saved = 0 if self.found is None else int(self.found["cursor"][Cursor.STORED])
+        self.saved = 0 if self.manifest is None else int(self.manifest["cursor"][Cursor.STORED])
         self.trouble = ""
         self.before = 0.0
         self.due = time.monotonic() + options.every
 
     def _agree(self) -> None:
         """Raise a UsageError if the folder does not fit the options."""
-        stored = None if self.found is None else int(self.found["cursor"][Cursor.STORED])
-        saved = None if self.found is None else self.found["identity"]
+        stored = None if self.manifest is None else int(self.manifest["cursor"][Cursor.STORED])
+        saved = None if self.manifest is None else self.manifest["identity"]
         check_compatible(self.options, saved, self.identity, stored)
 
     def restore(self) -> int:
         """Restore the search from the checkpoint; return the number of its initial states."""
-        assert self.found is not None
-        exploration, found = self.exploration, self.found
-        exploration.cursor[:] = found["cursor"]
+        assert self.manifest is not None
+        exploration, manifest = self.exploration, self.manifest
+        exploration.cursor[:] = manifest["cursor"]
         try:
-            exploration.states.resume(exploration.stored, found["parts"], found["root bits"], self.folder.read)
+            exploration.states.resume(exploration.stored, manifest["parts"], manifest["root bits"], self.folder.read)
             self.folder.read("marks", self._marks())
             if exploration.reduction is not None:
-                exploration.reduction.open[:] = found["goals"]
-                exploration.reduction.sleep_sets.resume(found["sleep sets"], self.folder.read_changing)
+                exploration.reduction.open[:] = manifest["goals"]
+                exploration.reduction.sleep_sets.resume(manifest["sleep sets"], self.folder.read_changing)
         except BaseException:
             self.folder.close()
             raise
-        exploration.counts.restore(found["counts"])
-        exploration.level_ends[:] = found["level ends"]
-        self.before = float(found["seconds"])
-        return int(found["initial"])
+        exploration.counts.restore(manifest["counts"])
+        exploration.level_ends[:] = manifest["level ends"]
+        self.before = float(manifest["seconds"])
+        return int(manifest["initial"])
 
     def _marks(self) -> np.ndarray:
         """Return the bytes of the marks that are set."""
@@ -370,8 +370,8 @@ class CheckpointWriter:
     def notes(self, command: str, *, over: bool) -> Iterator[str]:
         """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
         place = str(self.options.folder)
-        if self.found is not None:
-            yield resumed_note(place, int(self.found["cursor"][Cursor.STORED]))
+        if self.manifest is not None:
+            yield resumed_note(place, int(self.manifest["cursor"][Cursor.STORED]))
         if over:
             return
         if self.trouble and not self.saved:

@@ -168,7 +168,7 @@ class Explorer(ExplorationResult):
         self._firings = FirstFirings(kernel.instances)
         self._has_tried_slices, self._cached_slices = kernel.sliced is not None or not kernel.can_be_sliced, False
         self.saving = None if options.checkpoint is None else self._checkpoint_writer(options.checkpoint)
-        resumes = self.saving is not None and self.saving.found is not None
+        resumes = self.saving is not None and self.saving.manifest is not None
         self.initial = self.saving.restore() if self.saving and resumes else self._store_initial()
         self.stop_reason = StopReason.COMPLETE
         self._warm_up()

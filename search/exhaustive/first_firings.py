@@ -23,17 +23,17 @@ SHORT = 1 << 12
 
 
 @loop
-def find_firing(search: SearchLayout, wanted: Int64Array) -> int:
-    """Return the first of states wanted[0] … wanted[1] - 1 from which instance wanted[2] leads to a state, or ABSENT.
+def find_firing(search: SearchLayout, query: Int64Array) -> int:
+    """Return the first of states query[0] … query[1] - 1 from which instance query[2] leads to a state, or ABSENT.
 
-    wanted[3] and wanted[4] are the addresses of the kernel's `guards` and `apply`.
+    query[3] and query[4] are the addresses of the kernel's `guards` and `apply`.
     """
-    batch, instance = search.batch, wanted[2]
-    for index in range(wanted[0], wanted[1]):
+    batch, instance = search.batch, query[2]
+    for index in range(query[0], query[1]):
         state = load_state(search, index, 0)
-        call_void(wanted[3], (state, batch.enabled))
+        call_void(query[3], (state, batch.enabled))
         is_enabled = peek(batch.enabled, instance // 64) & (ONE << np.uint64(instance % 64)) != ZERO
-        if is_enabled and integer(call(wanted[4], (instance, state, batch.rows))) == 0:
+        if is_enabled and integer(call(query[4], (instance, state, batch.rows))) == 0:
             return index
     return ABSENT
 

@@ -51,7 +51,7 @@ class StateReduction(Protocol):
     def functions(self, kernel: Kernel) -> SuccessorFunctions:
         """Return what the loops need; it is valid until the next call."""
 
-    def close(self, found: Iterable[int]) -> None:
+    def close(self, properties: Iterable[int]) -> None:
         """Stop looking for some properties, given by their indices, but not for their errors."""
 
     def check(self, kernel: Kernel, packed: np.ndarray) -> None:

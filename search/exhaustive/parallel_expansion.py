@@ -262,9 +262,9 @@ def _snapshot(worker: WorkerBuffers, number: int) -> int:
 
 
 @part
-def _batch_of_block(search: SearchLayout, number: int, done: int) -> SearchLayout:
-    """Return the search with the batch buffers for a block of the worker of which `done` states are expanded."""
-    batch, at = search.batch, STRIDE * (number % MAX_PENDING) + done
+def _batch_of_block(search: SearchLayout, number: int, expanded: int) -> SearchLayout:
+    """Return the search with the batch buffers for a block of the worker of which `expanded` states are expanded."""
+    batch, at = search.batch, STRIDE * (number % MAX_PENDING) + expanded
     found = at * search.kernel.instances
     rows, roots, ends = batch.rows + 8 * search.kernel.words * found, batch.roots + 8 * found, batch.ends + 8 * at
     instances, hashes, slots = batch.instances + 4 * found, batch.hashes + 8 * found, batch.slots + 8 * found

@@ -98,18 +98,18 @@ class ExhaustiveVerdict:
     """Makes the verdict of an exploration that has ended."""
 
     def __init__(self, exploration: ExplorationResult, liveness: tuple[LivenessVerdict, ...] = ()) -> None:
-        self.done, self.liveness, self.command = exploration, liveness, exploration.options.command
+        self.exploration, self.liveness, self.command = exploration, liveness, exploration.options.command
         self.model, self.kernel, self.counts = exploration.model, exploration.kernel, exploration.counts
         self.builder = VerdictBuilder(self.model, exploration.options.properties, "exhaust", self.command)
         self.origin = Origin("exhaust", shortest="exhaust", command=self.command)
 
     def verdict(self) -> Verdict:
         """Return the verdict, with confirmed traces; DomainError if all there is to report is an error of the model."""
-        done, cursor = self.done, self.done.cursor
+        exploration, cursor = self.exploration, self.exploration.cursor
         error = self._error()
-        if error is not None and (done.stop_reason is StopReason.FAILURE or not isinstance(error, DomainError)):
+        if error is not None and (exploration.stop_reason is StopReason.FAILURE or not isinstance(error, DomainError)):
             raise error
-        found = [(self._trace(hit), hit) for hit in together((*self._violations(), *done.found_ahead))]
+        found = [(self._trace(hit), hit) for hit in together((*self._violations(), *exploration.found_ahead))]
         found.sort(key=lambda pair: (pair[0].length, pair[1].state))
         missing = self._never_witnessed()
         return self.builder.verdict(
@@ -118,33 +118,39 @@ class ExhaustiveVerdict:
             stopped=self._stop_reason() if self._stop_reason().is_early else None,
             detail=self._limit(),
             distinct_states=int(cursor[Cursor.STORED]),
-            generated_states=done.initial + int(cursor[Cursor.GENERATED]),
+            generated_states=exploration.initial + int(cursor[Cursor.GENERATED]),
             depth=int(cursor[Cursor.DEPTH]),
             quiescent_states=self._quiescent_states(),
-            seconds=done.total_seconds,
+            seconds=exploration.total_seconds,
             bounds_hit=self.builder.bounds_hit(self.kernel.bounds, self.counts.hits),
             fairness=self.model.fairness.text if self.liveness else "",
             action_counts=self._action_counts(),
             premises=self._premises(),
-            compared=done.compared,
-            sliced_states=done.sliced_states,
-            states_by_depth=done.states_by_depth,
+            compared=exploration.compared,
+            sliced_states=exploration.sliced_states,
+            states_by_depth=exploration.states_by_depth,
             findings=(
                 *(self.builder.finding(hit.prop, hit.count, trace) for trace, hit in found),
                 *self._lassos(),
                 *(Finding(prop.key, 0) for prop in missing),
             ),
-            notes=(*error_notes(error), *self._notes(missing), *self._liveness_notes(), *done.notes(), *self._saving()),
+            notes=(
+                *error_notes(error),
+                *self._notes(missing),
+                *self._liveness_notes(),
+                *exploration.notes(),
+                *self._saving(),
+            ),
         )
 
     # What was found.
 
     def _error(self) -> Exception | None:
         """Return the error of the model that ended the search, if one did."""
-        if self.done.failed_state is None:
+        if self.exploration.failed_state is None:
             return None
-        path = self.done.path_to(self.done.failed_state)
-        return domain_error(self.model, self.kernel, path, self.origin, self.done.options.properties)
+        path = self.exploration.path_to(self.exploration.failed_state)
+        return domain_error(self.model, self.kernel, path, self.origin, self.exploration.options.properties)
 
     def _hit(self, prop: PropertyInstance) -> PropertyHit | None:
         state, instance = int(self.counts.first_state[prop.index]), int(self.counts.first_instance[prop.index])
@@ -154,8 +160,8 @@ class ExhaustiveVerdict:
         return PropertyHit(state - 1, step, prop, int(self.counts.seen[prop.index]))
 
     def _violations(self) -> Iterator[PropertyHit]:
-        cursor = self.done.cursor
-        for prop in self.done.options.properties:
+        cursor = self.exploration.cursor
+        for prop in self.exploration.options.properties:
             hit = self._hit(prop)
             if hit is not None and prop.kind is not Kind.REACHABLE:
                 yield hit
@@ -164,22 +170,22 @@ class ExhaustiveVerdict:
 
     def _never_witnessed(self) -> list[PropertyInstance]:
         """Return the `reachable` properties that a complete search has shown to be unreachable."""
-        if self.done.stop_reason is not StopReason.COMPLETE:
+        if self.exploration.stop_reason is not StopReason.COMPLETE:
             return []
         return [prop for prop in self._reachable() if self._hit(prop) is None]
 
     def _reachable(self) -> list[PropertyInstance]:
-        return [prop for prop in self.done.options.properties if prop.kind is Kind.REACHABLE]
+        return [prop for prop in self.exploration.options.properties if prop.kind is Kind.REACHABLE]
 
     def _trace(self, hit: PropertyHit) -> Trace:
-        path = self.done.path_to(hit.state, hit.step)
+        path = self.exploration.path_to(hit.state, hit.step)
         return confirmed_trace(self.model, self.kernel, path, prop=hit.prop, origin=self.origin)
 
     def _lassos(self) -> Iterator[Finding]:
         """Yield the waits that never end, each with a lasso that plain Python confirms."""
         for result in self.liveness:
             if result.lasso is not None:
-                path, loop = result.path(self.done)
+                path, loop = result.path(self.exploration)
                 origin = Origin("exhaust", command=self.command)
                 trace = confirmed_trace(self.model, self.kernel, path, prop=result.prop, origin=origin, loop=loop)
                 if not is_fair_counterexample(self.model, result.prop, trace):
@@ -202,7 +208,7 @@ class ExhaustiveVerdict:
     def _stop_reason(self) -> StopReason:
         """Return why the search stopped: the exploration, or the liveness search after it."""
         reasons = (result.stop_reason for result in self.liveness if result.stop_reason is not StopReason.VIOLATION)
-        return next(filter(None, reasons), self.done.stop_reason)
+        return next(filter(None, reasons), self.exploration.stop_reason)
 
     @property
     def is_over(self) -> bool:
@@ -214,10 +220,10 @@ class ExhaustiveVerdict:
 
     def _limit(self) -> str:
         """Return what stopped the search early, with its amount; "" if nothing did."""
-        stop_reason, options = self._stop_reason(), self.done.options
+        stop_reason, options = self._stop_reason(), self.exploration.options
         if stop_reason is StopReason.TIME:
             return f"{stop_reason.value} of {options.seconds:g} s"
-        if stop_reason is StopReason.MEMORY and self.done.states.numbers_exhausted:
+        if stop_reason is StopReason.MEMORY and self.exploration.states.numbers_exhausted:
             return "32-bit numbers for parts of states"
         if stop_reason is StopReason.MEMORY:
             return f"{stop_reason.value} of {options.memory / 2**30:.3g} GiB"
@@ -228,50 +234,53 @@ class ExhaustiveVerdict:
             yield from entry("liveness_notes")(self.liveness)
 
     def _notes(self, missing: list[PropertyInstance]) -> Iterator[str]:
-        done = self.done
-        if done.stop_reason.is_early:
-            depth = int(done.cursor[Cursor.DEPTH])
+        exploration = self.exploration
+        stored, expanded = exploration.stored, exploration.expanded
+        if exploration.stop_reason.is_early:
+            depth = int(exploration.cursor[Cursor.DEPTH])
             complete = f"depth {depth - 1} complete" if depth else "no depth complete"
-            why = "Interrupted" if done.stop_reason is StopReason.INTERRUPT else f"Ran out of the {self._limit()}"
-            yield f"{why} at {done.stored:,} states, depth {depth}: {done.expanded:,} of them are checked, {complete}."
-        if done.saving is not None:
-            yield from done.saving.notes(self.command, over=self.is_over)
+            why = (
+                "Interrupted" if exploration.stop_reason is StopReason.INTERRUPT else f"Ran out of the {self._limit()}"
+            )
+            yield f"{why} at {stored:,} states, depth {depth}: {expanded:,} of them are checked, {complete}."
+        if exploration.saving is not None:
+            yield from exploration.saving.notes(self.command, over=self.is_over)
         for prop in missing:
-            yield f"{prop.key} should be reachable, but it is true in none of the {done.stored:,} reachable states."
+            yield f"{prop.key} should be reachable, but it is true in none of the {stored:,} reachable states."
         for prop in self._reachable():
             hit = self._hit(prop)
             if hit is not None:
                 yield f"{prop.key} is reachable, first in {self._trace(hit).length} steps."
-            elif done.stop_reason is not StopReason.COMPLETE:
+            elif exploration.stop_reason is not StopReason.COMPLETE:
                 yield f"{prop.key} was not reached so far."
 
     # What was counted.
 
     def _quiescent_states(self) -> int | None:
-        reduction = self.done.reduction
+        reduction = self.exploration.reduction
         known = reduction is None or reduction.finds_quiescent
-        return int(self.done.cursor[Cursor.QUIESCENT]) if known else None
+        return int(self.exploration.cursor[Cursor.QUIESCENT]) if known else None
 
     def _saving(self) -> Iterator[str]:
         """Yield what a reduced search has saved, and does not count."""
-        if self.done.reduction is not None:
-            in_sleep_set = int(self.done.cursor[Cursor.IN_SLEEP_SET])
-            yield from self.done.reduction.notes(self.counts.enabled_totals, self.counts.blocked, in_sleep_set)
+        if self.exploration.reduction is not None:
+            in_sleep_set = int(self.exploration.cursor[Cursor.IN_SLEEP_SET])
+            yield from self.exploration.reduction.notes(self.counts.enabled_totals, self.counts.blocked, in_sleep_set)
 
     def _action_counts(self) -> dict[str, ActionCount]:
         """Return the counts of instances; none for a reduced search, which leaves out states where they may fire."""
-        if self.done.reduction is not None:
+        if self.exploration.reduction is not None:
             return {}
         taken = self.counts.enabled_totals - self.counts.blocked
         return self.builder.action_counts(self.counts.enabled_totals, taken, taken - self.counts.idle)
 
     def _premises(self) -> dict[str, int]:
         """Return the counts by key, without the properties about behaviours that were not checked to the end."""
-        if self.done.reduction is not None:
+        if self.exploration.reduction is not None:
             return {}
         held, results = self.counts.premise_totals.tolist(), {result.prop: result for result in self.liveness}
         return {
             prop.key: results[prop].premises if prop in results else held[prop.index]
-            for prop in self.done.options.properties
+            for prop in self.exploration.options.properties
             if prop not in results or results[prop].stop_reason is None or results[prop].premises
         }

@@ -63,7 +63,7 @@ class CompiledRecord:
     """The instances for which `advance` differs from `apply` and `guards`."""
     expanded: int
     """What `expand` returns."""
-    taken: np.ndarray
+    expanded_instances: np.ndarray
     """uint32[expanded]: the instances in the result of `expand`."""
     expanded_after: np.ndarray
     """uint64[expanded, words]."""
@@ -244,7 +244,7 @@ class _StateComparison:
         if record.expanded < 0:
             return None
         after = self.kernel.unpack(record.expanded_after).tolist() if record.expanded else []
-        return dict(zip(record.taken.tolist(), map(tuple, after), strict=True))
+        return dict(zip(record.expanded_instances.tolist(), map(tuple, after), strict=True))
 
     def _compare_expansion(self, complete: bool) -> None:
         """Compare the counts of `expand`, which leaves out the rest of its result when an action leaves its domain."""

@@ -119,10 +119,10 @@ class _LivenessSearch:
                 search.options.report(self._progress(done, note))
         return None
 
-    def _progress(self, done: int, note: str) -> Progress:
+    def _progress(self, count: int, note: str) -> Progress:
         seconds, budget = self.exploration.seconds, self.exploration.options.seconds
         left = None if budget is None else max(0.0, budget - seconds)
-        return Progress("liveness", done, "states", seconds, left=left, note=f"{self.result.prop.key}: {note}")
+        return Progress("liveness", count, "states", seconds, left=left, note=f"{self.result.prop.key}: {note}")
 
     def _record(self, states: WaitingStates) -> None:
         cursor, result = self.cursor, self.result

@@ -210,10 +210,10 @@ def expand_waiting_state(region: Region, state: int, used: int) -> int:
 
 
 @part
-def _compute_keys(search: SearchLayout, made: int) -> None:
+def _compute_keys(search: SearchLayout, count: int) -> None:
     """Compute the keys of the successors of the loaded state, which are all stored: no part of them is new."""
-    hash_successors(search, 0, made)
-    poke(search.batch.ends, 0, np.uint64(made))
+    hash_successors(search, 0, count)
+    poke(search.batch.ends, 0, np.uint64(count))
     compress_successors(search, 1)
 
 

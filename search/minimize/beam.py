@@ -48,7 +48,7 @@ class BeamSearch:
     def __init__(self, kernel: Kernel, width: int) -> None:
         self.kernel, self.width = kernel, width
         self.successors = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
-        self.taken = np.zeros(kernel.instances + 1, np.uint32)
+        self.successor_instances = np.zeros(kernel.instances + 1, np.uint32)
         self.row = np.zeros(kernel.instance_words, np.uint64)
         self.allowed = np.zeros(kernel.instance_words, np.uint64)
         self.hits = np.zeros(len(kernel.bounds) + 1, np.int64)
@@ -61,8 +61,8 @@ class BeamSearch:
         self._allocate(BRANCHING * self.width)
         search_along(self._view(target, packed_rows([start], self.kernel.words)), self._cursor([start], 0))
 
-    def _allocate(self, wanted: int) -> None:
-        self.max_states = min(MAX_STATES, 1 << (wanted - 1).bit_length())
+    def _allocate(self, states: int) -> None:
+        self.max_states = min(MAX_STATES, 1 << (states - 1).bit_length())
         bytes_per_state = 8 * self.kernel.words + 8
         self.states = KeyStore(self.kernel.words, self.max_states * bytes_per_state, widest_step=self.kernel.instances)
         while self.states.grow(0):
@@ -115,7 +115,7 @@ class BeamSearch:
             guide=guide,
             allowed=self.allowed.ctypes.data,
             successors=self.successors.ctypes.data,
-            taken=self.taken.ctypes.data,
+            successor_instances=self.successor_instances.ctypes.data,
             row=self.row.ctypes.data,
             hits=self.hits.ctypes.data,
             parents=self.parents,
@@ -150,7 +150,7 @@ class BeamView(NamedTuple):
     """Address of a bit row: the instances that may be taken."""
     successors: int
     """Address of a buffer for the successors of one state; the same holds for the next three."""
-    taken: int
+    successor_instances: int
     row: int
     hits: int
     parents: Int64Array
@@ -187,21 +187,21 @@ def search_along(beam: BeamView, cursor: Int64Array) -> int:
 def _expand(beam: BeamView, cursor: Int64Array, index: int) -> int:
     """Store the new successors of a state; BEAM_HIT if a step from it shows the target."""
     state, words = key_at(beam.space, index), beam.target.kernel.words
-    made = call(beam.target.kernel.expand, (state, beam.row, beam.successors, beam.taken, beam.hits))
+    made = call(beam.target.kernel.expand, (state, beam.row, beam.successors, beam.successor_instances, beam.hits))
     if made < 0:
         return BEAM_FAILED
     for j in range(made):
-        if not has_bit(beam.allowed, integer(peek32(beam.taken, j))):
+        if not has_bit(beam.allowed, integer(peek32(beam.successor_instances, j))):
             cursor[CURSOR_DISCARDED] += 1
             continue
         key, size = beam.successors + 8 * words * j, cursor[CURSOR_SIZE]
         new = find_or_add(beam.space, key, hash_of(key, words), size) == ABSENT
         if new:
-            beam.parents[size], beam.steps[size] = index, integer(peek32(beam.taken, j))
+            beam.parents[size], beam.steps[size] = index, integer(peek32(beam.successor_instances, j))
             cursor[CURSOR_SIZE] = size + 1
         if (new or beam.target.kernel.checks_steps != 0) and _is_hit(beam.target, state, key):
-            if has_bit(beam.target.final_row, integer(peek32(beam.taken, j))):
-                cursor[CURSOR_LAST], cursor[CURSOR_STEP] = index, integer(peek32(beam.taken, j))
+            if has_bit(beam.target.final_row, integer(peek32(beam.successor_instances, j))):
+                cursor[CURSOR_LAST], cursor[CURSOR_STEP] = index, integer(peek32(beam.successor_instances, j))
                 return BEAM_HIT
             if new:
                 beam.steps[size] = WRONG_FINAL_STEP

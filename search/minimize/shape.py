@@ -82,10 +82,10 @@ class Shapes:
         self,
         shrinker: Shrinker,
         best: Behaviour,
-        shown: tuple[PropertyInstance | None, Sequence[ActionInstance]],
+        behaviour: tuple[PropertyInstance | None, Sequence[ActionInstance]],
         renaming: Renaming,
     ) -> TraceShape:
-        prop, steps = shown
+        prop, steps = behaviour
         labels = dict(self._labels(steps, renaming))
         order = sorted_steps(shrinker, best, labels)
         words = tuple(_call(self._actions[number].name, args) for number, args in map(labels.__getitem__, order))

@@ -182,13 +182,13 @@ def type_of_intrinsic(intrinsic: Intrinsic) -> Any:
 def _definition_of(intrinsic: Intrinsic) -> Any:
     """Return the function of types that Numba makes an intrinsic of."""
 
-    def definition(typing: Any, *given: Any) -> Any:
+    def definition(typing: Any, *actuals: Any) -> Any:
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
             made = intrinsic.function(builder, *values)
             return context.get_dummy_value() if intrinsic.result is None else made
 
         arguments = [
-            actual if hint is tuple else _TYPES[hint] for hint, actual in zip(intrinsic.arguments, given, strict=True)
+            actual if hint is tuple else _TYPES[hint] for hint, actual in zip(intrinsic.arguments, actuals, strict=True)
         ]
         return _TYPES[intrinsic.result](*arguments), generate
 
@@ -200,17 +200,17 @@ def _definition_of(intrinsic: Intrinsic) -> Any:
     return definition
 
 
-def _require_known_globals(function: Any, seen: set[Any]) -> None:
+def _require_known_globals(function: Any, visited: set[Any]) -> None:
     """Raise TypeError if a function, or one that it calls, reads a value that no key covers (see `described`)."""
-    if function in seen:
+    if function in visited:
         return
-    seen.add(function)
+    visited.add(function)
     read = {each.argval for each in dis.get_instructions(function) if each.opname == "LOAD_GLOBAL"}
     if not read <= global_names(function.__code__):
         raise RuntimeError(f"The globals of {function.__qualname__} are not all known in Python {sys.version}.")
     for name, value in globals_of(function).items():
         if isinstance(value, CompiledLoop | LoopPart | FunctionType):
-            _require_known_globals(value if isinstance(value, FunctionType) else value.function, seen)
+            _require_known_globals(value if isinstance(value, FunctionType) else value.function, visited)
         elif described(value).startswith(UNKNOWN):
             raise TypeError(
                 f"{function.__qualname__} reads {name}, which is {value!r}. A loop can read numbers, texts, tuples, "

@@ -95,7 +95,7 @@ def config_from(content: Mapping[str, Any], place: str) -> Config:
         UsageError: A setting is unknown, missing, or has a wrong value.
     """
     top = _Table(content, place, ("tasks", "seed", "minutes"))
-    tables = top.given("tasks", list, "tables [[tasks]]")
+    tables = top.value("tasks", list, "tables [[tasks]]")
     if not tables:
         raise UsageError(f"{place}: no [[tasks]]. Name at least one scenario to explore.")
     entries = tuple(_entry(table, f"{place}, task entry {number}") for number, table in enumerate(tables, start=1))
@@ -123,7 +123,7 @@ def _entry(content: Any, place: str) -> TaskTable:
         walks=table.whole("walks", None),
         seconds=table.above_zero("seconds"),
         share=table.above_zero("share") or 1.0,
-        swarm=table.given("swarm", bool, "true or false") is not False,
+        swarm=table.value("swarm", bool, "true or false") is not False,
         only=table.texts("only"),
         without=table.texts("without"),
         memory=table.text("memory", None),
@@ -161,13 +161,13 @@ def memory_bytes(text: str, place: str) -> int:
 class _Table:
     """A table of the configuration; its methods raise UsageError for a value of a wrong type."""
 
-    def __init__(self, content: Mapping[str, Any], place: str, known: tuple[str, ...]) -> None:
+    def __init__(self, content: Mapping[str, Any], place: str, settings: tuple[str, ...]) -> None:
         self.content, self.place = content, place
         for name in content:
-            if name not in known:
-                raise UsageError(f"{place}: {unknown('setting', str(name), known)}")
+            if name not in settings:
+                raise UsageError(f"{place}: {unknown('setting', str(name), settings)}")
 
-    def given(self, name: str, kind: type, what: str) -> Any:
+    def value(self, name: str, kind: type, what: str) -> Any:
         """Return a value of that type; None if it is missing."""
         value = self.content.get(name)
         if value is not None and not isinstance(value, kind):
@@ -195,13 +195,13 @@ class _Table:
         return float(value)
 
     def text(self, name: str, default: str | None, allowed: tuple[str, ...] = ()) -> str | None:
-        value: str | None = self.given(name, str, "a text in quotes")
+        value: str | None = self.value(name, str, "a text in quotes")
         if value is not None and allowed and value not in allowed:
             raise UsageError(f"{self.place}: {name} = {value!r} is not known. {one_of(allowed)}")
         return default if value is None else value
 
     def texts(self, name: str) -> Text:
-        value = self.given(name, list, "a list of texts in quotes")
+        value = self.value(name, list, "a list of texts in quotes")
         if value is None:
             return ()
         if not all(isinstance(text, str) and text for text in value):
@@ -210,7 +210,7 @@ class _Table:
 
     def bounds(self) -> dict[str, tuple[int, ...]]:
         """Return the sizes by name; a single size is a list of one."""
-        table = self.given("bounds", Mapping, "a table of sizes, such as { restarts = [0, 1] }") or {}
+        table = self.value("bounds", Mapping, "a table of sizes, such as { restarts = [0, 1] }") or {}
         return {str(name): self._sizes(f"bounds.{name}", sizes) for name, sizes in table.items()}
 
     def _sizes(self, name: str, sizes: Any) -> tuple[int, ...]:
@@ -221,7 +221,7 @@ class _Table:
         return tuple(dict.fromkeys(listed))
 
     def flags(self) -> dict[str, bool | str]:
-        table = self.given("flags", Mapping, "a table of settings, such as { lock = true }") or {}
+        table = self.value("flags", Mapping, "a table of settings, such as { lock = true }") or {}
         for name, value in table.items():
             if not isinstance(value, bool | str):
                 raise self.refused(f"flags.{name}", value, "true, false, or the name of a setting in quotes")

@@ -65,9 +65,9 @@ class ExhaustiveTask:
         self._save_found(verdict)
         return verdict, self._row(verdict, time.monotonic() - began, time.process_time() - cpu_began)
 
-    def _save_level(self, done: LevelDone) -> None:
-        row = LevelRow(task=self.task.number, round=done.depth, **asdict(done))
-        self.folder.save_round(self.task.number, done.depth, {LEVELS: [row]}, LEVELS)
+    def _save_level(self, level: LevelDone) -> None:
+        row = LevelRow(task=self.task.number, round=level.depth, **asdict(level))
+        self.folder.save_round(self.task.number, level.depth, {LEVELS: [row]}, LEVELS)
 
     def _save_found(self, verdict: Verdict) -> None:
         """Save findings and counts, as a round after the last level."""

@@ -199,8 +199,8 @@ def _task_fields(path: Path, manifest: Mapping[str, Any]) -> Iterator[dict[str, 
         }
 
 
-def _mapping(found: Any) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 # A task.

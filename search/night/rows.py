@@ -65,14 +65,16 @@ def unpack_totals(content: bytes | None) -> TaskTotals:
         raise DamagedPart(f"the counts of a round cannot be read ({str(error).splitlines()[0][:120]})") from error
 
 
-def chunk_rows(chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarray, done: TaskTotals) -> list[ChunkRow]:
+def chunk_rows(
+    chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarray, totals: TaskTotals
+) -> list[ChunkRow]:
     """Return the rows of a round.
 
     Args:
         chunks: The chunks of the round.
         place: The task and the round.
         sketch: The HyperLogLog registers of the rounds before, uint8[registers].
-        done: The totals after the round.
+        totals: The totals after the round.
     """
     rows = []
     for chunk in chunks:
@@ -86,8 +88,8 @@ def chunk_rows(chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarr
                 seconds=chunk.cpu,
                 host=", ".join(chunk.hosts),
                 distinct=distinct(sketch),
-                sketch=done.walks.sketch.tobytes() if last else None,
-                merged=done.pack() if last else None,
+                sketch=totals.walks.sketch.tobytes() if last else None,
+                merged=totals.pack() if last else None,
                 **counts,
             )
         )

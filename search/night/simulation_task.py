@@ -116,7 +116,7 @@ class SimulationTask:
         self.block = block_of(task.depth)
         self.reader = ClusterReader(model, kernel, task.seed)
         self.totals, self.clusters, self.rounds = TaskTotals(run_chunk(kernel, self.plan, range(0))), Clusters(), 0
-        self.known: frozenset[int] = frozenset()
+        self.known_properties: frozenset[int] = frozenset()
         self.pace: float | None = None
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
@@ -155,7 +155,7 @@ class SimulationTask:
         last = min([last, *(limit for limit in (task.entry.walks, self.plan.last) if limit is not None)])
         blocks = -(-(last - first) // self.block)
         size = self.block * -(-blocks // partitions)
-        choice = MinimizationChoice(self.block, self.generation.stride, self.known)
+        choice = MinimizationChoice(self.block, self.generation.stride, self.known_properties)
         return Round(first, last, size, choice=choice, plan=self.plan.present)
 
     def _blocks_wanted(self, partitions: int) -> int:
@@ -218,17 +218,17 @@ class SimulationTask:
         self.pace = max(median(paces), 1e-6) if paces else self.pace
         self.last_blocks = -(-sum(chunk.counts.walks for chunk in chunks) // self.block)
 
-    def _count(self, done: TaskTotals, rows: Sequence[FindingRow]) -> None:
+    def _count(self, totals: TaskTotals, rows: Sequence[FindingRow]) -> None:
         """Count a round that is saved."""
-        before, minimized = self.generation, done.minimized - self.totals.minimized
-        self.totals, self.rounds = done, self.rounds + 1
+        before, minimized = self.generation, totals.minimized - self.totals.minimized
+        self.totals, self.rounds = totals, self.rounds + 1
         self.clusters = merge(self.clusters, self.reader.clusters(rows, minimized))
         if self.generation != before:
-            self.known = self._known()
+            self.known_properties = self._properties_with_findings()
         if self.totals.walks.walks == self.plan.last and self.totals.walks.failed is None:
             self.plan = next_generation(self.kernel, self.plan, self.totals.walks)
 
-    def _known(self) -> frozenset[int]:
+    def _properties_with_findings(self) -> frozenset[int]:
         """Return the indices of the properties with minimized findings; deadlock has the index after the last one."""
         met = {prop for group in self.clusters.groups.values() for prop in group.properties}
         invariants = {self.task.model.properties[prop].declaration for prop in met if prop is not None}
@@ -264,7 +264,7 @@ class SimulationTask:
     @property
     def untraced(self) -> tuple[str, ...]:
         """The violated property instances without a minimized finding of the same property."""
-        hits, known = self.totals.walks.property_hits, self._known()
+        hits, known = self.totals.walks.property_hits, self._properties_with_findings()
         return tuple(
             prop.key
             for prop in self.properties
@@ -364,9 +364,9 @@ def with_error(row: RunRow, error: str) -> RunRow:
     return evolve(row, answer=answer, how="failed", why=error)
 
 
-def failed_row(task: NightlyTask, done: TaskTotals | None, why: str) -> RunRow:
+def failed_row(task: NightlyTask, totals: TaskTotals | None, why: str) -> RunRow:
     """Return the row of a task that failed, with what it had done."""
-    walks = None if done is None else done.walks
+    walks = None if totals is None else totals.walks
     command = task.command(walks.walks if walks else None)
     verdict = VerdictBuilder(task.model, task.properties, task.entry.engine, command).verdict(
         Answer.UNDECIDED, Strength.SAMPLED, stopped=StopReason.ERROR
@@ -381,7 +381,7 @@ def failed_row(task: NightlyTask, done: TaskTotals | None, why: str) -> RunRow:
         distinct_exact=None,
         distinct_error=None,
         depth=None,
-        seconds=done.seconds if done else 0.0,
-        cpu_seconds=done.cpu if done else 0.0,
+        seconds=totals.seconds if totals else 0.0,
+        cpu_seconds=totals.cpu if totals else 0.0,
         why=why,
     )

@@ -107,13 +107,13 @@ class DependencyAnalysis:
             known.update({root.id: after for root, after in zip(touched, replaced, strict=True)})
         return [known[root.id] for root in wanted]
 
-    def do_not_accord(self, seen: ObservedRelations, report: ReportProgress) -> tuple[list[int], PairCounts]:
+    def do_not_accord(self, observed: ObservedRelations, report: ReportProgress) -> tuple[list[int], PairCounts]:
         """Return per group a bit mask of the groups that do not accord with it, and how the pairs were decided."""
         result, pairs, count = [0] * len(self.groups), PairCounts(), len(self.groups)
         for one in self.groups:
             report(one.index * (one.index - 1) // 2, count * (count - 1) // 2)
             for other in self.groups[: one.index]:
-                is_observed = bool(seen.do_not_accord[one.index] >> other.index & 1)
+                is_observed = bool(observed.do_not_accord[one.index] >> other.index & 1)
                 if not self._accord(one, other, is_observed, pairs):
                     result[one.index] |= 1 << other.index
                     result[other.index] |= 1 << one.index
@@ -160,12 +160,12 @@ class DependencyAnalysis:
             return self.after(one, [other.updates[leaf]])[0]
         return one.updates.get(leaf, self.leaves[leaf])
 
-    def enabling_sets(self, atoms: Sequence[Term], seen: ObservedRelations, report: ReportProgress) -> list[int]:
+    def enabling_sets(self, atoms: Sequence[Term], observed: ObservedRelations, report: ReportProgress) -> list[int]:
         """Return per atom a bit mask of the groups that can make it true."""
         masks, t = [0] * len(atoms), self.terms
         for group in self.groups:
             report(group.index, len(self.groups))
-            raised = seen.raised_atoms[group.index]
+            raised = observed.raised_atoms[group.index]
             touched = self._touched(group, atoms)
             certain = {n for n in touched if raised >> n & 1 or not is_simple(atoms[n])}
             open_ones = [n for n in touched if n not in certain]

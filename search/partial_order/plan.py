@@ -120,22 +120,22 @@ class Planner:
         self.group_atoms = [self.atoms.numbers(group.atoms) for group in self.groups]
         self.facts: list[Term] = []
         width = Solver.width_for(root for action in self.lifted.actions for root in action.roots) + SPARE_BITS
-        given = canonical_facts(model, self.lifted.terms, self.leaves)
-        self.queries = StateQueries(self.lifted.terms, given, width, EFFORT)
+        facts = canonical_facts(model, self.lifted.terms, self.leaves)
+        self.queries = StateQueries(self.lifted.terms, facts, width, EFFORT)
 
     def plan(self) -> ReductionPlan:
         """Return the plan."""
         self._report("walks", 0, 1)
         analysis = DependencyAnalysis(self.lifted.terms, self.groups, self.leaves, self.queries)
-        seen = self._observed()
-        candidates = candidate_facts(self.lifted, self.leaves, self.kernel.unpack(seen.states))
+        observed = self._observed()
+        candidates = candidate_facts(self.lifted, self.leaves, self.kernel.unpack(observed.states))
         self.facts = proved_facts(analysis, self.model.initial, candidates, partial(self._report, "facts"))
         goals = goals_of(self.lifted, self.groups, self.leaves, self.queries)
         goal_atoms = [self.atoms.numbers(goal.conditions) for goal in goals]
-        do_not_accord, pairs = analysis.do_not_accord(seen, partial(self._report, "accord"))
-        numbers, condition_atoms = self._conditions(analysis, seen, do_not_accord)
+        do_not_accord, pairs = analysis.do_not_accord(observed, partial(self._report, "accord"))
+        numbers, condition_atoms = self._conditions(analysis, observed, do_not_accord)
         code = atom_code(self.model, self.atoms.terms, self.group_atoms)
-        enabling = analysis.enabling_sets(self.atoms.terms, seen, partial(self._report, "enabling sets"))
+        enabling = analysis.enabling_sets(self.atoms.terms, observed, partial(self._report, "enabling sets"))
         disabling = analysis.disabling_sets(self._final_guards(), partial(self._report, "disabling sets"))
         groups, atoms = len(self.groups), len(self.atoms.terms)
         return ReductionPlan(
@@ -162,10 +162,10 @@ class Planner:
         return observe_relations(self.model, self.kernel, self.groups, len(self.atoms.terms), code)
 
     def _conditions(
-        self, analysis: DependencyAnalysis, seen: ObservedRelations, do_not_accord: Sequence[int]
+        self, analysis: DependencyAnalysis, observed: ObservedRelations, do_not_accord: Sequence[int]
     ) -> tuple[np.ndarray, list[list[int]]]:
         """Return for pairs of groups the number of their condition (-1: none), and the atoms of each condition."""
-        finder = ConditionFinder(analysis, self.kernel.unpack(seen.states), seen.co_enabled)
+        finder = ConditionFinder(analysis, self.kernel.unpack(observed.states), observed.co_enabled)
         numbers, atoms = np.full((len(self.groups), len(self.groups)), -1, np.int64), list[list[int]]()
         pairs = list(finder.pairs(do_not_accord))
         for done, (one, other) in enumerate(pairs):
@@ -186,15 +186,15 @@ class Planner:
             if instance.action.by.system or self.model.scenario.deadlock_is_error:
                 yield instance.index
 
-    def _report(self, stage: str, done: int, total: int) -> None:
+    def _report(self, stage: str, count: int, total: int) -> None:
         """Report the progress of a stage; the time left is known of the current stage only."""
         now, number = time.monotonic(), STAGES.index(stage)
         if number != self.stage:
             self.stage, self.stage_began = number, now
-        left = f", {(now - self.stage_began) * (total - done) / done:.0f} s left of it" if done else ""
-        part = f"part {number + 1} of {len(STAGES)}, {stage}: {done:,} of {total:,}{left}"
+        left = f", {(now - self.stage_began) * (total - count) / count:.0f} s left of it" if count else ""
+        part = f"part {number + 1} of {len(STAGES)}, {stage}: {count:,} of {total:,}{left}"
         note = f"which steps are independent? {part}"
-        self.report(Progress("exhaust", self.queries.asked, "questions", now - self.began, note=note))
+        self.report(Progress("exhaust", self.queries.count, "questions", now - self.began, note=note))
 
 
 def _number_of(goal: ReductionGoal) -> int:

@@ -57,12 +57,12 @@ class Reduction:
         ends = (i.index for i in model.instances if i.action.by.system or not self.finds_quiescent)
         return bit_row(ends, kernel.instance_words)
 
-    def close(self, found: Iterable[int]) -> None:
+    def close(self, properties: Iterable[int]) -> None:
         """Stop looking for these properties, but not for their errors.
 
         Only between two depths, so that any number of workers agrees.
         """
-        self.open[np.isin(self.plan.goal_properties, list(found))] = 0
+        self.open[np.isin(self.plan.goal_properties, list(properties))] = 0
 
     @property
     def proved(self) -> list[PropertyInstance]:
@@ -184,11 +184,11 @@ class _Path:
     Args:
         reduction: The reduction.
         start: The state.
-        taken: The enabled members of the set.
+        members: The enabled members of the set.
     """
 
-    def __init__(self, reduction: Reduction, start: _Executed, taken: list[int]) -> None:
-        self.start, self.taken, self.model, self.final = start, taken, reduction.model, reduction._final_instances
+    def __init__(self, reduction: Reduction, start: _Executed, members: list[int]) -> None:
+        self.start, self.members, self.model, self.final = start, members, reduction.model, reduction._final_instances
         goals = zip(reduction.plan.goal_properties.tolist(), reduction.open, strict=True)
         closed = {number for number, is_open in goals if not is_open}
         self.properties = [prop for prop in reduction.properties if prop.index not in closed]
@@ -198,7 +198,7 @@ class _Path:
         after = here.after(number)
         if after is None:
             raise self._wrong(number, "a bound or an error blocks it")
-        for one in self.taken:
+        for one in self.members:
             first, second = here.after(one), after.after(one)
             other = None if first is None else first.after(number)
             if second is None or other is None or (second.packed != other.packed).any():

@@ -124,25 +124,25 @@ def load_sleep_set(t: ReductionTables, w: Workspace, state: int) -> None:
 
 
 @part
-def store_sleep_sets(t: ReductionTables, w: Workspace, places: tuple[int, int, int], made: int) -> None:
+def store_sleep_sets(t: ReductionTables, w: Workspace, places: tuple[int, int, int], count: int) -> None:
     """Store the sleep sets of the successors of a state.
 
     Args:
         t: The tables.
         w: The workspace.
         places: The state, its successors, and their instances (uint32), with room for those in the sleep set.
-        made: How many successors there are.
+        count: How many successors there are.
     """
     _, successors, instances = places
-    total = _apply_sleep_set(t, w, places, made)
+    total = _apply_sleep_set(t, w, places, count)
     if total > 1:
         for i in range(total):
             call_void(t.guards, (successors + 8 * t.words * i, _guards(t, w, i)))
-    for j in range(made):
+    for j in range(count):
         for word in range(t.row_words):
             poke(w.next_sleep_set, word, ZERO)
         for i in range(total):
-            if i < j or i >= made:
+            if i < j or i >= count:
                 _add_if_orders_agree(t, w, (successors, instances), (i, j))
         _store(t, w, successors + 8 * t.words * j)
 

@@ -30,27 +30,27 @@ class StateQueries:
 
     Args:
         terms: The terms of the model.
-        given: Conditions that hold in every state of interest.
+        facts: Conditions that hold in every state of interest.
         width: The bits of numbers in Z3.
         effort: The effort of a query.
     """
 
-    def __init__(self, terms: Terms, given: Sequence[Term], width: int, effort: int) -> None:
+    def __init__(self, terms: Terms, facts: Sequence[Term], width: int, effort: int) -> None:
         self.terms, self.effort = terms, effort
-        self.asked = 0
+        self.count = 0
         """The number of queries."""
-        self._solver, self._always = Solver(width), tuple(given)
+        self._solver, self._always = Solver(width), tuple(facts)
         self._surveyed: dict[int, tuple[bool, frozenset[int]]] = {}
-        self._given: dict[int, list[Term]] = {}
+        self._facts: dict[int, list[Term]] = {}
         self._limits: dict[int, list[z3.BoolRef]] = {}
         self.assume([])
 
     def assume(self, facts: Iterable[Term]) -> None:
         """Restrict later queries to states in which these facts hold too; they replace earlier facts."""
-        self._given = defaultdict(list)
+        self._facts = defaultdict(list)
         for condition in (*self._always, *facts):
             for leaf in self.survey(condition)[1]:
-                self._given[leaf].append(condition)
+                self._facts[leaf].append(condition)
 
     def about(self, conditions: Iterable[Term]) -> Subject:
         """Return a subject: states in which these are true. Facts that are assumed later do not reach it."""
@@ -70,9 +70,9 @@ class StateQueries:
             self._surveyed[term.id] = fits, reads([term])
         return self._surveyed[term.id]
 
-    def given(self, leaf: int) -> list[Term]:
+    def facts_about(self, leaf: int) -> list[Term]:
         """Return what is known of a leaf besides its domain."""
-        return self._given.get(leaf, [])
+        return self._facts.get(leaf, [])
 
     def expression(self, term: Term) -> z3.BoolRef:
         """Return a condition as a Z3 expression."""
@@ -131,7 +131,7 @@ class Subject:
             return Possible.UNKNOWN
         self._check.set("rlimit", effort)
         names = [] if wanted is queries.terms.true else [self._named(wanted)]
-        queries.asked += 1
+        queries.count += 1
         result = self._check.check(*names)
         return Possible.YES if result == z3.sat else Possible.NO if result == z3.unsat else Possible.UNKNOWN
 
@@ -154,7 +154,7 @@ class Subject:
 
     def _assert_known(self, leaf: int) -> None:
         self._limit(leaf)
-        for fact in self._queries.given(leaf):
+        for fact in self._queries.facts_about(leaf):
             if fact.id in self._facts:
                 continue
             self._facts.add(fact.id)

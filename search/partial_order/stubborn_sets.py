@@ -58,7 +58,7 @@ def choose_successors(tables: int, expand: int, places: tuple[int, int, int, int
     call_void(t.guards, (state, row))
     load_sleep_set(t, w, state)
     if compute_stubborn_set(t, state, row, at):
-        made = _expand_instances(t, w.taken, places)
+        made = _expand_instances(t, w.to_take, places)
     else:
         made = call(expand, places)
     if made > 0:
@@ -68,11 +68,11 @@ def choose_successors(tables: int, expand: int, places: tuple[int, int, int, int
 
 
 @part
-def _expand_instances(t: ReductionTables, taken: int, places: tuple[int, int, int, int, int]) -> int:
+def _expand_instances(t: ReductionTables, row: int, places: tuple[int, int, int, int, int]) -> int:
     """Do as `expand` for a row of instances."""
     (state, _, successors, instances, hits), made = places, integer(0)
     for word in range(t.row_words):
-        bits = peek(taken, word)
+        bits = peek(row, word)
         while bits != ZERO:
             instance = 64 * word + lowest_bit(bits)
             bits &= bits - ONE
@@ -202,13 +202,13 @@ def _select_instances(t: ReductionTables, w: Workspace, guards: int) -> bool:
 
     Return False if these are all.
     """
-    copy_words(w.taken, guards, t.row_words)
+    copy_words(w.to_take, guards, t.row_words)
     is_smaller = False
     for word in range(t.group_words):
         left = peek(w.enabled, word) & ~(peek(w.stubborn, word) & peek(w.active, word))
         is_smaller |= left != ZERO
         while left != ZERO:
-            clear_bit(w.taken, integer(peek(t.instances, 64 * word + lowest_bit(left))))
+            clear_bit(w.to_take, integer(peek(t.instances, 64 * word + lowest_bit(left))))
             left &= left - ONE
     return is_smaller
 

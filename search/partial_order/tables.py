@@ -110,7 +110,7 @@ class Workspace(NamedTuple):
     """Those of them whose consequences are still to be added."""
     best: int
     """The smallest set so far."""
-    taken: int
+    to_take: int
     """The instances to take."""
     sleep_set: int
     """The instances in the sleep set of the state."""

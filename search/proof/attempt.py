@@ -84,9 +84,9 @@ class ProofAttempt:
     stopped: StopReason | None = None
     limit: str = ""
     """What stopped the attempt, as a phrase."""
-    found: BoundedCounterexample | None = None
-    found_refuted: int = 0
-    """Depths 0 to `found_refuted` - 1 have no violation of the property that was found violated."""
+    counterexample: BoundedCounterexample | None = None
+    counterexample_refuted: int = 0
+    """Depths 0 to `counterexample_refuted` - 1 have no violation of the property that was found violated."""
     ended: bool = False
     """Every behaviour ends within the depths that were checked."""
     _context: ProofContext = field(init=False)
@@ -132,11 +132,11 @@ class ProofAttempt:
             self._clear(self.domain_violations)
         self._bounded(min(NEAR_DEPTH, self.options.depth))
         proves = self.options.induction or self.options.support
-        pending = self.open if proves and self.found is None else []
-        while pending and not self._is_spent() and not self.ended and self.found is None:
+        pending = self.open if proves and self.counterexample is None else []
+        while pending and not self._is_spent() and not self.ended and self.counterexample is None:
             self._context.deadline = self._share(len(pending))
             self._prove(pending.pop(0))
-        if self.found is None and self.open:
+        if self.counterexample is None and self.open:
             self._bounded(self.options.depth)
 
     def _clear(self, violations: list[DomainViolation]) -> None:
@@ -165,11 +165,11 @@ class ProofAttempt:
         if self._check is None:
             self._check = BoundedCheck(self.model, self.lifted, self.open, domains=bool(self.domain_violations))
         check, self._check.properties = self._check, self.open
-        while self.found is None and not self.stopped and not self.ended and self.refuted <= limit:
+        while self.counterexample is None and not self.stopped and not self.ended and self.refuted <= limit:
             if not (self.open or (self.domain_violations and self.refuted <= NEAR_DEPTH)):
                 return
             self._report(self.refuted, "depths", f"bounded checking of {len(self.open)} properties")
-            check.progress.found = None
+            check.progress.counterexample = None
             check.advance(self.deadline)
             self._record_depth(check)
             if self._is_spent():
@@ -183,10 +183,10 @@ class ProofAttempt:
             return
         self.refuted, self.limit, self.ended = progress.refuted, progress.stopped, progress.ended
         self.stopped = StopReason.EFFORT if progress.stopped else None
-        if progress.found is None:
+        if progress.counterexample is None:
             return
-        prop, steps = progress.found.prop.prop, len(progress.found.instances)
-        self._refuse_error(progress.found)
+        prop, steps = progress.counterexample.prop.prop, len(progress.counterexample.instances)
+        self._refuse_error(progress.counterexample)
         if self.error is not None:
             return
         if prop.kind is Kind.REACHABLE:
@@ -194,40 +194,42 @@ class ProofAttempt:
             self.proofs[prop.index] = witnessed
             check.properties = self.open
         else:
-            self.found, self.found_refuted = progress.found, self.refuted
+            self.counterexample, self.counterexample_refuted = progress.counterexample, self.refuted
 
     def _end_with_error(self, start: int, instances: tuple[int, ...]) -> None:
         """End with a violation that is as short as a step that leaves its domain after `instances`."""
         self._end_with(self._domain_error(start, instances), len(instances) + 1, self.open)
 
-    def _refuse_error(self, found: BoundedCounterexample) -> None:
+    def _refuse_error(self, counterexample: BoundedCounterexample) -> None:
         """If the property raises an error where it seems violated or witnessed, end with a violation as short."""
-        prop = found.prop.prop
+        prop = counterexample.prop.prop
         try:
-            path = tuple(self.model.instances[number].key for number in found.instances)
-            states = run(self.model, self.model.initial[found.start], path)
+            path = tuple(self.model.instances[number].key for number in counterexample.instances)
+            states = run(self.model, self.model.initial[counterexample.start], path)
         except (IndexError, ReplayError):  # no path in plain Python, which is found out when the trace is confirmed
             return
         try:
             self.model.truth(prop, *states[: -3 if prop.kind is Kind.STEP else -2 : -1])
         except DomainError as error:
             self.proofs.pop(prop.index, None)
-            self._end_with(_with_path(error, path), len(path), [each for each in self.open if each is not found.prop])
+            self._end_with(
+                _with_path(error, path), len(path), [each for each in self.open if each is not counterexample.prop]
+            )
 
     def _end_with(self, error: DomainError, steps: int, properties: list[LiftedProperty]) -> None:
         """End with a violation of at most so many steps of one of the properties; raise the error without one."""
-        self.error, self.found = error, None
+        self.error, self.counterexample = error, None
         safety = [prop for prop in properties if prop.prop.kind is not Kind.REACHABLE]
         check = self._check or BoundedCheck(self.model, self.lifted, safety)
         check.domains, check.properties, progress = False, safety, check.progress
-        progress.found = progress.domain_error = None
-        while progress.found is None and progress.refuted <= steps and not self._is_spent():
+        progress.counterexample = progress.domain_error = None
+        while progress.counterexample is None and progress.refuted <= steps and not self._is_spent():
             if progress.stopped or progress.ended or not safety:
                 break
             check.advance(self.deadline)
-        if progress.found is None:
+        if progress.counterexample is None:
             raise self.error
-        self.found, self.found_refuted = progress.found, progress.refuted
+        self.counterexample, self.counterexample_refuted = progress.counterexample, progress.refuted
 
     def _domain_error(self, start: int, instances: tuple[int, ...]) -> DomainError:
         """Return the error that plain Python raises at the end of a path that Z3 found."""
@@ -256,91 +258,95 @@ class ProofAttempt:
             known = self._with_counterexample(prop, known)
         self.proofs[prop.prop.index] = known
 
-    def _by_induction(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+    def _by_induction(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Try induction and k-induction."""
         max_k = min(self.options.induction, self.refuted)
         if prop.prop.kind is Kind.REACHABLE or not max_k:
-            return known
+            return result
         try:
             context = self._context.slice_context(prop)
             context.relation.effort = self._induction_effort()
             if find_cti(context.relation, prop.prop.index) is None:
                 implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
                 method = implied if cannot_fail(context.relation, prop.prop.index) else "inductive"
-                return evolve(known, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
+                return evolve(result, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
             k = least_k(context.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:
-            return evolve(known, method=f"induction: {end}")
+            return evolve(result, method=f"induction: {end}")
         if k is None:
-            return evolve(known, method=f"not inductive, looking back up to {max_k} steps")
-        return evolve(known, outcome=ProofOutcome.PROVED, k=k, method=f"{k}-inductive")
+            return evolve(result, method=f"not inductive, looking back up to {max_k} steps")
+        return evolve(result, outcome=ProofOutcome.PROVED, k=k, method=f"{k}-inductive")
 
     def _induction_effort(self) -> SolverEffort:
         limit = time.process_time() + INDUCTION_CPU_SECONDS
         return SolverEffort(deadline=self._context.deadline, cpu_deadline=limit)
 
-    def _by_support(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+    def _by_support(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Try supporting invariants; a violation that is found on the way ends the attempt."""
         outcome = self._context.support(prop)
         if isinstance(outcome, GoalReached):
             path = BoundedCounterexample(self._start_of(outcome.start), outcome.instances, prop)
-            return self._reached(prop, path, known)
+            return self._reached(prop, path, result)
         if isinstance(outcome, Counterexample):
-            return self._reached(prop, self._path_of(outcome, prop), known)
+            return self._reached(prop, self._path_of(outcome, prop), result)
         if isinstance(outcome, Supported):
             texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
             self.facts[prop.prop.index] = outcome.facts
-            known = evolve(known, k=1, support=texts, certificate=certificate_of(self.model, outcome.facts))
+            result = evolve(result, k=1, support=texts, certificate=certificate_of(self.model, outcome.facts))
             if prop.prop.kind is Kind.REACHABLE:
-                return evolve(known, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
-            return evolve(known, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")
-        return evolve(known, method=outcome.reason, refuted=max(known.refuted, outcome.refuted))
+                return evolve(result, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
+            return evolve(result, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")
+        return evolve(result, method=outcome.reason, refuted=max(result.refuted, outcome.refuted))
 
     def _path_of(self, outcome: Counterexample, prop: LiftedProperty) -> BoundedCounterexample:
         start = next(n for n, state in enumerate(self.model.initial) if outcome.start.contains_state(state))
         return BoundedCounterexample(start, outcome.instances, prop)
 
-    def _reached(self, prop: LiftedProperty, path: BoundedCounterexample, known: ProofResult) -> ProofResult:
+    def _reached(self, prop: LiftedProperty, path: BoundedCounterexample, result: ProofResult) -> ProofResult:
         """Record a behaviour to a violation or witness that was found going backwards, which may not be shortest."""
         steps = len(path.instances)
         if prop.prop.kind is Kind.REACHABLE:
-            return evolve(known, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
-        self.found, self.found_refuted = path, known.refuted
+            return evolve(result, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
+        self.counterexample, self.counterexample_refuted = path, result.refuted
         self._shorten(prop, steps)
-        self._refuse_error(self.found)
+        self._refuse_error(self.counterexample)
         if self.error is not None:
-            return known
-        return evolve(known, outcome=ProofOutcome.VIOLATED, method=f"after {len(self.found.instances)} steps")
+            return result
+        return evolve(result, outcome=ProofOutcome.VIOLATED, method=f"after {len(self.counterexample.instances)} steps")
 
     def _shorten(self, prop: LiftedProperty, steps: int) -> None:
         """Search for a shorter violation of a property than the one of `steps` steps."""
         part = self._context.part([prop])
         check = BoundedCheck(self.model, part.lifted, [prop], stuttering=part.stuttering)
         limit = min(steps, self.options.depth + 1)
-        while check.progress.found is None and check.progress.refuted < limit and not check.progress.stopped:
+        while check.progress.counterexample is None and check.progress.refuted < limit and not check.progress.stopped:
             self._report(check.progress.refuted, "depths", f"is there a shorter one than {steps} steps?")
             check.advance(self.deadline)
-        self.found_refuted = max(self.found_refuted, check.progress.refuted)
-        self.found = check.progress.found or self.found
+        self.counterexample_refuted = max(self.counterexample_refuted, check.progress.refuted)
+        self.counterexample = check.progress.counterexample or self.counterexample
         self._look_at_others(prop)
 
     def _look_at_others(self, prop: LiftedProperty) -> None:
         """Search for a shorter violation of another property; only then is the one found the shortest of all."""
         others = [each for each in self.open if each is not prop and each.prop.kind is not Kind.REACHABLE]
-        if self._check is None or not others or self.found is None:
+        if self._check is None or not others or self.counterexample is None:
             return
-        check, progress, steps = self._check, self._check.progress, len(self.found.instances)
-        check.properties, check.domains, progress.found = others, False, None
-        while progress.found is None and progress.refuted < min(steps, self.options.depth + 1) and not progress.stopped:
+        check, progress, steps = self._check, self._check.progress, len(self.counterexample.instances)
+        check.properties, check.domains, progress.counterexample = others, False, None
+        while (
+            progress.counterexample is None
+            and progress.refuted < min(steps, self.options.depth + 1)
+            and not progress.stopped
+        ):
             if progress.ended or self._is_spent():
                 break
             self._report(progress.refuted, "depths", f"does another property fail within {steps} steps?")
             check.advance(self.deadline)
-        self.found = progress.found or self.found
+        self.counterexample = progress.counterexample or self.counterexample
         known = steps if progress.ended else progress.refuted
-        self.found_refuted, self.refuted = min(self.found_refuted, known), progress.refuted
+        self.counterexample_refuted, self.refuted = min(self.counterexample_refuted, known), progress.refuted
 
-    def _with_counterexample(self, prop: LiftedProperty, known: ProofResult) -> ProofResult:
+    def _with_counterexample(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
         context = self._context.slice_context(prop)
         facts = context.facts or []
@@ -349,11 +355,11 @@ class ProofAttempt:
             cti = find_cti(context.relation, prop.prop.index, facts)
             if cti is not None:
                 outcome = trace_back(context.relation, cti, context.rows, facts)
-                known = evolve(known, counterexample=f"{cti.text(self.model)}: {outcome.text()}")
+                result = evolve(result, counterexample=f"{cti.text(self.model)}: {outcome.text()}")
                 if outcome.path is not None:
                     path = self._path_of(outcome.path.then(cti.step.instance), prop)
-                    return self._reached(prop, path, known)
-        return known
+                    return self._reached(prop, path, result)
+        return result
 
     # Plain Python.
 
@@ -371,8 +377,8 @@ class ProofAttempt:
                 leaves = self._context.part([prop]).leaves
                 proved.append(ProvedProperty(prop, facts, result.k, self._context.known_relation(prop), leaves))
                 refuted[prop.prop.index] = inf
-            elif self.found is not None and self.found.prop is prop:
-                refuted[prop.prop.index] = self.found_refuted
+            elif self.counterexample is not None and self.counterexample.prop is prop:
+                refuted[prop.prop.index] = self.counterexample_refuted
             elif result.outcome is ProofOutcome.UNKNOWN:
                 refuted[prop.prop.index] = max(self.refuted, result.refuted)
         longest = self.refuted - 1 if self.ended else None
@@ -395,11 +401,11 @@ class ProofAttempt:
         if time.monotonic() - self._reported > PROGRESS_SECONDS:
             self._report(questions, "questions", self._note)
 
-    def _report(self, done: int, unit: str, note: str) -> None:
+    def _report(self, count: int, unit: str, note: str) -> None:
         self._reported, self._note = time.monotonic(), note
         elapsed = self._reported - self.began
         left = None if self.options.seconds is None else max(0.0, self.options.seconds - elapsed)
-        self.report(Progress("prove", done, unit, elapsed, left=left, note=note))
+        self.report(Progress("prove", count, unit, elapsed, left=left, note=note))
 
 
 def _with_path(error: DomainError, actions: Sequence[str]) -> DomainError:

@@ -34,7 +34,7 @@ class BoundedProgress:
     """Depths 0 to `refuted` - 1 have no violation."""
     stopped: str = ""
     """Why the check ended without an answer."""
-    found: BoundedCounterexample | None = None
+    counterexample: BoundedCounterexample | None = None
     domain_error: tuple[int, tuple[int, ...]] | None = None
     """An initial state's number and the instances after which an action leaves its domain."""
     ended: bool = False
@@ -78,7 +78,7 @@ class BoundedCheck:
         wanted = self.unrolling.terms.disjunction(bad)
         if wanted is not self.unrolling.terms.false:
             self._solve(wanted, bad, deadline)
-        if self.progress.found is None and self.progress.domain_error is None and not self.progress.stopped:
+        if self.progress.counterexample is None and self.progress.domain_error is None and not self.progress.stopped:
             self.progress.refuted += 1
             self.progress.ended = self.unrolling.extend() == 0
 
@@ -87,11 +87,11 @@ class BoundedCheck:
             self._solver.add(self._terms.expression(constraint))
         self._asserted = len(self.unrolling.constraints)
 
-    def _solve(self, wanted: Term, bad: list[Term], deadline: float | None) -> None:
+    def _solve(self, goal: Term, bad: list[Term], deadline: float | None) -> None:
         if deadline is not None:
             self._solver.set("timeout", max(1, int(1000 * (deadline - time.monotonic()))))
         self._solver.push()
-        self._solver.add(self._terms.expression(wanted), *self._terms.domain())
+        self._solver.add(self._terms.expression(goal), *self._terms.domain())
         result = self._solver.check()
         if result == z3.sat:
             self._record(self._solver.model(), bad)
@@ -114,7 +114,7 @@ class BoundedCheck:
         if prop is None:
             self.progress.domain_error = start, instances
         else:
-            self.progress.found = BoundedCounterexample(start, instances, prop)
+            self.progress.counterexample = BoundedCounterexample(start, instances, prop)
 
 
 def _width(model: Model, lifted: Lifted) -> int:

@@ -172,8 +172,8 @@ def first_gap(
     t, now = part.lifted.terms, state_variables(part.lifted)
     states = StateGates(part, [*(t.negation(cube_term(part, cube, now)) for cube in facts), *assumed])
 
-    def gap(number: int, taken: Term, broken: Iterable[tuple[Cube | None, Term]]) -> Gap | None:
-        query = states.query(taken)
+    def gap(number: int, choice: Term, broken: Iterable[tuple[Cube | None, Term]]) -> Gap | None:
+        query = states.query(choice)
         found = ((query.state_with(condition), fact) for fact, condition in broken)
         return next((Gap(state, number, fact) for state, fact in found if state is not None), None)
 

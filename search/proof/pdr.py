@@ -286,19 +286,19 @@ def _counterexample(obligation: ProofObligation) -> Counterexample:
 
 
 def generalized_start(
-    relation: TransitionRelation, session: SolverSession, step: ConcreteStep, wanted: Sequence[z3.BoolRef]
+    relation: TransitionRelation, session: SolverSession, step: ConcreteStep, literals: Sequence[z3.BoolRef]
 ) -> Cube:
-    """Return a cube around the state before a step, all of whose states satisfy `wanted` by the same instance.
+    """Return a cube around the state before a step, all of whose states satisfy `literals` by the same instance.
 
     Args:
         relation: The transition relation.
         session: A session that has the transition relation only.
         step: The step; instance -1 for a state without a step.
-        wanted: Literals that the step satisfies.
+        literals: Literals that the step satisfies.
     """
     full = Cube({n: (step.before[n], step.before[n]) for n in relation.part.varying})
     switch = relation.switch()
-    session.add(z3.Or([z3.Not(switch), *map(z3.Not, wanted)]))
+    session.add(z3.Or([z3.Not(switch), *map(z3.Not, literals)]))
     choice = [] if step.instance < 0 else [relation.chosen(step.instance)]
     if session.possible([switch, *choice, *relation.literals(full, after=False)]):
         raise AssertionError("Z3 contradicts itself: a step that it found does not lead where it led before.")

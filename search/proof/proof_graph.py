@@ -379,14 +379,14 @@ class ProofGraph:
         for lemma in [lemma for lemma in self.lemmas if new_examples.intersect(lemma)]:
             self._drop(lemma)
 
-    def _walk(self, state: bytes, found: Origins) -> None:
+    def _walk(self, state: bytes, origins: Origins) -> None:
         """Walk from a state, and add all successors of the states on the walk."""
         for _ in range(WALK_LENGTH):
             following = self.stepper.steps(state)
             if not following:
                 return
             for instance, after in following:
-                found.setdefault(after, (state, instance))
+                origins.setdefault(after, (state, instance))
             state = self._chance.choice(following)[1]
 
     def _drop(self, lemma: Cube) -> None:

@@ -101,7 +101,9 @@ class _ProofVerdict:
             Strength.PROVED if stopped is None else Strength.PARTIAL,
             stopped=stopped,
             detail="" if stopped is None else attempt.limit or f"no violation within {attempt.refuted - 1} steps",
-            depth=max(0, attempt.refuted - 1) if attempt.found is None else len(attempt.found.instances),
+            depth=max(0, attempt.refuted - 1)
+            if attempt.counterexample is None
+            else len(attempt.counterexample.instances),
             seconds=time.monotonic() - attempt.began,
             notes=tuple(self._notes()),
             proofs=self._proofs(),
@@ -110,7 +112,7 @@ class _ProofVerdict:
         )
 
     def _answer(self) -> Answer:
-        found, outcomes = self.attempt.found, {proof.outcome for proof in self._proofs()}
+        found, outcomes = self.attempt.counterexample, {proof.outcome for proof in self._proofs()}
         if found is not None:
             return answer_to(found.prop.prop)
         if ProofOutcome.VIOLATED in outcomes:
@@ -127,8 +129,8 @@ class _ProofVerdict:
         is_unknown = proof.outcome is ProofOutcome.UNKNOWN
         if is_unknown:
             proof = evolve(proof, refuted=max(proof.refuted, attempt.refuted))
-        if attempt.found is not None and attempt.found.prop is lifted:
-            method = f"after {len(attempt.found.instances)} steps"
+        if attempt.counterexample is not None and attempt.counterexample.prop is lifted:
+            method = f"after {len(attempt.counterexample.instances)} steps"
             return evolve(proof, outcome=ProofOutcome.VIOLATED, method=method)
         if is_unknown and attempt.ended and not attempt.stopped:
             outcome = ProofOutcome.VIOLATED if prop.kind is Kind.REACHABLE else ProofOutcome.PROVED
@@ -138,13 +140,13 @@ class _ProofVerdict:
         return proof
 
     def _findings(self) -> Iterator[Finding]:
-        if self.attempt.found is not None:
-            yield self._finding(self.attempt.found)
+        if self.attempt.counterexample is not None:
+            yield self._finding(self.attempt.counterexample)
         else:
             yield from (Finding(proof.prop, 0) for proof in self._proofs() if proof.outcome is ProofOutcome.VIOLATED)
 
     def _finding(self, path: BoundedCounterexample) -> Finding:
-        model, is_shortest = self.attempt.model, self.attempt.found_refuted >= len(path.instances)
+        model, is_shortest = self.attempt.model, self.attempt.counterexample_refuted >= len(path.instances)
         actions = tuple(model.instances[number].key for number in path.instances)
         states = run(model, model.initial[path.start], actions)
         trace = Trace(
@@ -172,8 +174,8 @@ class _ProofVerdict:
         if attempt.model.scenario.deadlock_is_error:
             yield "deadlocks, which are an error in this scenario, are not checked by proofs"
         yield from self._property_notes()
-        if attempt.found is not None:
-            yield self._length_note(attempt.found)
+        if attempt.counterexample is not None:
+            yield self._length_note(attempt.counterexample)
         elif attempt.ended:
             yield f"every behaviour ends within {attempt.refuted - 1} steps"
         elif ProofOutcome.UNKNOWN in outcomes and attempt.refuted:
@@ -184,9 +186,9 @@ class _ProofVerdict:
         if ProofOutcome.PROVED in outcomes:
             yield "proved for behaviours of any length, within the bounds: nothing is proved of larger sizes or budgets"
 
-    def _length_note(self, found: BoundedCounterexample) -> str:
-        depths = self.attempt.found_refuted
-        if depths >= len(found.instances):
+    def _length_note(self, counterexample: BoundedCounterexample) -> str:
+        depths = self.attempt.counterexample_refuted
+        if depths >= len(counterexample.instances):
             return f"no shorter violation exists: depths 0 to {depths - 1} are refuted" if depths else "none is shorter"
         return f"a shorter violation may exist: only depths 0 to {depths - 1} are refuted"
 

@@ -44,9 +44,9 @@ class ReachableSample:
         columns = self.vectors[:, list(part.varying)]
         return KnownStates(np.unique(columns, axis=0) if columns.shape[1] else columns[:1], part.varying)
 
-    def add(self, found: Origins, stepper: PackedStepper) -> np.ndarray:
+    def add(self, origins: Origins, stepper: PackedStepper) -> np.ndarray:
         """Add reachable states, each with an origin that is known or comes before it; return the new vectors."""
-        new = {state: origin for state, origin in found.items() if state not in self._origins}
+        new = {state: origin for state, origin in origins.items() if state not in self._origins}
         self._origins.update(new)
         vectors = stepper.unpack(new) if new else self.vectors[:0]
         self.vectors = np.concatenate([self.vectors, vectors])
@@ -94,33 +94,33 @@ def sample_states(
     return ReachableSample(stepper.unpack(known), is_complete, known)
 
 
-def _breadth_first(stepper: PackedStepper, known: Origins, limit: int, end: float) -> bool:
-    """Add the nearest states to those known, and return whether these are all."""
-    frontier: Sequence[bytes] = list(known)
+def _breadth_first(stepper: PackedStepper, origins: Origins, limit: int, end: float) -> bool:
+    """Add the nearest states to those there are, and return whether these are all."""
+    frontier: Sequence[bytes] = list(origins)
     while frontier:
         following: dict[bytes, None] = {}
         for state in frontier:
-            if len(known) >= limit or time.process_time() > end:
+            if len(origins) >= limit or time.process_time() > end:
                 return False
             for instance, after in stepper.steps(state):
-                if after not in known:
-                    known[after] = state, instance
+                if after not in origins:
+                    origins[after] = state, instance
                     following[after] = None
         frontier = list(following)
     return True
 
 
-def _walk(stepper: PackedStepper, known: Origins, limit: int, end: float, chance: random.Random) -> None:
+def _walk(stepper: PackedStepper, origins: Origins, limit: int, end: float, chance: random.Random) -> None:
     """Add the states of random walks; a walk ends where nothing is enabled."""
     starts = [stepper.pack(vector) for vector in stepper.model.initial[:1000]]
     for _ in range(2 * limit // WALK_LENGTH):
         state = chance.choice(starts)
         for _ in range(WALK_LENGTH):
             following = stepper.steps(state)
-            if len(known) >= limit or time.process_time() > end:
+            if len(origins) >= limit or time.process_time() > end:
                 return
             if not following:
                 break
             before = state
             instance, state = chance.choice(following)
-            known.setdefault(state, (before, instance))
+            origins.setdefault(state, (before, instance))

@@ -47,14 +47,14 @@ class SolverEffort:
         questions: Queries to Z3.
         deadline: A time of `time.monotonic`.
         cpu_deadline: A time of `time.process_time`. Results do not depend on the load of the machine.
-        asked: The queries so far.
+        queries: The queries so far.
         on_query: Called with the number of queries before each.
     """
 
     questions: int | None = None
     deadline: float | None = None
     cpu_deadline: float | None = None
-    asked: int = 0
+    queries: int = 0
     on_query: Callable[[int], None] | None = None
 
     def spend(self) -> int | None:
@@ -63,11 +63,11 @@ class SolverEffort:
         Raises:
             OutOfEffort: Nothing is left.
         """
-        if self.questions is not None and self.asked >= self.questions:
+        if self.questions is not None and self.queries >= self.questions:
             raise OutOfEffort(f"{self.questions:,} questions to Z3 did not settle it")
-        self.asked += 1
+        self.queries += 1
         if self.on_query is not None:
-            self.on_query(self.asked)
+            self.on_query(self.queries)
         ends = ((self.deadline, time.monotonic()), (self.cpu_deadline, time.process_time()))
         left = [end - now for end, now in ends if end is not None]
         if not left:

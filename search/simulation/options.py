@@ -120,9 +120,9 @@ def _names(model: Model) -> list[set[str]]:
         return [{i.action.name, i.action.by.name, i.actor} for i in model.instances]
 
 
-def _known(wanted: Iterable[str], names: list[set[str]]) -> set[str]:
+def _known(labels: Iterable[str], names: list[set[str]]) -> set[str]:
     known = sorted(set().union(*names))
-    for name in wanted:
+    for name in labels:
         if name not in known:
             raise unknown("action or actor", name, known)
-    return set(wanted)
+    return set(labels)

@@ -121,10 +121,10 @@ class ResidentView(NamedTuple):
     """A plane: the lanes that have steps left."""
     over: int
     begun: int
-    found: int
+    selected: int
     any: int
     ends: int
-    known: int
+    violated: int
     """A plane for each property: the lanes whose walk has violated it."""
     open: int
     """A plane for each property and for deadlock: the lanes in which a violation must be looked at, see `_note`."""
@@ -237,7 +237,7 @@ def _begin_walks(view: ResidentView, cursor: int) -> None:
     call_void(view.blend, (view.planes, view.bits, view.start_planes, view.begun))
     left = _plane(view, view.start_planes, 64 * kernel.words)
     call_void(view.blend, (view.left, view.left_bits, left, view.begun))
-    call_void(view.keep, (view.known, view.walk.properties, view.over))
+    call_void(view.keep, (view.violated, view.walk.properties, view.over))
     for prop in range(view.walk.properties + 1):
         # Walks begin in their order: what violates a property already is earlier than these.
         if get(view.walk.first_walk, prop) != 0 and not _is_always_open(view, prop):
@@ -363,9 +363,9 @@ def _note(view: ResidentView, cursor: int, checked: int, lanes: int, order: int)
     properties = view.walk.properties
     call_void(
         view.note,
-        (view.properties, properties, checked, lanes, view.known, view.open, view.hit_totals, view.found),
+        (view.properties, properties, checked, lanes, view.violated, view.open, view.hit_totals, view.selected),
     )
-    if _count_lanes(view, view.found) > 0:
+    if _count_lanes(view, view.selected) > 0:
         for prop in range(properties):
             _note_lanes(view, cursor, _plane(view, view.properties, prop), prop, order)
 
@@ -435,14 +435,14 @@ def _choose(view: ResidentView, cursor: int) -> None:
         dead_ends += bit_count(going & ~left)
         cuts += bit_count(going & left & ~peek(_plane(view, view.any, ANY_ALLOWED), word))
         dead = peek(view.fresh, word) & ~left
-        poke(view.found, word, dead)
+        poke(view.selected, word, dead)
         deadlocked |= dead
     count_up(cursor, DEAD_ENDS, dead_ends)
     count_up(cursor, CUTS, cuts)
     if kernel.deadlock and deadlocked != ZERO:
         totals = view.hit_totals + 8 * view.words * view.walk.properties
-        call_void(view.total, (view.found, 1, view.found, totals))
-        _note_lanes(view, cursor, view.found, view.walk.properties, 1)
+        call_void(view.total, (view.selected, 1, view.selected, totals))
+        _note_lanes(view, cursor, view.selected, view.walk.properties, 1)
 
 
 @part
@@ -522,10 +522,12 @@ def _arrays_of(kernel: Kernel, view: WalkView, lanes: int) -> dict[str, np.ndarr
         "excluded": kernel.instances,
         "properties": 2 * properties,
         "results": FIRST_BOUND + len(kernel.bounds),
-        **dict.fromkeys(("active", "fresh", "again", "going", "over", "begun", "found", "levels", "visit_totals"), 1),
+        **dict.fromkeys(
+            ("active", "fresh", "again", "going", "over", "begun", "selected", "levels", "visit_totals"), 1
+        ),
         "any": 2,
         "ends": 3,
-        "known": properties,
+        "violated": properties,
         "open": kernel.properties + 1,
         "masks": MAX_LEVEL * 64 * rows if view.groupings else 0,
         "start_planes": 64 * (kernel.words + 1),

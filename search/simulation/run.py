@@ -80,10 +80,10 @@ class SimulationRun:
         """Plan the next generation; all walks before it must have been counted."""
         self.plan = next_generation(self.kernel, self.plan, self.counts)
 
-    def last_of(self, wanted: int) -> int:
-        """Return where a range of `wanted` walks from the next one ends, within the run and the generation."""
+    def last_of(self, count: int) -> int:
+        """Return where a range of `count` walks from the next one ends, within the run and the generation."""
         limits = (limit for limit in (self.options.limit, self.plan.last) if limit is not None)
-        return min([self.next + wanted, *limits])
+        return min([self.next + count, *limits])
 
     @property
     def time_left(self) -> float | None:

@@ -131,7 +131,7 @@ class MinimizationChoice:
     """Walks in a block."""
     stride: int = 1
     """Findings of known properties are minimized too in each block whose number this divides."""
-    known: frozenset[int] = frozenset()
+    known_properties: frozenset[int] = frozenset()
     """The numbers of the known properties."""
     most: int = 2
     """Findings of a block, at most."""
@@ -157,13 +157,13 @@ class MinimizationChoice:
     def has_new(self, kernel: Kernel, counts: WalkCounts) -> bool:
         """Return whether a property that is not known was violated."""
         hits = counts.property_hits.copy()
-        hits[[*self.known, *bit_numbers(kernel.reachable_row)]] = 0
+        hits[[*self.known_properties, *bit_numbers(kernel.reachable_row)]] = 0
         return bool(hits.any())
 
     def by_block(self, findings: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the findings (walk, step, property) block by block, each with the number of the block."""
         blocks = findings[:, 0] // self.block
-        wanted = (blocks % self.stride == 0) | ~np.isin(findings[:, 2], [*self.known])
+        wanted = (blocks % self.stride == 0) | ~np.isin(findings[:, 2], [*self.known_properties])
         for number in np.unique(blocks[wanted]).tolist():
             begin, end = np.searchsorted(blocks, [number, number + 1])
             yield number, findings[begin:end]
@@ -172,9 +172,9 @@ class MinimizationChoice:
         """Return the findings (walk, step, property) of block `number` to minimize; each block begins elsewhere."""
         properties, places = np.unique(findings[:, 2], return_index=True)
         first = {int(prop): findings[place] for prop, place in zip(properties, places, strict=True)}
-        wanted = [prop for prop in first if prop not in self.known or number % self.stride == 0]
+        wanted = [prop for prop in first if prop not in self.known_properties or number % self.stride == 0]
         modulus = max(first, default=0) + 1
-        wanted.sort(key=lambda prop: (prop in self.known, (prop - number) % modulus))
+        wanted.sort(key=lambda prop: (prop in self.known_properties, (prop - number) % modulus))
         return [(int(walk), int(step), int(prop)) for walk, step, prop in (first[p] for p in wanted[: self.most])]
 
 

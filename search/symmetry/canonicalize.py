@@ -60,11 +60,11 @@ def canonicalize(symmetry: SymmetryLayout, rows: int, count: int, best: int) -> 
 
 
 @part
-def permute(symmetry: SymmetryLayout, number: int, row: int, made: int) -> None:
+def permute(symmetry: SymmetryLayout, number: int, row: int, image: int) -> None:
     """Write the image of a packed state under a permutation."""
     head, moves = symmetry.table, integer(peek(symmetry.table, TABLE_MOVES))
     for word in range(symmetry.words):
-        poke(made, word, peek(row, word) & peek(head, TABLE_MASKS + word))
+        poke(image, word, peek(row, word) & peek(head, TABLE_MASKS + word))
     first = head + 8 * (TABLE_MASKS + symmetry.words + MOVE_LENGTH * moves * number)
     for k in range(moves):
         move = first + 8 * MOVE_LENGTH * k
@@ -75,7 +75,7 @@ def permute(symmetry: SymmetryLayout, number: int, row: int, made: int) -> None:
             bits = peek(integer(peek(move, MOVE_NAMES)), integer(bits))
         target = peek(move, MOVE_TARGET)
         word = integer(target >> np.uint64(6))
-        poke(made, word, peek(made, word) | (bits << (target & np.uint64(63))))
+        poke(image, word, peek(image, word) | (bits << (target & np.uint64(63))))
 
 
 @part
@@ -99,10 +99,10 @@ def _is_less(one: int, other: int, words: int) -> bool:
 
 
 @loop
-def count_orbit_states(symmetry: SymmetryLayout, rows: WordMatrix, made: WordArray) -> int:
+def count_orbit_states(symmetry: SymmetryLayout, rows: WordMatrix, scratch: WordArray) -> int:
     """Return the number of states in the orbits of packed states, uint64[n, words].
 
-    An orbit has as many states as there are permutations, divided by those that leave the state unchanged. `made` is
+    An orbit has as many states as there are permutations, divided by those that leave the state unchanged. `scratch` is
     scratch memory for one state.
     """
     states = integer(0)
@@ -110,8 +110,8 @@ def count_orbit_states(symmetry: SymmetryLayout, rows: WordMatrix, made: WordArr
     for j in range(len(rows)):
         idle = integer(0)
         for number in range(permutations):
-            permute(symmetry, number, integer(rows[j].ctypes.data), integer(made.ctypes.data))
-            idle += integer(same_words(integer(made.ctypes.data), integer(rows[j].ctypes.data), symmetry.words))
+            permute(symmetry, number, integer(rows[j].ctypes.data), integer(scratch.ctypes.data))
+            idle += integer(same_words(integer(scratch.ctypes.data), integer(rows[j].ctypes.data), symmetry.words))
         states += permutations // idle
     return states
 
@@ -129,10 +129,10 @@ def canonicalize_rows(symmetry: SymmetryLayout, rows: WordMatrix, best: int) -> 
 
 
 @loop
-def permute_row(symmetry: SymmetryLayout, row: WordArray, made: WordMatrix) -> None:
-    """Write the image of a packed state under each permutation into the rows of `made`."""
-    for number in range(len(made)):
-        permute(symmetry, number, integer(row.ctypes.data), integer(made[number].ctypes.data))
+def permute_row(symmetry: SymmetryLayout, row: WordArray, images: WordMatrix) -> None:
+    """Write the image of a packed state under each permutation into the rows of `images`."""
+    for number in range(len(images)):
+        permute(symmetry, number, integer(row.ctypes.data), integer(images[number].ctypes.data))
 
 
 class SymmetryTable:

@@ -88,18 +88,18 @@ class Renaming:
     def _is_it(self, domain: Any) -> bool:
         return isinstance(domain, Domain) and domain.name == self.name
 
-    def _places(self, shape: Shape, key: Index, seen: Witness, numbers: Iterator[int]) -> Iterator[RenamedLeaf]:
+    def _places(self, shape: Shape, key: Index, witness: Witness, numbers: Iterator[int]) -> Iterator[RenamedLeaf]:
         if isinstance(shape, RecordShape | ValueShape):
             if isinstance(shape, ValueShape) and shape.optional:
                 present = next(numbers)
                 yield RenamedLeaf(present, (*key, "?"), False, None, 0)
-                seen = present, 0
+                witness = present, 0
             for name, inner in shapes_of(shape.cls):
-                yield from self._places(inner, (*key, name), seen, numbers)
+                yield from self._places(inner, (*key, name), witness, numbers)
         elif isinstance(shape, ArrayShape):
             for member in shape.domain:
                 step = MemberStep(member) if self._is_it(shape.domain) else member
-                yield from self._places(shape.element, (*key, step), seen, numbers)
+                yield from self._places(shape.element, (*key, step), witness, numbers)
         elif isinstance(shape, SubsetShape):
             for member in shape.domain:
                 step = MemberStep(member) if self._is_it(shape.domain) else member
@@ -125,7 +125,7 @@ class Renaming:
             self._refuse_ids(shape, key)
             scalar = shape.inner if isinstance(shape, OptionalShape) else shape
             holds = isinstance(scalar, MemberShape) and self._is_it(scalar.domain)
-            yield RenamedLeaf(next(numbers), key, holds, *(seen if holds else (None, 0)))
+            yield RenamedLeaf(next(numbers), key, holds, *(witness if holds else (None, 0)))
 
     def _has_members(self, cls: type) -> bool:
         """Whether records of a class hold members of the domain."""

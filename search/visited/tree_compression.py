@@ -199,19 +199,19 @@ def find_likely_slots(tree: Tree, probes: int) -> None:
 
 
 @part
-def compress_state(tree: Tree, key: int, known: int, numbers: int, probes: int) -> Word:
+def compress_state(tree: Tree, key: int, reference: int, numbers: int, probes: int) -> Word:
     """Return the root of the state at `key`; NO_NUMBER if there is no room for its parts.
 
     Args:
         tree: The compression.
         key: The address of the state.
-        known: The address of the numbers of another state's parts; equal parts have equal numbers.
+        reference: The address of the numbers of another state's parts; equal parts have equal numbers.
         numbers: The address where the numbers of this state's parts are written, with one more word of scratch memory.
         probes: The address of what `hash_leaves` and `find_slots` wrote.
     """
     leaves, parts = tree.leaves, 2 * tree.leaves - 2
     for place in range(leaves):
-        number, hashed = peek(known, place), peek(probes, 2 * place)
+        number, hashed = peek(reference, place), peek(probes, 2 * place)
         if hashed != ZERO:
             nodes, start = _node_table(tree, place), (hashed, integer(peek(probes, 2 * place + 1)))
             number = _number_of(nodes, key + 8 * integer(peek(nodes, NODES_FIRST)), start)
@@ -219,8 +219,8 @@ def compress_state(tree: Tree, key: int, known: int, numbers: int, probes: int) 
                 return NO_NUMBER
         poke(numbers, place, number)
     for place in range(leaves, parts):
-        number, left, nodes = peek(known, place), 2 * (place - leaves), _node_table(tree, place)
-        if not same_words(numbers + 8 * left, known + 8 * left, 2):
+        number, left, nodes = peek(reference, place), 2 * (place - leaves), _node_table(tree, place)
+        if not same_words(numbers + 8 * left, reference + 8 * left, 2):
             value = numbers + 8 * parts
             poke(value, 0, peek(numbers, left) << _HALF | peek(numbers, left + 1))
             hashed = _hash_of_value(value, 1)

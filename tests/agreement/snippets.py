@@ -241,7 +241,7 @@ class Bench:
         Raises:
             LiftError: it is refused.
         """
-        declaration = Action(getattr(self.module, f"f{number}"), self.module.ANY, "", "", ())
+        declaration = Action(getattr(self.module, f"f{number}"), self.module.ANY, "", "")
         with self.model.active():
             machine, (root,) = lifting._start(self.model, self.terms, 1)
             reference = Reference(((machine.terms.true, root),))

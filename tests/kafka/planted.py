@@ -31,17 +31,17 @@ def takes_any_controller(state: BrokerState, request: ControlRequest) -> bool:
 def takes_any_leader_epoch(
     replica: Replica,
     topic_id: int | None,
-    wanted: LeaderAndIsrPartitionState,
+    partition_state: LeaderAndIsrPartitionState,
     broker: int,
     *,
     is_stopping: bool = False,
 ) -> None:
     """The broker accepts every request, whatever the leader epoch."""
     open_log(replica, topic_id, broker)
-    if wanted.leader is not None:
-        replica.leader_epoch = wanted.leader_epoch
-        begin_leader_epoch(replica, wanted, broker, is_stopping=is_stopping)
-        replica.is_leader = wanted.leader == broker
+    if partition_state.leader is not None:
+        replica.leader_epoch = partition_state.leader_epoch
+        begin_leader_epoch(replica, partition_state, broker, is_stopping=is_stopping)
+        replica.is_leader = partition_state.leader == broker
 
 
 def wraps_around(

@@ -10,10 +10,10 @@ import pytest
 from kwalk.clusters.lab.hands import HANDS, NOT_FORCED, Way, controller_epoch_of, way_of
 from kwalk.clusters.lab.proxy import Direction, KafkaParser, ZooKeeperParser
 from kwalk.clusters.lab.replay import (
-    Known,
     LabReplay,
     ReplayAnswer,
     ReplayedStep,
+    TopicHistory,
     TraceReplay,
     in_forcible_order,
     lab_for,
@@ -286,10 +286,10 @@ def document(topic_id, czxid):
     return found
 
 
-def known_after(known, state, topic_id, czxid):
+def history_after(history, state, topic_id, czxid):
     from kwalk.model.kafka.snapshots.capture import read_capture
 
-    return known.with_capture(read_capture(json.dumps(document(topic_id, czxid)).encode()), state)
+    return history.with_capture(read_capture(json.dumps(document(topic_id, czxid)).encode()), state)
 
 
 def test_a_real_topic_id_gets_the_number_that_the_model_gives_it():
@@ -297,20 +297,20 @@ def test_a_real_topic_id_gets_the_number_that_the_model_gives_it():
     with model.active():
         first = model.state(trace.states[4])
         assert first.zookeeper.topics[0].topic_id == 0
-        known = known_after(Known(), first, "A" * 21 + "B", 10)
+        history = history_after(TopicHistory(), first, "A" * 21 + "B", 10)
         last = model.state(trace.states[-1])
         assert last.zookeeper.topics[0].topic_id == 1
-        known = known_after(known, last, "A" * 21 + "C", 10)
-    assert known.ids == {0: "A" * 21 + "B", 1: "A" * 21 + "C"}
-    assert known.life == 0
+        history = history_after(history, last, "A" * 21 + "C", 10)
+    assert history.ids == {0: "A" * 21 + "B", 1: "A" * 21 + "C"}
+    assert history.life == 0
 
 
 def test_a_topic_that_is_created_again_has_another_life():
     model, trace = opened("old-client-expansion-3.9.0-topic_id_stable")
     with model.active():
         state = model.state(trace.states[4])
-        known = known_after(Known(), state, "A" * 21 + "B", 10)
-        assert known_after(known, state, "A" * 21 + "B", 11).life == 1
+        history = history_after(TopicHistory(), state, "A" * 21 + "B", 10)
+        assert history_after(history, state, "A" * 21 + "B", 11).life == 1
 
 
 def test_the_answer_has_an_exit_code_and_names_the_field(tmp_path):

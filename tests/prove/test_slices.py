@@ -57,9 +57,9 @@ def test_sliced_and_unsliced_checks_find_violations_of_the_same_length(name, dep
         found = []
         for some in (part, whole_model(lifted)):
             check = BoundedCheck(model, some.lifted, [prop], stuttering=some.stuttering)
-            while check.progress.found is None and check.progress.refuted <= depth:
+            while check.progress.counterexample is None and check.progress.refuted <= depth:
                 check.advance(None)
-            found.append(check.progress.found and len(check.progress.found.instances))
+            found.append(check.progress.counterexample and len(check.progress.counterexample.instances))
         assert found[0] == found[1]
 
 

@@ -34,9 +34,9 @@ HOLDS = Verdict(
 )
 
 
-def text(verdict: Verdict, shown: Finding | None = None) -> str:
+def text(verdict: Verdict, top_finding: Finding | None = None) -> str:
     stream = io.StringIO()
-    print_blocks(summary(verdict, model(), shown), console(stream))
+    print_blocks(summary(verdict, model(), top_finding), console(stream))
     return stream.getvalue()
 
 
@@ -79,6 +79,6 @@ def test_a_thing_that_is_never_reached_is_a_finding_without_a_trace():
 
 def test_other_findings_have_a_line_each():
     first, second = Finding("nothing_is_lost(0)", 2, trace()), Finding("no_card_stays(0)", 3, trace())
-    shown = text(evolve(HOLDS, answer=Answer.VIOLATED, findings=(first, second)), shown=first)
+    shown = text(evolve(HOLDS, answer=Answer.VIOLATED, findings=(first, second)), top_finding=first)
     assert "no_card_stays(0) is violated, 3 times, first in 7 steps" in shown
     assert "nothing_is_lost(0) is violated" not in shown

@@ -85,7 +85,7 @@ def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:
     done = explained(series(seen("clean", cooked=0), seen("less", ordered=1, cooked=2), seen("never", cooked=3)))
     assert (done.fit, done.how) == (Fit.REFUSED, "exhaustive")
     assert (done.mismatch.number, done.mismatch.waypoint) == (1, "less")
-    differences = {difference.name: (difference.shown, difference.closest) for difference in done.mismatch.differences}
+    differences = {difference.name: (difference.value, difference.closest) for difference in done.mismatch.differences}
     assert differences in ({"ordered": ("1", "2")}, {"cooked": ("2", "1")})
     assert all(set(effort.complete) >= {EventTiming.PATIENT, EventTiming.CALM} for effort in done.efforts)
 
@@ -102,7 +102,7 @@ def test_a_snapshot_in_doubt_decides_nothing_if_no_behaviour_fits_up_to_it() -> 
 def test_what_goes_back_is_refused() -> None:
     done = explained(series(seen("two", cooked=2), seen("one", cooked=1)))
     assert done.fit is Fit.REFUSED and done.mismatch.number == 1
-    assert [(d.name, d.shown, d.closest) for d in done.mismatch.differences] == [("cooked", "1", "2")]
+    assert [(d.name, d.value, d.closest) for d in done.mismatch.differences] == [("cooked", "1", "2")]
     assert done.arrivals == (4,)
 
 

@@ -80,7 +80,7 @@ def test_replicas_in_another_order_are_reassigned() -> None:
     topic["znode"]["partitions"]["0"] = [3, 2]
     (report,) = reports_of([first, later])
     assert report.fit is Fit.EXPLAINED
-    assert ("first replica of h3-0", "3") in [(f.name, f.shown) for f in report.series.waypoints[1].facts]
+    assert ("first replica of h3-0", "3") in [(f.name, f.value) for f in report.series.waypoints[1].facts]
 
 
 def test_a_reassignment_that_an_old_client_drops_leaves_more_replicas() -> None:
@@ -203,7 +203,7 @@ def test_what_a_controller_has_not_written_yet_about_a_dead_leader_is_left_open(
 
     def shown(*places: int) -> list[str]:
         (found,) = read_series([json.dumps(documents[place]).encode() for place in places])
-        return [fact.shown for fact in found.waypoints[1].facts if fact.name.startswith("leader epoch of")]
+        return [fact.value for fact in found.waypoints[1].facts if fact.name.startswith("leader epoch of")]
 
     assert shown(0, 1, 2) == ["0, or the next one, or the one after it"] * 2
     assert shown(0, 1) == ["0", "0"]
@@ -214,7 +214,7 @@ def test_what_two_snapshots_lack_is_not_left_open() -> None:
     later = copy.deepcopy(early)
     later["taken"] = {"began": "2027-01-01T00:00:00+00:00", "ended": "2027-01-01T00:00:01+00:00"}
     (series,) = read_series([json.dumps(document).encode() for document in (first, early, later)])
-    shown = [[fact.shown for fact in waypoint.facts if fact.name.startswith("leader")] for waypoint in series.waypoints]
+    shown = [[fact.value for fact in waypoint.facts if fact.name.startswith("leader")] for waypoint in series.waypoints]
     assert shown[1] == ["2", "none"] and "2, or the next one" in shown[2]
 
 

@@ -8,8 +8,6 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.structure.rooms import ROOMS, ROOT, modules
 
 SOURCES = [path for path in modules(*ROOMS) if path.read_text(encoding="utf-8").strip()]
@@ -50,11 +48,6 @@ def test_a_boolean_is_given_by_name():
         if isinstance(default, ast.Constant) and isinstance(default.value, bool)
     ]
     assert by_position == []
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_module_begins_by_saying_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
 def test_nothing_speaks_of_the_machine_that_it_was_written_on():

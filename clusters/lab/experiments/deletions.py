@@ -186,7 +186,7 @@ def _answer_of_an_earlier_term(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         "both StopReplica answered": both,
         "deletion complete": complete,
         "logs": lab.directories(topic),
-        "frames held": held.seen,
+        "frames held": held.arrived,
     }
     this.keep_lines(rf"\b{topic}\b|{topic}-0|elected|epoch")
     return RoundOutcome("stray log" if stray else "no stray log", stray, details)

@@ -123,14 +123,14 @@ class ExperimentResult:
     folder: Path
 
     @property
-    def seen(self) -> int:
+    def occurrences(self) -> int:
         """In how many rounds the effect was seen."""
         return sum(observation.seen for observation in self.observations)
 
     @property
     def as_predicted(self) -> bool:
         """Whether it was seen at least once, or never if it is not expected with this release."""
-        return (self.seen > 0) == self.experiment.predicted(self.release)
+        return (self.occurrences > 0) == self.experiment.predicted(self.release)
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -138,11 +138,11 @@ class ExperimentResult:
         return dict(Counter(observation.outcome for observation in self.observations).most_common())
 
 
-def wilson(seen: int, rounds: int) -> tuple[float, float]:
+def wilson(successes: int, rounds: int) -> tuple[float, float]:
     """Return the 95 % confidence interval of a rate (E. B. Wilson, 1927)."""
     if not rounds:
         return 0.0, 1.0
-    z, rate = 1.96, seen / rounds
+    z, rate = 1.96, successes / rounds
     middle = rate + z * z / (2 * rounds)
     width = z * math.sqrt(rate * (1 - rate) / rounds + z * z / (4 * rounds * rounds))
     scale = 1 + z * z / rounds
@@ -231,8 +231,8 @@ def result_object(result: ExperimentResult) -> dict[str, Any]:
         "predicted": experiment.predicted(result.release),
         "as_predicted": result.as_predicted,
         "rounds": len(result.observations),
-        "seen": result.seen,
-        "interval": [round(bound, 3) for bound in wilson(result.seen, len(result.observations))],
+        "seen": result.occurrences,
+        "interval": [round(bound, 3) for bound in wilson(result.occurrences, len(result.observations))],
         "outcomes": result.outcomes,
         "seconds": round(result.seconds, 1),
         "machine": {"cores": os.cpu_count(), "load": [round(load, 1) for load in os.getloadavg()]},

@@ -220,7 +220,7 @@ def has_consistent_topic_id(leader: Replica, follower: Replica) -> bool:
 
 
 def begin_leader_epoch(
-    replica: Replica, wanted: LeaderAndIsrPartitionState, broker: int, *, is_stopping: bool = False
+    replica: Replica, partition_state: LeaderAndIsrPartitionState, broker: int, *, is_stopping: bool = False
 ) -> None:
     """Become leader or follower under a new leader epoch (Kafka: Partition.makeLeader, Partition.makeFollower).
 
@@ -228,18 +228,18 @@ def begin_leader_epoch(
     knows. A broker whose controlled shutdown has begun adds no fetcher (Kafka: ReplicaManager.makeFollowers).
     """
     if STEPWISE_SHUTDOWN and (ISR_CHANGES != "never" or RECORDS > 0):
-        replica.lacks_fetcher = is_stopping and wanted.leader != broker
+        replica.lacks_fetcher = is_stopping and partition_state.leader != broker
     if REASSIGNMENT:
-        replica.assigned = wanted.replicas if wanted.leader == broker else frozenset()
+        replica.assigned = partition_state.replicas if partition_state.leader == broker else frozenset()
     if RECORDS > 0:
-        if wanted.leader != broker or not replica.is_leader:
+        if partition_state.leader != broker or not replica.is_leader:
             replica.replication.forget()
-        if wanted.leader == broker:
-            replica.replication.isr = wanted.isr
+        if partition_state.leader == broker:
+            replica.replication.isr = partition_state.isr
             replica.replication.epoch_start = replica.log.end
             replica.log.write_epochs()
         else:
-            replica.replication.leader = wanted.leader
+            replica.replication.leader = partition_state.leader
             if TRUNCATION == "high watermark":
                 replica.log.truncate_to(replica.log.high_watermark)
 

@@ -87,7 +87,7 @@ def is_from_older_controller(state: BrokerState, request: ControlRequest) -> boo
 def become_leader_or_follower(
     replica: Replica,
     topic_id: int | None,
-    wanted: LeaderAndIsrPartitionState,
+    partition_state: LeaderAndIsrPartitionState,
     broker: int,
     *,
     is_stopping: bool = False,
@@ -96,20 +96,20 @@ def become_leader_or_follower(
 
     Kafka: ReplicaManager.becomeLeaderOrFollower.
     """
-    if not check_or_set_topic_id(replica, topic_id, wanted, broker):
+    if not check_or_set_topic_id(replica, topic_id, partition_state, broker):
         return  # INCONSISTENT_TOPIC_ID
-    if replica.leader_epoch is not None and wanted.leader_epoch <= replica.leader_epoch:
+    if replica.leader_epoch is not None and partition_state.leader_epoch <= replica.leader_epoch:
         return  # STALE_CONTROLLER_EPOCH
     open_log(replica, topic_id, broker)
-    if wanted.leader is None:
+    if partition_state.leader is None:
         return  # the leader is not alive: the log is open, epoch and role stay
-    replica.leader_epoch = wanted.leader_epoch
-    begin_leader_epoch(replica, wanted, broker, is_stopping=is_stopping)
-    replica.is_leader = wanted.leader == broker
+    replica.leader_epoch = partition_state.leader_epoch
+    begin_leader_epoch(replica, partition_state, broker, is_stopping=is_stopping)
+    replica.is_leader = partition_state.leader == broker
 
 
 def check_or_set_topic_id(
-    replica: Replica, topic_id: int | None, wanted: LeaderAndIsrPartitionState, broker: int
+    replica: Replica, topic_id: int | None, partition_state: LeaderAndIsrPartitionState, broker: int
 ) -> bool:
     """Whether the request's topic id is consistent with the log's; a log without id may take it.
 
@@ -122,7 +122,7 @@ def check_or_set_topic_id(
     if topic_id is None:
         return True
     if FIRST_LEADER_AND_ISR_ASSIGNS_ID:
-        if replica.topic_id is None and replica.leader_epoch == wanted.leader_epoch:
+        if replica.topic_id is None and replica.leader_epoch == partition_state.leader_epoch:
             assign_topic_id(replica, topic_id, broker)
         return replica.topic_id in (None, topic_id) or not ID_CHECK_BEFORE_EPOCH
     if not replica.log_open:
@@ -183,7 +183,7 @@ def answer_deletion(cluster: Cluster, broker: int, request: ControlRequest, dele
             controller.events.push(response)
 
 
-def stop_replica(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
+def stop_replica(replica: Replica, partition_state: LeaderAndIsrPartitionState) -> bool:
     """Stop fetching, delete the log on request, and return whether the leader epoch was accepted.
 
     The log is deleted whichever incarnation of the topic it is from. Without deletion the Partition object does not
@@ -191,9 +191,9 @@ def stop_replica(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
 
     Kafka: ReplicaManager.stopPartitions.
     """
-    if not accepts_epoch(replica, wanted):
+    if not accepts_epoch(replica, partition_state):
         return False  # FENCED_LEADER_EPOCH
-    if wanted.delete:
+    if partition_state.delete:
         replica.log_open = replica.is_leader = replica.lacks_fetcher = False
         replica.assigned = frozenset()
         replica.leader_epoch = None
@@ -201,10 +201,14 @@ def stop_replica(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
     return True
 
 
-def accepts_epoch(replica: Replica, wanted: LeaderAndIsrPartitionState) -> bool:
+def accepts_epoch(replica: Replica, partition_state: LeaderAndIsrPartitionState) -> bool:
     """Whether the request's leader epoch is recent enough; a replica without leader epoch accepts any."""
-    if STOP_REPLICA_EPOCH == "none" or wanted.epoch_kind is not EpochKind.LEADER_EPOCH or replica.leader_epoch is None:
+    if (
+        STOP_REPLICA_EPOCH == "none"
+        or partition_state.epoch_kind is not EpochKind.LEADER_EPOCH
+        or replica.leader_epoch is None
+    ):
         return True
     if STOP_REPLICA_EPOCH == "ge":
-        return wanted.leader_epoch >= replica.leader_epoch
-    return wanted.leader_epoch > replica.leader_epoch
+        return partition_state.leader_epoch >= replica.leader_epoch
+    return partition_state.leader_epoch > replica.leader_epoch

@@ -145,24 +145,24 @@ class ReplicaState(Enum):
     DELETION_INELIGIBLE = 6
 
 
-def partition_may_become(status: PartitionState, wanted: PartitionState) -> bool:
+def partition_may_become(status: PartitionState, target: PartitionState) -> bool:
     """Whether the transition is valid (Kafka: PartitionState.validPreviousStates)."""
-    if wanted is PartitionState.NEW:
+    if target is PartitionState.NEW:
         return status is PartitionState.NON_EXISTENT
-    if wanted is PartitionState.NON_EXISTENT:
+    if target is PartitionState.NON_EXISTENT:
         return status is PartitionState.OFFLINE
     return status is not PartitionState.NON_EXISTENT
 
 
-def replica_may_become(status: ReplicaState, wanted: ReplicaState) -> bool:
+def replica_may_become(status: ReplicaState, target: ReplicaState) -> bool:
     """Whether the transition is valid (Kafka: ReplicaState.validPreviousStates)."""
-    if wanted is ReplicaState.NEW:
+    if target is ReplicaState.NEW:
         return status is ReplicaState.NON_EXISTENT
-    if wanted is ReplicaState.DELETION_STARTED:
+    if target is ReplicaState.DELETION_STARTED:
         return status is ReplicaState.OFFLINE
-    if wanted is ReplicaState.DELETION_SUCCESSFUL:
+    if target is ReplicaState.DELETION_SUCCESSFUL:
         return status is ReplicaState.DELETION_STARTED
-    if wanted is ReplicaState.DELETION_INELIGIBLE:
+    if target is ReplicaState.DELETION_INELIGIBLE:
         return status in (ReplicaState.OFFLINE, ReplicaState.DELETION_STARTED)
     return status in (ReplicaState.NEW, ReplicaState.ONLINE, ReplicaState.OFFLINE, ReplicaState.DELETION_INELIGIBLE)
 
@@ -222,21 +222,21 @@ class TopicContext:
         """Return the partitions whose replica is in the state (Kafka: ControllerContext.replicasInState)."""
         return frozenset({p for p in sorted(self.partitions_on(on)) if self.replica_states[p][on] is state})
 
-    def move_partition(self, partition: int, wanted: PartitionState) -> None:
+    def move_partition(self, partition: int, target: PartitionState) -> None:
         """Change a partition's state if the transition is valid; otherwise Kafka logs an error.
 
         Kafka: PartitionStateMachine.handleStateChanges.
         """
-        if partition_may_become(self.partition_states[partition], wanted):
-            self.partition_states[partition] = wanted
+        if partition_may_become(self.partition_states[partition], target):
+            self.partition_states[partition] = target
 
-    def move_replica(self, partition: int, replica: int, wanted: ReplicaState) -> None:
+    def move_replica(self, partition: int, replica: int, target: ReplicaState) -> None:
         """Change a replica's state if the transition is valid; otherwise Kafka logs an error.
 
         Kafka: ReplicaStateMachine.handleStateChanges.
         """
-        if replica_may_become(self.replica_states[partition][replica], wanted):
-            self.replica_states[partition][replica] = wanted
+        if replica_may_become(self.replica_states[partition][replica], target):
+            self.replica_states[partition][replica] = target
 
     def forget_offline(self, brokers: frozenset[int]) -> None:
         """Remove the brokers' replicas from replicasOnOfflineDirs: the brokers have started, or are lost."""

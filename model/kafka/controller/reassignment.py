@@ -262,12 +262,12 @@ def resume_next_reassignment(cluster: Cluster, broker: int) -> None:
                 on_partition_reassignment(cluster, broker, topic, partition, current)
 
 
-def is_reassignment_complete(cluster: Cluster, topic: int, partition: int, wanted: Assignment) -> bool:
+def is_reassignment_complete(cluster: Cluster, topic: int, partition: int, assignment: Assignment) -> bool:
     """Whether all of the target are in the ISR, or nothing is being reassigned.
 
     Kafka: KafkaController.isReassignmentComplete.
     """
-    return not wanted.is_being_reassigned or wanted.target <= cluster.zookeeper.state_of(topic, partition).isr
+    return not assignment.is_being_reassigned or assignment.target <= cluster.zookeeper.state_of(topic, partition).isr
 
 
 def is_stepwise() -> bool:
@@ -275,7 +275,9 @@ def is_stepwise() -> bool:
     return FAILOVERS > 0 or RESTARTS > 0 or EXPIRATIONS > 0
 
 
-def on_partition_reassignment(cluster: Cluster, broker: int, topic: int, partition: int, wanted: Assignment) -> None:
+def on_partition_reassignment(
+    cluster: Cluster, broker: int, topic: int, partition: int, assignment: Assignment
+) -> None:
     """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
 
     A deletion of the topic that is queued has to wait until the reassignment ends.
@@ -286,15 +288,15 @@ def on_partition_reassignment(cluster: Cluster, broker: int, topic: int, partiti
     before = controller.topics[topic].assignments[partition]
     if DELETION and controller.topics[topic].to_be_deleted:
         controller.topics[topic].ineligible_for_deletion = True
-    if before != wanted:
+    if before != assignment:
         check_controller_epoch(cluster, broker)
         check_topic_znode(cluster, broker, topic)
-        controller.topics[topic].assignments[partition] = wanted
+        controller.topics[topic].assignments[partition] = assignment
         write_topic_from_context(cluster, broker, topic)
     controller.reassignment.topic, controller.reassignment.partition = topic, partition
     controller.reassignment.before = before.replicas
     controller.step = EventProgress.ASSIGNMENT_WRITTEN
-    if before.replicas <= wanted.replicas:
+    if before.replicas <= assignment.replicas:
         controller.step = EventProgress.UNNEEDED_REPLICAS_STOPPED
     if not is_stepwise():
         continue_at_once(cluster, broker, topic, partition)
@@ -408,12 +410,12 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
         end_reassignment(cluster, broker)
 
 
-def move_added_replicas(cluster: Cluster, broker: int, topic: int, partition: int, wanted: ReplicaState) -> None:
+def move_added_replicas(cluster: Cluster, broker: int, topic: int, partition: int, target: ReplicaState) -> None:
     """Change the states of replicas that are added (A2, B1); only deletions look at them."""
     context = cluster.controller_of(broker).topics[topic]
     if DELETION and may_change_replicas(cluster, broker):
         for replica in sorted(context.assignments[partition].adding):
-            context.move_replica(partition, replica, wanted)
+            context.move_replica(partition, replica, target)
 
 
 def stop_old_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> None:

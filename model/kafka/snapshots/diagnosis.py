@@ -53,9 +53,9 @@ def unseen(capture: Capture) -> tuple[str, ...]:
     return tuple(found)
 
 
-def ids(known: Iterable[str]) -> str:
+def ids(topic_ids: Iterable[str]) -> str:
     """Topic ids: "the id To2TH2onRbqmsWZJo11m5w"."""
-    found = sorted(known)
+    found = sorted(topic_ids)
     return f"the id{'s' * (len(found) != 1)} {listed(found)}" if found else "an id that the capture does not show"
 
 
@@ -155,10 +155,10 @@ def _outside(capture: Capture, topic: Topic, partition: int) -> set[int]:
     return live - set(topic.states[partition].isr)
 
 
-def _differing(files: Mapping[int, str | None], wanted: str | None) -> set[int]:
+def _differing(files: Mapping[int, str | None], topic_id: str | None) -> set[int]:
     """Return the brokers whose id differs from ZooKeeper's; none if ZooKeeper has no id."""
-    return {broker for broker, identity in files.items() if wanted and identity not in (None, wanted)}
+    return {broker for broker, identity in files.items() if topic_id and identity not in (None, topic_id)}
 
 
-def _some(found: Mapping[int, set[int]]) -> Replicas:
-    return {partition: frozenset(members) for partition, members in found.items() if members}
+def _some(by_partition: Mapping[int, set[int]]) -> Replicas:
+    return {partition: frozenset(members) for partition, members in by_partition.items() if members}

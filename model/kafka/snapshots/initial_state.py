@@ -66,17 +66,17 @@ def focus_on(capture: Capture, topic: Topic) -> Focus:
     return Focus(topic, found, tuple(chosen), tuple(sorted(members)), facts)
 
 
-def situations(capture: Capture, topic: Topic, found: Symptoms) -> list[list[int]]:
+def situations(capture: Capture, topic: Topic, symptoms: Symptoms) -> list[list[int]]:
     """Return the partitions grouped by situation, the worst situation first."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for partition in topic.partitions:
-        groups.setdefault(_situation(capture, topic, found, partition), []).append(partition)
-    return sorted(groups.values(), key=lambda group: (-_harm(found, group[0]), group[0]))
+        groups.setdefault(_situation(capture, topic, symptoms, partition), []).append(partition)
+    return sorted(groups.values(), key=lambda group: (-_harm(symptoms, group[0]), group[0]))
 
 
-def _situation(capture: Capture, topic: Topic, found: Symptoms, partition: int) -> tuple[object, ...]:
+def _situation(capture: Capture, topic: Topic, symptoms: Symptoms, partition: int) -> tuple[object, ...]:
     roles = sorted(_role(capture, topic, partition, broker) for broker in topic.partitions[partition])
-    return (found.led.get(partition), *roles)
+    return (symptoms.led.get(partition), *roles)
 
 
 def _role(capture: Capture, topic: Topic, partition: int, broker: int) -> tuple[bool, bool, bool, str, bool]:
@@ -90,8 +90,8 @@ def _role(capture: Capture, topic: Topic, partition: int, broker: int) -> tuple[
     )
 
 
-def _harm(found: Symptoms, partition: int) -> int:
-    return 2 * (partition in found.broken) + (partition in found.foreign)
+def _harm(symptoms: Symptoms, partition: int) -> int:
+    return 2 * (partition in symptoms.broken) + (partition in symptoms.foreign)
 
 
 def _brokers(topic: Topic, partition: int) -> tuple[int, ...]:

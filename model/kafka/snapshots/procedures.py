@@ -339,10 +339,11 @@ def _znode(topic: Topic, identity: str) -> str:
     return json.dumps(content, separators=(",", ":"))
 
 
-def _reassignment(topic: Topic, wanted: Mapping[int, Sequence[int]]) -> str:
+def _reassignment(topic: Topic, assignment: Mapping[int, Sequence[int]]) -> str:
     """Return the JSON of a reassignment, as kafka-reassign-partitions.sh reads it."""
     partitions = [
-        {"topic": topic.name, "partition": number, "replicas": list(replicas)} for number, replicas in wanted.items()
+        {"topic": topic.name, "partition": number, "replicas": list(replicas)}
+        for number, replicas in assignment.items()
     ]
     return json.dumps({"version": 1, "partitions": partitions}, separators=(",", ":"))
 

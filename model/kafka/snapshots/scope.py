@@ -124,15 +124,15 @@ def is_another(before: Topic, topic: Topic) -> bool:
     return len(topic.partitions) < len(before.partitions) or topic.version < before.version
 
 
-def _brokers(captures: Sequence[Capture], shown: Sequence[Topic]) -> tuple[int, ...]:
+def _brokers(captures: Sequence[Capture], topics: Sequence[Topic]) -> tuple[int, ...]:
     """Return the brokers that ever have a replica of the topic, or are controller."""
-    replicas = {broker for topic in shown for replicas in topic.partitions.values() for broker in replicas}
+    replicas = {broker for topic in topics for replicas in topic.partitions.values() for broker in replicas}
     return tuple(sorted(replicas | {c.controller for c in captures if c.controller is not None}))
 
 
-def _orders(shown: Sequence[Topic], brokers: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def _orders(topics: Sequence[Topic], brokers: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     first: dict[int, tuple[int, ...]] = {}
-    for topic in shown:
+    for topic in topics:
         for partition, replicas in topic.partitions.items():
             first.setdefault(partition, replicas)
     return tuple((*first[p], *(b for b in brokers if b not in first[p])) for p in sorted(first))
@@ -152,28 +152,28 @@ MOST_LISTED = 2
 """How many replicas a list may have that a client chooses."""
 
 
-def _numbers(shown: Sequence[tuple[str, Topic]]) -> set[int]:
+def _numbers(topics: Sequence[tuple[str, Topic]]) -> set[int]:
     """Return how many replicas clients give partitions; UsageError if that differs and a list would be too long."""
-    given = list(_given(shown))
+    given = list(_given(topics))
     numbers = {len(replicas) for _, _, replicas in given} or {1}
     if len(numbers) > 1 and max(numbers) > MOST_LISTED:
-        first = len(shown[0][1].partitions[0])
+        first = len(topics[0][1].partitions[0])
         name, partition, replicas = next(each for each in given if len(each[2]) != first)
         raise UsageError(
-            f"{name} has partition {partition} of {topic_label(shown[0][1].name)} on {brokers_in_words(replicas)}, "
+            f"{name} has partition {partition} of {topic_label(topics[0][1].name)} on {brokers_in_words(replicas)}, "
             f"and other partitions on {first} broker{'s' * (first != 1)}. Allowed: the same number of replicas for "
             "all partitions, all the time, or up to two; to change a larger number is not modelled."
         )
     return numbers
 
 
-def _given(shown: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _given(topics: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
     """Yield the lists of partitions in rest that clients have given them.
 
     An old client drops a reassignment from the znode, so that all its replicas stay; what it adds has as many.
     """
     moving, dropped = dict[int, tuple[int, ...]](), dict[int, tuple[int, ...]]()
-    for name, topic in shown:
+    for name, topic in topics:
         for partition, replicas in sorted(topic.partitions.items()):
             known = moving.pop(partition, dropped.get(partition))
             if partition in topic.moving:
@@ -184,14 +184,14 @@ def _given(shown: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple
                 yield name, partition, replicas
 
 
-def _lists(shown: Sequence[tuple[str, Topic]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _lists(topics: Sequence[tuple[str, Topic]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return for each partition in rest its list in the first capture that has it, and the present one."""
     first: dict[int, tuple[int, ...]] = {}
-    return [(first.setdefault(partition, replicas), replicas) for _, partition, replicas in _resting(shown)]
+    return [(first.setdefault(partition, replicas), replicas) for _, partition, replicas in _resting(topics)]
 
 
-def _changes(shown: Sequence[tuple[str, Topic]]) -> bool:
-    return any(first != now for first, now in _lists(shown))
+def _changes(topics: Sequence[tuple[str, Topic]]) -> bool:
+    return any(first != now for first, now in _lists(topics))
 
 
 def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> bool:
@@ -203,12 +203,12 @@ def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> 
     )
 
 
-def _reorders(shown: Sequence[tuple[str, Topic]]) -> bool:
-    return any(set(first) == set(now) and first[0] != now[0] for first, now in _lists(shown))
+def _reorders(topics: Sequence[tuple[str, Topic]]) -> bool:
+    return any(set(first) == set(now) and first[0] != now[0] for first, now in _lists(topics))
 
 
-def _resting(shown: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    for name, topic in shown:
+def _resting(topics: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    for name, topic in topics:
         for partition, replicas in topic.partitions.items():
             if partition not in topic.moving:
                 yield name, partition, replicas

@@ -629,8 +629,8 @@ def _own_topics(captures: Iterable[Capture], explained: Sequence[str]) -> str:
     return f"topic{'s' * (len(left) != 1)} {listed([topic_label(name) for name in left])}" if left else ""
 
 
-def _changes(shown: list[Topic]) -> int:
-    return sum(one != other for one, other in pairwise(shown))
+def _changes(topics: list[Topic]) -> int:
+    return sum(one != other for one, other in pairwise(topics))
 
 
 def _series(series: Captures) -> Series:

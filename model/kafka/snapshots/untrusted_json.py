@@ -163,10 +163,10 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"Cannot read {shown}: {why}. Give the path of a capture, a JSON file.") from error
 
 
-def _content(descriptor: int, shown: str) -> bytes:
+def _content(descriptor: int, place: str) -> bytes:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"{shown} is not a regular file. Allowed: a capture saved as a JSON file. {TAKE_AGAIN}")
+        raise UsageError(f"{place} is not a regular file. Allowed: a capture saved as a JSON file. {TAKE_AGAIN}")
     _within_limit(status.st_size)
     with open(descriptor, "rb", closefd=False) as file:
         return file.read(SIZE_LIMIT + 1)

@@ -10,7 +10,7 @@ from attrs import frozen
 from kwalk.model.language.binding import Bound
 from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, FrozenArray
 from kwalk.model.language.lift.kinds import ValueKind as K
-from kwalk.model.language.lift.kinds import kind_of, known
+from kwalk.model.language.lift.kinds import admit, kind_of
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
 from kwalk.model.language.lift.objects import (
     ArrayObject,
@@ -214,7 +214,7 @@ LIST_METHODS = {
 def argument(m: SymbolicMachine, value: Any) -> Any:
     """Return an argument of an action or property as lifting has it; an array is an object that never changes."""
     if not isinstance(value, FrozenArray):
-        return known(value)
+        return admit(value)
     first = m.objects.count
     node = _constant_array(m, value)
     m.constant_cells = (*m.constant_cells, range(first, m.objects.count))
@@ -270,7 +270,7 @@ def _attribute_of_record(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
     if not isinstance(owner, RecordValue):
         if name in dict(shapes_of(type(owner))):
             m.uses(type(owner), name)
-            return known(getattr(owner, name))
+            return admit(getattr(owner, name))
         return _class_attribute(type(owner), owner, name)
     m.error(m.values.is_none(owner), f"None has no attribute {name}")
     if name in owner.fields:
@@ -283,13 +283,13 @@ def _attribute_of_record(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
 def _attribute_of_member(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
     if isinstance(owner, Int):
         raise Refused(f"attribute {name!r} of a member that the state decides", "`if` and `is`, one member at a time")
-    return known(getattr(owner, name)) if name in ("name", "value") else _class_attribute(type(owner), owner, name)
+    return admit(getattr(owner, name)) if name in ("name", "value") else _class_attribute(type(owner), owner, name)
 
 
 @rule(Operation.ATTRIBUTE, (K.CLASS, K.ENUM_CLASS, K.MODULE))
 def _attribute_of_constant(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
     try:
-        return known(getattr(owner, name))
+        return admit(getattr(owner, name))
     except AttributeError:
         raise Refused(f"{owner.__name__} has no attribute {name!r}", "check the spelling") from None
 
@@ -323,7 +323,7 @@ def _class_attribute(cls: type, owner: Any, name: str) -> Any:
                 return found.__func__
             if isinstance(found, (property, types.FunctionType)):
                 return Method(found, owner)
-            return known(found)
+            return admit(found)
     raise Refused(f"{cls.__name__} has no attribute {name!r}", "check the spelling, or declare it as a field")
 
 

@@ -19,7 +19,7 @@ from kwalk.model.language.lift import containers, sets
 from kwalk.model.language.lift.access import fit, write_attribute
 from kwalk.model.language.lift.comprehensions import Round, items_of, rounds_of
 from kwalk.model.language.lift.kinds import ValueKind as K
-from kwalk.model.language.lift.kinds import kind_of, known
+from kwalk.model.language.lift.kinds import admit, kind_of
 from kwalk.model.language.lift.machine import DEPTH, ConditionKind, Frame, SymbolicMachine, Unreachable
 from kwalk.model.language.lift.objects import ArrayObject
 from kwalk.model.language.lift.rules import ARITHMETIC, MEMBERS, RECORDS, Operation, apply, rule
@@ -291,22 +291,22 @@ def _list(m: SymbolicMachine, iterable: Any = ()) -> Any:
     return list_of(m, _items(m, iterable))
 
 
-def list_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
+def list_of(m: SymbolicMachine, items: list[tuple[Term, Any]]) -> Any:
     """Return a list of the items that are there."""
-    if any(condition is not m.terms.true for condition, _ in found):
-        return VaryingItems(tuple(found))
-    return make_list(m, [value for _, value in found])
+    if any(condition is not m.terms.true for condition, _ in items):
+        return VaryingItems(tuple(items))
+    return make_list(m, [value for _, value in items])
 
 
 def _tuple(m: SymbolicMachine, iterable: Any = ()) -> Any:
     return tuple_of(m, _items(m, iterable))
 
 
-def tuple_of(m: SymbolicMachine, found: list[tuple[Term, Any]]) -> Any:
+def tuple_of(m: SymbolicMachine, items: list[tuple[Term, Any]]) -> Any:
     """Return a tuple of the items that are there."""
-    if any(condition is not m.terms.true for condition, _ in found):
-        return VaryingItems(tuple(found), tuple)
-    return tuple(value for _, value in found)
+    if any(condition is not m.terms.true for condition, _ in items):
+        return VaryingItems(tuple(items), tuple)
+    return tuple(value for _, value in items)
 
 
 def part(m: SymbolicMachine, sequence: Any, lower: Any, upper: Any) -> Any:
@@ -502,7 +502,7 @@ def _call(m: SymbolicMachine, function: Any, *, args: list[Any], keywords: dict[
     if isinstance(function, Method):
         return _call_method(m, function, args, keywords)
     if isinstance(function, types.MethodType):
-        return call_function(m, function.__func__, [known(function.__self__), *args], keywords)
+        return call_function(m, function.__func__, [admit(function.__self__), *args], keywords)
     if isinstance(function, Parametric):
         return call_function(m, function.function, args, keywords)
     builtin = BUILTINS.get(function)
@@ -527,13 +527,13 @@ ATTRIBUTES = ("head", "is_empty", "taken")
 """The operations of containers that are read, and not called."""
 
 
-def property_value(m: SymbolicMachine, found: Any) -> Any:
+def property_value(m: SymbolicMachine, attribute: Any) -> Any:
     """Return the value of an attribute that is read and not called: a property is executed."""
-    if isinstance(found, Method) and isinstance(found.function, property):
-        return call_function(m, found.function.fget, [found.owner], {})
-    if isinstance(found, Method) and found.function in ATTRIBUTES:
-        return containers.OPERATIONS[found.function](m, found.owner)
-    return found
+    if isinstance(attribute, Method) and isinstance(attribute.function, property):
+        return call_function(m, attribute.function.fget, [attribute.owner], {})
+    if isinstance(attribute, Method) and attribute.function in ATTRIBUTES:
+        return containers.OPERATIONS[attribute.function](m, attribute.owner)
+    return attribute
 
 
 def _operate(
@@ -613,7 +613,7 @@ def _bind_arguments(
     given = {**dict(zip(names, args, strict=False)), **keywords}
     if len(args) > len(names) or not set(given) <= set(taken):
         raise Refused(f"{function.__qualname__} is called with arguments it does not take", "its own parameters")
-    bound = {name: known(value) for name, value in defaults.items()}
+    bound = {name: admit(value) for name, value in defaults.items()}
     bound.update(given)
     missing = [name for name in taken if name not in bound]
     if missing:
@@ -638,18 +638,18 @@ def _construct(m: SymbolicMachine, cls: type, args: list[Any], keywords: dict[st
     return _record(m, cls, given) if kind == "value" else _object(m, cls, given)
 
 
-def _record(m: SymbolicMachine, cls: type, given: dict[str, Any]) -> RecordValue:
+def _record(m: SymbolicMachine, cls: type, values: dict[str, Any]) -> RecordValue:
     fields = {}
     for name, shape in shapes_of(cls):
-        value = given[name] if name in given else shape.default()
+        value = values[name] if name in values else shape.default()
         fields[name] = fit(m, shape, value, f"{cls.__name__}.{name}")
     return RecordValue(cls, fields, m.terms.true)
 
 
-def _object(m: SymbolicMachine, cls: type, given: dict[str, Any]) -> Reference:
+def _object(m: SymbolicMachine, cls: type, values: dict[str, Any]) -> Reference:
     node = m.objects.make(RecordShape(cls), m.objects.defaults, m.now.store)
     made = Reference(((m.terms.true, node),))
-    for name, value in given.items():
+    for name, value in values.items():
         write_attribute(m, made, name, value)
     return made
 

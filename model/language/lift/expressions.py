@@ -10,7 +10,7 @@ from typing import Any
 from kwalk.model.language.lift import calls, containers, sets
 from kwalk.model.language.lift.access import attribute, element, refine
 from kwalk.model.language.lift.comprehensions import generate, generator, items_of
-from kwalk.model.language.lift.kinds import ValueKind, kind_of, known
+from kwalk.model.language.lift.kinds import ValueKind, admit, kind_of
 from kwalk.model.language.lift.machine import Partial, SymbolicMachine, Unreachable, assigned_term
 from kwalk.model.language.lift.operators import binary, compare
 from kwalk.model.language.lift.rules import Operation, apply
@@ -46,7 +46,7 @@ ADVICE: dict[type[ast.expr], str] = {
 
 
 def _constant(m: SymbolicMachine, node: ast.Constant) -> Any:
-    return known(node.value)
+    return admit(node.value)
 
 
 def _name(m: SymbolicMachine, node: ast.Name) -> Any:
@@ -59,13 +59,13 @@ def _name(m: SymbolicMachine, node: ast.Name) -> Any:
     if node.id in function.__code__.co_freevars:
         cell = (function.__closure__ or ())[function.__code__.co_freevars.index(node.id)]
         try:
-            return known(cell.cell_contents)
+            return admit(cell.cell_contents)
         except ValueError:
             raise Refused(f"the name {node.id!r} has no value yet", "assign it before the function is used") from None
     if node.id in function.__globals__:
-        return known(function.__globals__[node.id])
+        return admit(function.__globals__[node.id])
     if hasattr(builtins, node.id):
-        return known(getattr(builtins, node.id))
+        return admit(getattr(builtins, node.id))
     raise Refused(f"the name {node.id!r} has no value here", "assign it on every path that leads here")
 
 

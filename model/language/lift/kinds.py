@@ -1,6 +1,6 @@
 """The kinds of values that lifting knows. A value of no kind here is refused; there is no rule for it.
 
-Every value that enters an execution (a constant, a global, a field, an argument, a default) passes `known`; every
+Every value that enters an execution (a constant, a global, a field, an argument, a default) passes `admit`; every
 operation finds its rule by the kinds of its operands (see `rules`).
 """
 
@@ -64,7 +64,7 @@ class ValueKind(Enum):
     MIXED = "variable of mixed types"
 
 
-def known(value: Any) -> Any:
+def admit(value: Any) -> Any:
     """Return a value of the model as lifting stores it: bounds and flags are their values.
 
     Tuples can be large tables, so that they are converted once for a binding; the cache holds the tuple, whose id is
@@ -76,7 +76,7 @@ def known(value: Any) -> Any:
     if isinstance(value, Bound) or (isinstance(value, Flag) and not value.settings):
         return value.value
     if type(value) is tuple:
-        return cached(("known", id(value)), lambda: (value, tuple(map(known, value))))[1]
+        return cached(("admit", id(value)), lambda: (value, tuple(map(admit, value))))[1]
     kind_of(value)
     return value
 

@@ -357,12 +357,12 @@ class RefinedTerms:
 
     Attributes:
         stutters: the condition that the images of both states are equal.
-        taken: by the name of an abstract action, the condition that an instance of it leads from image to image.
+        by_action: by the name of an abstract action, the condition that an instance of it leads from image to image.
         errors: the errors of the mapping in either state.
     """
 
     stutters: Term
-    taken: dict[str, Term]
+    by_action: dict[str, Term]
     errors: tuple[SideCondition, ...]
 
 
@@ -378,10 +378,10 @@ def _lift_refinement(
         steps = refined[declaration.refinement] = _refined_terms(model, terms, declaration.refinement)
     failed = terms.disjunction(one.condition for one in steps.errors)
     if isinstance(declaration, MappedAction):
-        taken = steps.taken[prop.args[0].name]
+        taken = steps.by_action[prop.args[0].name]
         return LiftedProperty(prop, terms.disjunction((taken, failed)), terms.true, steps.errors)
     premise = terms.disjunction((terms.negation(steps.stutters), failed))
-    return LiftedProperty(prop, premise, terms.disjunction(steps.taken.values()), steps.errors)
+    return LiftedProperty(prop, premise, terms.disjunction(steps.by_action.values()), steps.errors)
 
 
 def _not_among(model: Model, terms: Terms, states: Iterable[Vector]) -> Term:

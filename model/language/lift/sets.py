@@ -185,10 +185,10 @@ def _fit_records(m: SymbolicMachine, value: Any, *, shape: SetShape, where: str)
     return stored_as(m, shape, content(m, value), where)
 
 
-def stored_as(m: SymbolicMachine, shape: SetShape, found: Set, where: str) -> Any:
+def stored_as(m: SymbolicMachine, shape: SetShape, value: Set, where: str) -> Any:
     """Return what a set of this shape stores of these members; notes the errors and bound hits of plain Python."""
     t = m.terms
-    items = [*((c, member) for member, c in found.members.items()), *found.others]
+    items = [*((c, member) for member, c in value.members.items()), *value.others]
     for condition, item in items:
         if record_class(item) not in shape.classes:
             m.error(condition, f"{where} is given {describe(item)}")

@@ -271,13 +271,13 @@ def _first(verdict: Verdict) -> Finding | None:
     return next((f for f in verdict.findings if f.trace is not None), next(iter(verdict.findings), None))
 
 
-def _violated(verdict: Verdict, found: Finding) -> CellOutcome:
+def _violated(verdict: Verdict, finding: Finding) -> CellOutcome:
     return CellOutcome(
         CellStatus.VIOLATED,
-        verdict.distinct_states if found.trace is None else None,
-        verdict.depth if found.trace is None else None,
-        prop="" if found.prop == DEADLOCK else found.prop,
-        trace=found.trace,
+        verdict.distinct_states if finding.trace is None else None,
+        verdict.depth if finding.trace is None else None,
+        prop="" if finding.prop == DEADLOCK else finding.prop,
+        trace=finding.trace,
         bounds_hit=tuple(verdict.bounds_hit),
     )
 

@@ -52,7 +52,7 @@ NEAR_STATES = 50_000
 NEAR_SHARE, NEAR_SECONDS = 0.15, 30.0
 """The share of the time budget for that search, and its most seconds."""
 NEAR_EVENTS = 3
-SHOWN = 4
+MOST_VALUES = 4
 """The most different values of a fact that are listed."""
 
 
@@ -61,7 +61,7 @@ class FactMismatch:
     """A fact of a snapshot, its value in the closest state, and its values in the other states."""
 
     name: str
-    shown: str
+    value: str
     closest: str
     reached: tuple[str, ...]
     never: bool
@@ -134,7 +134,7 @@ def _difference(context: SegmentContext, fact: Fact, packed: np.ndarray, best: i
     _, first = np.unique(context.unpack(packed)[:, columns], axis=0, return_index=True)
     look = _text_of(context, fact, packed)
     reached = dict.fromkeys(look(index) for index in first.tolist())
-    return FactMismatch(fact.name, fact.shown, look(best), tuple(reached)[:SHOWN], never)
+    return FactMismatch(fact.name, fact.value, look(best), tuple(reached)[:MOST_VALUES], never)
 
 
 def _text_of(context: SegmentContext, fact: Fact, packed: np.ndarray) -> Callable[[int], str]:
@@ -330,7 +330,7 @@ class SegmentSearch:
     starts: np.ndarray
     before: tuple[SegmentSearch, Layers, np.ndarray] | None
     """The search of the segment before, its layers that found the starts, and the indices of the starts in them."""
-    known: set[bytes]
+    results: set[bytes]
     """The matching states that any search of this segment has returned; they are not continued from again."""
     tried: dict[tuple[EventTiming, int | None], Layers] = field(factory=dict)
     """The layers of each timing, and of a search that aims also of each number of spare events."""
@@ -362,13 +362,13 @@ class SegmentSearch:
     def _new(self, key: tuple[EventTiming, int | None]) -> np.ndarray:
         """Return the matching states that no search has returned before; event counters are not compared."""
         layers = self.tried[key]
-        found = layers.found[self._reported.get(key, 0) :]
-        self._reported[key] = len(layers.found)
+        found = layers.goals[self._reported.get(key, 0) :]
+        self._reported[key] = len(layers.goals)
         new: list[int] = []
         for index, row in zip(found.tolist(), layers.packed(found) & self.context.compared_bits, strict=True):
             state = row.tobytes()
-            if state not in self.known:
-                self.known.add(state)
+            if state not in self.results:
+                self.results.add(state)
                 new.append(index)
         return np.array(new, np.int64)
 
@@ -466,7 +466,7 @@ class TraceReconstruction:
         search_kernel = SearchKernel(model, kernel)
         self.context = SegmentContext(model, search_kernel, series, memory, self._report, self.options.events)
         self.searches: list[SegmentSearch] = []
-        self.known: dict[int, set[bytes]] = {}
+        self.results: dict[int, set[bytes]] = {}
         self.origin = Origin("explain", command=options.command)
 
     @property
@@ -519,7 +519,7 @@ class TraceReconstruction:
         """Return the behaviour that a search finds before a share of the time is spent."""
         if self.stopped:  # A layer that was interrupted cannot be continued.
             self.searches.clear()
-            self.known.clear()
+            self.results.clear()
         self.share, self.stopped = share, ""
         try:
             arrived = search()
@@ -579,7 +579,7 @@ class TraceReconstruction:
         self, number: int, starts: np.ndarray, before: tuple[SegmentSearch, Layers, np.ndarray] | None
     ) -> SegmentSearch:
         begins = self.context.with_standing(starts) if number == 1 else starts
-        search = SegmentSearch(self.context, number, begins, before, self.known.setdefault(number, set()))
+        search = SegmentSearch(self.context, number, begins, before, self.results.setdefault(number, set()))
         self.searches.append(search)
         return search
 

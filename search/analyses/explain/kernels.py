@@ -41,8 +41,8 @@ PLAIN_PACE, PACE = 1 << 4, 1 << 14
 """The number of states between two checks of the budgets, in plain Python and in compiled code."""
 
 
-class Wanted(Enum):
-    """What a loop wants of a state."""
+class LoopTask(Enum):
+    """What a loop computes of a state."""
 
     FREE_STEPS = 0
     """Whether it is at rest, and the successors that need no assumed event."""
@@ -54,9 +54,9 @@ class Wanted(Enum):
 
 @frozen(eq=False)
 class LoopQuery:
-    """What the next loop wants: see `Wanted`. Kinds and rows are those of `segment_loops.Segment`."""
+    """What the next loop computes: see `LoopTask`. Kinds and rows are those of `segment_loops.Segment`."""
 
-    wanted: Wanted
+    task: LoopTask
     timing: int
     kinds: tuple[int, ...]
     busy: tuple[int, ...]
@@ -72,7 +72,7 @@ class LoopQuery:
 
 
 class SegmentFunctions(InterpretedFunctions):
-    """Functions of a kernel in plain Python, of which `expand` executes only what the loop wants.
+    """Functions of a kernel in plain Python, of which `expand` executes only what the loop needs.
 
     `expand` writes the bits of the guards that it evaluates: enough of them to tell whether the state is at rest.
     """
@@ -91,17 +91,17 @@ class SegmentFunctions(InterpretedFunctions):
 
     @keeps_exceptions(RAISED)
     def expand(self, state: int, row: int, successors: int, instances: int, hits: int) -> int:
-        """Write what the query wants; return the number of successors, or below 0 for an error."""
+        """Write what the query asks for; return the number of successors, or below 0 for an error."""
         query = self.query
         assert query is not None
         key, visit = self._visit_at(state)
-        if query.wanted is Wanted.FREE_STEPS:
+        if query.task is LoopTask.FREE_STEPS:
             return self._free_steps(query, key, visit, (row, successors, instances, hits))
-        if query.wanted is Wanted.EVENTS and query.timing in (TIMING_HASTY, TIMING_EAGER):
+        if query.task is LoopTask.EVENTS and query.timing in (TIMING_HASTY, TIMING_EAGER):
             return self._take(query.instances(query.event), visit, successors, instances, None)[0]
         unrest = self._find_unrest(query, visit, key)
         self._store_bits(unrest, len(self.model.instances), row)
-        if query.wanted is Wanted.REST or any(n in query.busy or query.timing != TIMING_CALM for n in unrest):
+        if query.task is LoopTask.REST or any(n in query.busy or query.timing != TIMING_CALM for n in unrest):
             return 0
         return self._take(query.instances(query.event), visit, successors, instances, None)[0]
 
@@ -235,7 +235,7 @@ class SearchKernel:
         return ", in plain Python while the model is compiled" if self._compiler else ", in plain Python"
 
     def ask(self, query: Callable[[], LoopQuery]) -> None:
-        """Announce what the next loop wants; compiled code computes everything."""
+        """Announce what the next loop computes; compiled code computes everything."""
         if self.is_plain and self.functions is not None:
             self.functions.query = query()
 
@@ -288,4 +288,4 @@ def instances_of(row: np.ndarray) -> tuple[int, ...]:
     return tuple(bit_numbers(row))
 
 
-__all__ = ["LoopQuery", "SearchKernel", "Wanted", "instances_of"]
+__all__ = ["LoopQuery", "LoopTask", "SearchKernel", "instances_of"]

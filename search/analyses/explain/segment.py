@@ -24,7 +24,7 @@ from kwalk.model.language import Action, ActionInstance, Model, UsageError
 from kwalk.model.language.errors import unknown
 from kwalk.model.language.series import Clause, Event, LoggedStep, Series, Waypoint
 from kwalk.search.analyses.explain import segment_loops as loops
-from kwalk.search.analyses.explain.kernels import LoopQuery, SearchKernel, Wanted, instances_of
+from kwalk.search.analyses.explain.kernels import LoopQuery, LoopTask, SearchKernel, instances_of
 from kwalk.search.analyses.explain.segment_loops import (
     MOST_LOGGED,
     POSITIONS_PER_WORD,
@@ -375,7 +375,7 @@ class Layers:
         self.parents, self.steps = reserve(most, np.int64), reserve(most, np.uint32)
         self.depths, self.order, self.matches = (reserve(most, np.int64) for _ in range(3))
         self.room = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
-        self.taken = np.zeros(kernel.instances + 1, np.uint32)
+        self.successor_instances = np.zeros(kernel.instances + 1, np.uint32)
         self.row, self.hits_of = np.zeros(kernel.instance_words, np.uint64), kernel
         self.hits = np.zeros(2 * len(kernel.bounds) + 2, np.int64)
         self.hits_before: Counter[str] = Counter()
@@ -420,7 +420,7 @@ class Layers:
         return int(self.cursor[SegmentCursor.STATES])
 
     @property
-    def found(self) -> np.ndarray:
+    def goals(self) -> np.ndarray:
         """The states that match the waypoint, nearest first within each layer."""
         return self.matches[: int(self.cursor[SegmentCursor.MATCHES])]
 
@@ -465,7 +465,7 @@ class Layers:
         while self.cursor[SegmentCursor.ASKED] < end:
             before = int(self.cursor[SegmentCursor.ASKED])
             self.cursor[SegmentCursor.LIMIT] = min(end, before + self.context.search_kernel.pace)
-            self._ask(Wanted.EVENTS, kind)
+            self._ask(LoopTask.EVENTS, kind)
             if loops.seed(self._segment(), self.cursor, int(kind)) == SegmentStatus.FULL:
                 self._grow(self.size)
             self.context.search_kernel.check()
@@ -477,7 +477,7 @@ class Layers:
         while status != SegmentStatus.COMPLETE:
             before = int(self.cursor[SegmentCursor.DONE])
             self.cursor[SegmentCursor.LIMIT] = before + self.context.search_kernel.pace
-            self._ask(Wanted.FREE_STEPS)
+            self._ask(LoopTask.FREE_STEPS)
             status = loops.close(self._segment(), self.cursor)
             self.context.search_kernel.check()
             if status == SegmentStatus.FULL:
@@ -486,12 +486,12 @@ class Layers:
                 raise StepFailed(self, int(self.cursor[SegmentCursor.FAILED_AT]))
             self.context.tick(int(self.cursor[SegmentCursor.DONE]) - before)
 
-    def _ask(self, wanted: Wanted, event: int = StepKind.EVENT) -> None:
-        """Announce what the next loop wants; only plain Python looks at it."""
+    def _ask(self, task: LoopTask, event: int = StepKind.EVENT) -> None:
+        """Announce what the next loop computes; only plain Python looks at it."""
 
         def query() -> LoopQuery:
             busy, restless = instances_of(self.busy_row), instances_of(self.restless_row & ~self.busy_row)
-            return LoopQuery(wanted, self.timing.code, tuple(self.kinds.tolist()), busy, restless, event)
+            return LoopQuery(task, self.timing.code, tuple(self.kinds.tolist()), busy, restless, event)
 
         self.context.search_kernel.ask(query)
 
@@ -506,7 +506,7 @@ class Layers:
             instances=kernel.instances,
             space=self.states.space,
             successors=self.room.ctypes.data,
-            taken=self.taken.ctypes.data,
+            successor_instances=self.successor_instances.ctypes.data,
             row=self.row.ctypes.data,
             hits=self.hits.ctypes.data,
             bounds=len(kernel.bounds),
@@ -528,7 +528,7 @@ class Layers:
     def at_rest(self) -> np.ndarray:
         """Return for each state whether it is at rest, bool[states]."""
         found = np.zeros(self.size, np.bool_)
-        self._ask(Wanted.REST)
+        self._ask(LoopTask.REST)
         loops.at_rest(self._segment(), found)
         self.context.kernel.raise_pending()
         return found

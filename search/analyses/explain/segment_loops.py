@@ -139,7 +139,7 @@ class Segment(NamedTuple):
     space: KeySpace
     successors: int
     """The address of the buffer for the successors of one state; the next three are addresses, too."""
-    taken: int
+    successor_instances: int
     row: int
     hits: int
     bounds: int
@@ -188,17 +188,17 @@ def holds_part(program: ClauseProgram, first: int, end: int, key: int) -> bool:
 
 
 @loop
-def holding(program: ClauseProgram, keys: int, words: int, found: BoolArray) -> None:
-    """Set found[n] to whether the program holds in the n-th packed state at an address."""
-    for number in range(len(found)):
-        found[number] = holds(program, keys + 8 * words * number)
+def holding(program: ClauseProgram, keys: int, words: int, results: BoolArray) -> None:
+    """Set results[n] to whether the program holds in the n-th packed state at an address."""
+    for number in range(len(results)):
+        results[number] = holds(program, keys + 8 * words * number)
 
 
 @part
 def _expand(segment: Segment, index: int) -> int:
     """Write the successors of a state into the buffers; return their number, negative if an action failed."""
     key = key_at(segment.space, index)
-    return call(segment.expand, (key, segment.row, segment.successors, segment.taken, segment.hits))
+    return call(segment.expand, (key, segment.row, segment.successors, segment.successor_instances, segment.hits))
 
 
 @loop
@@ -267,18 +267,18 @@ def _is_off(segment: Segment, row: WordArray) -> bool:
 
 
 @part
-def _store_successors(segment: Segment, cursor: Int64Array, index: int, made: tuple[int, int]) -> None:
+def _store_successors(segment: Segment, cursor: Int64Array, index: int, counts: tuple[int, int]) -> None:
     """Store the free successors of a state; if a calm search has a prompt step, only the first of these."""
     if segment.timing != TIMING_HASTY:
-        for j in range(made[0]):
-            if segment.kinds[integer(peek32(segment.taken, j))] == StepKind.PROMPT:
+        for j in range(counts[0]):
+            if segment.kinds[integer(peek32(segment.successor_instances, j))] == StepKind.PROMPT:
                 _store(segment, cursor, index, j)
                 _count_hits(segment, 0)
                 return
     _count_hits(segment, 1)
-    for j in range(made[0]):
-        kind = segment.kinds[integer(peek32(segment.taken, j))]
-        idle = kind == StepKind.IDLE_TIME and (made[1] != 0 or segment.timing == TIMING_HASTY)
+    for j in range(counts[0]):
+        kind = segment.kinds[integer(peek32(segment.successor_instances, j))]
+        idle = kind == StepKind.IDLE_TIME and (counts[1] != 0 or segment.timing == TIMING_HASTY)
         if idle or kind in (StepKind.ROUTINE, StepKind.PROMPT):
             _store(segment, cursor, index, j)
 
@@ -298,11 +298,11 @@ def _store(segment: Segment, cursor: Int64Array, index: int, j: int) -> None:
     if not holds(segment.limits, key):
         return
     if len(segment.logs.begins):
-        key = _with_positions(segment, key, index, integer(peek32(segment.taken, j)))
+        key = _with_positions(segment, key, index, integer(peek32(segment.successor_instances, j)))
     size = cursor[SegmentCursor.STATES]
     if find_or_add(segment.space, key, hash_of(key, segment.space.words), size) == ABSENT:
         segment.parents[size] = index
-        segment.steps[size] = integer(peek32(segment.taken, j))
+        segment.steps[size] = integer(peek32(segment.successor_instances, j))
         segment.depths[size] = segment.depths[index] + 1
         cursor[SegmentCursor.STATES] = size + 1
 
@@ -362,7 +362,7 @@ def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
         row = segment.restless_row if segment.timing == TIMING_PATIENT else segment.busy_row
         if segment.timing in (TIMING_HASTY, TIMING_EAGER) or _is_off(segment, row):
             for j in range(made):
-                if segment.kinds[integer(peek32(segment.taken, j))] == kind:
+                if segment.kinds[integer(peek32(segment.successor_instances, j))] == kind:
                     _store(segment, cursor, index, j)
         _count_hits(segment, 0)
         cursor[SegmentCursor.ASKED] += 1
@@ -370,9 +370,9 @@ def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
 
 
 @loop
-def at_rest(segment: Segment, found: BoolArray) -> None:
-    """Set found[n] to whether state n is at rest."""
-    for index in range(len(found)):
+def at_rest(segment: Segment, results: BoolArray) -> None:
+    """Set results[n] to whether state n is at rest."""
+    for index in range(len(results)):
         _expand(segment, index)
         _count_hits(segment, 0)
-        found[index] = _is_off(segment, segment.busy_row)
+        results[index] = _is_off(segment, segment.busy_row)

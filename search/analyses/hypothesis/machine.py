@@ -44,7 +44,7 @@ class MachineCounters:
     changed: Counter[int] = Factory(Counter)
     premises: Counter[str] = Factory(Counter)
     witnessed: dict[str, Trace] = Factory(dict)
-    found: dict[str | None, Trace] = Factory(dict)
+    traces: dict[str | None, Trace] = Factory(dict)
     """The shortest trace so far of each violated property instance, by key; of a deadlock by None."""
     times: Counter[str | None] = Factory(Counter)
 
@@ -56,20 +56,20 @@ class MachineCounters:
     def add_violation(self, trace: Trace) -> None:
         """Count a violation; save its trace if it is the shortest of its property instance."""
         self.times[trace.prop] += 1
-        known = self.found.get(trace.prop)
-        if known is None or trace.length < known.length:
-            self.found[trace.prop] = trace
+        shortest = self.traces.get(trace.prop)
+        if shortest is None or trace.length < shortest.length:
+            self.traces[trace.prop] = trace
 
-    def leaves(self, visit: Visit, taken: ActionInstance | None) -> None:
+    def leaves(self, visit: Visit, step: ActionInstance | None) -> None:
         """Count a state, the steps that were tried from it, and the one that was taken."""
         self.quiescent += visit.is_known_quiescent
         for number, tried in visit.outcomes.items():
             if tried.bound is not None:
                 self.bounds_hit[tried.bound] += 1
             self.enabled[number] += tried.is_enabled
-        if taken is not None:
-            self.taken[taken.index] += 1
-            self.changed[taken.index] += visit.after(taken) != visit.vector
+        if step is not None:
+            self.taken[step.index] += 1
+            self.changed[step.index] += visit.after(step) != visit.vector
 
     def action_counts(self, model: Model) -> dict[str, ActionCount]:
         """Return the counts of all action instances."""
@@ -109,7 +109,7 @@ class ModelMachine(RuleBasedStateMachine):
     def begin(self, number: int) -> None:
         """Start in the initial state of that index."""
         self.start, self.has_rested = number, False
-        self.taken: list[ActionInstance] = []
+        self.path: list[ActionInstance] = []
         self.visited = [self.visits.at(self.model.initial[number])]
 
     @property
@@ -124,7 +124,7 @@ class ModelMachine(RuleBasedStateMachine):
             raise UsageError(f"{instance.key} is not enabled here, after {', '.join(self.keys) or 'no step'}.")
         self.counters.leaves(self.here, instance)
         self.counters.steps += 1
-        self.taken.append(instance)
+        self.path.append(instance)
         self.visited.append(after)
 
     def take(self, key: str) -> None:
@@ -135,7 +135,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     def check(self, properties: Iterable[PropertyInstance]) -> None:
         """Raise Falsified for the first property instance that is violated here."""
-        here, before = self.here, self.visited[-2].vector if self.taken else None
+        here, before = self.here, self.visited[-2].vector if self.path else None
         for prop in properties:
             true = here.truth(prop, before)
             if true is not None:
@@ -159,7 +159,7 @@ class ModelMachine(RuleBasedStateMachine):
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the steps taken so far."""
-        return tuple(instance.key for instance in self.taken)
+        return tuple(instance.key for instance in self.path)
 
     def trace(self, prop: PropertyInstance | None) -> Trace:
         """Return the behaviour so far."""
@@ -178,7 +178,7 @@ class ModelMachine(RuleBasedStateMachine):
     def story(self) -> list[str]:
         """Return the steps so far as text, a line each."""
         with self.model.active():
-            lines = [f"  {n:3} {i.actor}: {i.description}   [{i.key}]" for n, i in enumerate(self.taken, start=1)]
+            lines = [f"  {n:3} {i.actor}: {i.description}   [{i.key}]" for n, i in enumerate(self.path, start=1)]
         first = [f"      from initial state {self.start}"] if len(self.model.initial) > 1 else []
         return first + lines
 
@@ -190,7 +190,7 @@ class ModelMachine(RuleBasedStateMachine):
             return f"state.begin({self.start})"
         if rule.function.__name__.endswith(REST):
             return "state.rest()  # no action is enabled"
-        instance = self.taken[-1]
+        instance = self.path[-1]
         with self.model.active():
             return f"state.take({instance.key!r})  # {instance.actor}: {instance.description}"
 

@@ -122,7 +122,7 @@ class Clock:
         if self.seconds - self.reported_at >= 0.5:
             self.reported_at = self.seconds
             left = None if self.budget is None else self.budget - self.reported_at
-            note = "shrinking" if counters.found else ""
+            note = "shrinking" if counters.traces else ""
             self.report(Progress("hypothesis", counters.steps, "steps", self.reported_at, left=left, note=note))
 
 
@@ -139,12 +139,12 @@ class Batches:
     def run(self, seed: int, clock: Clock) -> StopReason | None:
         """Run batches to the end of the budget or the first finding; return the limit that stopped one, if any."""
         for batch in count():
-            violated = len(self.counters.found)
+            violated = len(self.counters.traces)
             limit = self._batch(derived(seed, batch))
-            news = len(self.counters.found) > violated
+            news = len(self.counters.traces) > violated
             if limit or (news and not self.keep_going) or not (news or clock.budget):
                 return limit
-            if not self._not_violated and None in self.counters.found:
+            if not self._not_violated and None in self.counters.traces:
                 return None
         raise AssertionError  # count() never ends
 
@@ -167,12 +167,12 @@ class Batches:
     @property
     def _not_violated(self) -> tuple[PropertyInstance, ...]:
         """The instances of the properties without any violation so far."""
-        violated = {self.model.properties_of(key)[0].declaration for key in self.counters.found if key is not None}
+        violated = {self.model.properties_of(key)[0].declaration for key in self.counters.traces if key is not None}
         return tuple(prop for prop in self.properties if prop.declaration not in violated)
 
     @property
     def _expects_no_deadlock(self) -> bool:
-        return self.model.scenario.deadlock_is_error and None not in self.counters.found
+        return self.model.scenario.deadlock_is_error and None not in self.counters.traces
 
 
 def derived(seed: int, number: int) -> int:
@@ -214,10 +214,12 @@ def _verdict(
 
 def _findings(model: Model, counters: MachineCounters, seed: int) -> Iterator[Finding]:
     """Yield a finding for each violated property: its shortest trace, minimized further."""
-    invariants = {key: key and model.properties_of(key)[0].declaration.name for key in counters.found}
+    invariants = {key: key and model.properties_of(key)[0].declaration.name for key in counters.traces}
     for name in dict.fromkeys(invariants.values()):
-        keys = [key for key in counters.found if invariants[key] == name]
-        shortest = shrink(model, evolve(min((counters.found[key] for key in keys), key=_length), seed=seed), seconds=10)
+        keys = [key for key in counters.traces if invariants[key] == name]
+        shortest = shrink(
+            model, evolve(min((counters.traces[key] for key in keys), key=_length), seed=seed), seconds=10
+        )
         yield Finding(shortest.prop or DEADLOCK, sum(counters.times[key] for key in keys), shortest)
 
 

@@ -205,10 +205,10 @@ def recorded_paths() -> Iterator[dict[Coverage, LiftedPaths]]:
 
 
 def _recording(
-    handler: Callable[[SymbolicMachine, Any], None], found: dict[Coverage, LiftedPaths]
+    handler: Callable[[SymbolicMachine, Any], None], runs: dict[Coverage, LiftedPaths]
 ) -> Callable[[SymbolicMachine, Any], None]:
     def record(m: SymbolicMachine, node: ast.stmt) -> None:
-        run = found.get(m.coverage) or found.setdefault(m.coverage, LiftedPaths(m.side_conditions))
+        run = runs.get(m.coverage) or runs.setdefault(m.coverage, LiftedPaths(m.side_conditions))
         run.paths.setdefault(node, set()).add((m.now.path, len(m.side_conditions)))
         handler(m, node)
 

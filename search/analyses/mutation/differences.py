@@ -72,13 +72,13 @@ class LiftedDifference:
             return False
 
 
-def first_state_where(wanted: Term, states: np.ndarray, layout: Layout, *, where: Term | None = None) -> int | None:
+def first_state_where(term: Term, states: np.ndarray, layout: Layout, *, where: Term | None = None) -> int | None:
     """Return the index of the first packed state in which a term, and `where`, is true; None if there is none."""
     begin, size = 0, FIRST_LOOK
     while begin < len(states):
         block = states[begin : begin + size]
         rows = np.arange(len(block)) if where is None else np.flatnonzero(truth_in(where, block, layout))
-        found = rows[truth_in(wanted, block[rows], layout)] if len(rows) else rows
+        found = rows[truth_in(term, block[rows], layout)] if len(rows) else rows
         if len(found):
             return begin + int(found[0])
         begin, size = begin + size, MOST_AT_ONCE

@@ -172,24 +172,24 @@ def _names_bound(statement: ast.stmt) -> set[str]:
     return {node.id for node in found if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def _dropped_targets(statement: ast.Assign, known: set[str]) -> Iterator[Edit]:
+def _dropped_targets(statement: ast.Assign, bound_names: set[str]) -> Iterator[Edit]:
     """Yield the edits that remove an assignment, or one of its targets, if the name is already bound."""
     targets, value = statement.targets, statement.value
     if len(targets) == 1 and isinstance(targets[0], ast.Tuple) and isinstance(value, ast.Tuple):
         pairs = list(zip(targets[0].elts, value.elts, strict=False))
         for pair in pairs:
             rest = [other for other in pairs if other is not pair]
-            if rest and _can_go(pair[0], known):
+            if rest and _can_go(pair[0], bound_names):
                 yield Edit(statement, statement, _assignment(rest))
         return
     for target in targets:
-        if _can_go(target, known):
+        if _can_go(target, bound_names):
             others = [other for other in targets if other is not target]
             yield Edit(statement, statement, ast.Assign(others, value) if others else ast.Pass())
 
 
-def _can_go(target: ast.expr, known: set[str]) -> bool:
-    return target.id in known if isinstance(target, ast.Name) else not isinstance(target, ast.Tuple)
+def _can_go(target: ast.expr, bound_names: set[str]) -> bool:
+    return target.id in bound_names if isinstance(target, ast.Name) else not isinstance(target, ast.Tuple)
 
 
 def _assignment(pairs: list[tuple[ast.expr, ast.expr]]) -> ast.Assign:

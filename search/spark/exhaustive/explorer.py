@@ -44,16 +44,16 @@ class DistributedCheckpoint:
         self.store, self.place = store, str(options.checkpoint.folder)
         self.folder = CheckpointFolder(options.checkpoint.folder)
         self.troubles: list[str] = []
-        self.found: list[dict[str, Any]] = []
+        self.saved_levels: list[dict[str, Any]] = []
         try:
             manifest, wanted = self.folder.manifest(), {"engine": "spark", **identity(model, kernel, options)}
             if manifest is not None:
-                self.found, damage = store.committed()
+                self.saved_levels, damage = store.committed()
                 if damage:
                     self.troubles.append(f"{damage}: the search resumed from the level before, which is intact.")
-            stored = int(self.found[-1]["cursor"][Cursor.STORED]) if self.found else 0
+            stored = int(self.saved_levels[-1]["cursor"][Cursor.STORED]) if self.saved_levels else 0
             check_compatible(options.checkpoint, None if manifest is None else manifest["identity"], wanted, stored)
-            store.forget_from(len(self.found))
+            store.forget_from(len(self.saved_levels))
             self.folder.save({}, {"identity": wanted})
         except OSError as error:
             self.folder.close()
@@ -62,7 +62,7 @@ class DistributedCheckpoint:
             self.folder.close()
             raise
         self.resumed = self.saved = stored
-        self.before = float(self.found[-1]["seconds"]) if self.found else 0.0
+        self.before = float(self.saved_levels[-1]["seconds"]) if self.saved_levels else 0.0
 
     def discard(self) -> None:
         """Remove the content of the folder."""
@@ -76,7 +76,7 @@ class DistributedCheckpoint:
 
     def notes(self, command: str, *, over: bool) -> Iterator[str]:
         """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
-        if self.found:
+        if self.saved_levels:
             yield resumed_note(self.place, self.resumed)
         if not over:
             yield saved_note(self.place, self.saved, command)
@@ -136,8 +136,8 @@ class DistributedExplorer(ExplorationResult):
         self.seconds, self.stop_reason = 0.0, StopReason.COMPLETE
         self.sampler, self._records = StateSampler(model), dict[int, CompiledRecord]()
         try:
-            if self.saving.found:
-                self._restore(self.saving.found)
+            if self.saving.saved_levels:
+                self._restore(self.saving.saved_levels)
             else:
                 self._begin(buckets)
         except BaseException:
@@ -345,7 +345,7 @@ class DistributedExplorer(ExplorationResult):
         raise EngineDisagreement(f"No state of depth {depth} leads to {child.tolist()}, contrary to its link.")
 
 
-def _buckets_of(found: np.ndarray, buckets: int) -> np.ndarray:
+def _buckets_of(places: np.ndarray, buckets: int) -> np.ndarray:
     """Return the buckets of places."""
     bits = buckets.bit_length() - 1
-    return (found >> np.uint64(64 - bits)).astype(np.int64) if bits else np.zeros(len(found), np.int64)
+    return (places >> np.uint64(64 - bits)).astype(np.int64) if bits else np.zeros(len(places), np.int64)

@@ -104,9 +104,9 @@ class LevelExecutors:
             ) from error
 
 
-def _outcome(kernel: Kernel, level: Level, done: pa.Table) -> LevelOutcome:
+def _outcome(kernel: Kernel, level: Level, table: pa.Table) -> LevelOutcome:
     states, size, counts = [0] * level.buckets, 0, []
-    for row in done.to_pylist():
+    for row in table.to_pylist():
         if row["counts"] is not None:
             counts.append(BucketCounts.unpacked(kernel, row["counts"]))
         else:

@@ -161,11 +161,11 @@ class Expander:
         )
         return SearchLayout(self.kernel_view, space, NO_TREE, self.room.layout, self.counts.counts.layout)
 
-    def _sorted(self, found: levels.SuccessorRecords, made: int) -> Iterator[Packet]:
+    def _sorted(self, successors: levels.SuccessorRecords, count: int) -> Iterator[Packet]:
         size, ends = self.kernel.words + 1, np.zeros(self.level.buckets, np.int64)
-        records = np.empty(made * size, np.uint64)
+        records = np.empty(count * size, np.uint64)
         target = levels.BucketedRecords(records.ctypes.data, ends.ctypes.data, self.level.bits)
-        levels.sort_by_bucket(found, made, self.kernel.words, target)
+        levels.sort_by_bucket(successors, count, self.kernel.words, target)
         begin = 0
         for bucket, end in enumerate(ends.tolist()):
             if end > begin:
@@ -189,13 +189,13 @@ class Candidates:
         self.states = KeyStore(self.words, level.memory, widest_step=levels.PREFETCH_BATCH)
         self.states.set_budget(level.memory, EACH)
         self.links = reserve(self.states.reserved)
-        self.known = reserve(self.states.reserved, np.uint8)
+        self.visited = reserve(self.states.reserved, np.uint8)
         self.scratch = np.zeros(2 * levels.PREFETCH_BATCH, np.uint64)
         self.size = 0
 
     @property
     def _new(self) -> levels.CandidateRecords:
-        return levels.CandidateRecords(self.links.ctypes.data, self.known.ctypes.data, self.scratch.ctypes.data)
+        return levels.CandidateRecords(self.links.ctypes.data, self.visited.ctypes.data, self.scratch.ctypes.data)
 
     def insert(self, records: np.ndarray) -> None:
         """Insert records, uint64[n * (words + 1)]; TooManyCandidates if there is no room."""
@@ -209,7 +209,7 @@ class Candidates:
     def save(self) -> tuple[int, int]:
         """Write the new states as the bucket's part of the next level; return their number and bytes."""
         self._mark_known()
-        new = np.flatnonzero(self.known[: self.size] == 0)
+        new = np.flatnonzero(self.visited[: self.size] == 0)
         if not len(new):
             return 0, 0
         rows = self.states.stored_bytes(self.size).view(np.uint64).reshape(self.size, self.words)[new]

@@ -49,7 +49,7 @@ class CandidateRecords(NamedTuple):
     """The candidates: the addresses of their links, and of one byte each, 1 if it is known."""
 
     links: int
-    known: int
+    visited: int
     scratch: int
     """Scratch memory of 2 * PREFETCH_BATCH words."""
 
@@ -69,7 +69,7 @@ def places(rows: int, count: int, words: int, target: int) -> None:
 
 
 @loop
-def expand_rows(search: SearchLayout, cursor: Int64Array, found: SuccessorRecords) -> int:
+def expand_rows(search: SearchLayout, cursor: Int64Array, successors: SuccessorRecords) -> int:
     """Expand states up to number cursor[Cursor.LIMIT]; cursor[Cursor.STORED] becomes the number of records.
 
     Returns DONE when all are expanded, FULL when there may be no room for more records, FAILED at a state that cannot
@@ -79,12 +79,12 @@ def expand_rows(search: SearchLayout, cursor: Int64Array, found: SuccessorRecord
     cursor[Cursor.STORED] = 0
     while cursor[Cursor.NEXT] < cursor[Cursor.LIMIT]:
         first = cursor[Cursor.NEXT]
-        count = min(BATCH, cursor[Cursor.LIMIT] - first, (found.most - cursor[Cursor.STORED]) // kernel.instances)
+        count = min(BATCH, cursor[Cursor.LIMIT] - first, (successors.most - cursor[Cursor.STORED]) // kernel.instances)
         if count <= 0:
             return Status.FULL
         status = expand_states(search, cursor, count)
         count_rows(search, cursor[Cursor.NEXT] - first)
-        cursor[Cursor.STORED] = _write_records(search, first, cursor[Cursor.NEXT], (found, cursor[Cursor.STORED]))
+        cursor[Cursor.STORED] = _write_records(search, first, cursor[Cursor.NEXT], (successors, cursor[Cursor.STORED]))
         if status != Status.RUNNING:
             return status
     return Status.DONE
@@ -115,21 +115,23 @@ def _write_records(search: SearchLayout, first: int, last: int, where: tuple[Suc
 
 
 @loop
-def sort_by_bucket(found: SuccessorRecords, made: int, words: int, target: BucketedRecords) -> None:
-    """Write the first `made` records bucket by bucket."""
+def sort_by_bucket(successors: SuccessorRecords, records: int, words: int, target: BucketedRecords) -> None:
+    """Write the first `records` records bucket by bucket."""
     buckets, size = 1 << target.bits, 8 * (words + 1)
     for bucket in range(buckets):
         poke(target.ends, bucket, np.uint64(0))
-    for number in range(made):
-        count_up(target.ends, bucket_of(peek(found.places, number), target.bits), 1)
+    for number in range(records):
+        count_up(target.ends, bucket_of(peek(successors.places, number), target.bits), 1)
     begin = integer(0)
     for bucket in range(buckets):
         count = integer(peek(target.ends, bucket))
         poke(target.ends, bucket, np.uint64(begin))
         begin += count
-    for number in range(made):
-        bucket = bucket_of(peek(found.places, number), target.bits)
-        copy_words(target.records + size * integer(peek(target.ends, bucket)), found.records + size * number, words + 1)
+    for number in range(records):
+        bucket = bucket_of(peek(successors.places, number), target.bits)
+        copy_words(
+            target.records + size * integer(peek(target.ends, bucket)), successors.records + size * number, words + 1
+        )
         count_up(target.ends, bucket, 1)
 
 
@@ -175,7 +177,7 @@ def mark_known(space: KeySpace, rows: int, count: int, new: CandidateRecords) ->
         for k in range(size):
             index = find(space, first + 8 * words * k, peek(new.scratch, 2 * k))
             if index != ABSENT:
-                poke8(new.known, index, np.uint64(1))
+                poke8(new.visited, index, np.uint64(1))
 
 
 @part
