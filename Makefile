@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-thorough pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
+.PHONY: help setup types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -67,14 +67,14 @@ nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, 
 	@$(BIN)/kwalk nightly hunts/nightly-demo.toml --workers 2 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 
-test: setup .venv/test.lock ## set up and run the tests (ARGS="-k name" for some of them)
+test: setup .venv/test.lock ## set up and run the tests of every change (ARGS="-k name" for some of them)
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 test-fast: setup .venv/test.lock ## the tests that need no Spark, no browser and no long search: 70 s on two cores
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
-test-thorough: setup .venv/test.lock .venv/docs.lock ## the tests that recompute what make pins has written: many minutes
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m thorough tests $(ARGS)
+test-all: setup .venv/test.lock .venv/docs.lock ## all tests, with those that take minutes each: hours on two cores (ARGS="tests/kafka" for some)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "thorough or not thorough" $(ARGS)
 
 fuzz: setup .venv/test.lock ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
 	@$(BIN)/python -m tests.fuzz $(ARGS)

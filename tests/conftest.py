@@ -57,6 +57,13 @@ SLOW = (
 )
 """Folders and files whose tests compile large models, start processes or search for seconds: marked `slow`."""
 
+THOROUGH = tuple(
+    line
+    for line in (Path(__file__).parent / "thorough.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+)
+"""Beginnings of the ids of tests that only `make test-all` runs, beside those that are marked where they are written."""
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests press Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("KWALK_CACHE", None)  # tests give XDG_CACHE_HOME where they need a cache of their own
@@ -78,13 +85,16 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests and those on Spark; run these and those of the lab first, so that one worker has all of them.
+    """Mark slow and thorough tests, and those on Spark; run these and those of the lab first, so that one worker has all of them.
 
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-        if item.path.relative_to(Path(__file__).parent).as_posix().startswith(SLOW):
+        path = item.path.relative_to(Path(__file__).parent).as_posix()
+        if path.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+        if f"{path}::{item.nodeid.partition('::')[2]}".startswith(THOROUGH):
+            item.add_marker(pytest.mark.thorough)
     items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.get_closest_marker("lab") is None))

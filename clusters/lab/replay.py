@@ -957,9 +957,9 @@ class TraceReplay:
         registered = set(self.lab.zk.children("/brokers/ids"))
         return {number for number in self.lab.brokers if str(number) not in registered}
 
-    def _numbering(self, history: TopicHistory) -> Numbering:
-        most = max(history.ids, default=-1) + 1
-        ids = tuple(history.ids.get(number, f"(id {number + 1})") for number in range(most))
+    def _numbering(self, topic_history: TopicHistory) -> Numbering:
+        most = max(topic_history.ids, default=-1) + 1
+        ids = tuple(topic_history.ids.get(number, f"(id {number + 1})") for number in range(most))
         bounds = self.model.binding.bounds
         return Numbering(
             topic=TOPIC,

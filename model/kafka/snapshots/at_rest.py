@@ -461,11 +461,11 @@ def _epoch(situation: Situation) -> int:
     return 0 if situation.at_first_epoch else EPOCH
 
 
-def _state(brokers: Mapping[int, BrokerSituation], epoch: int) -> CapturedPartitionState:
+def _state(situations: Mapping[int, BrokerSituation], epoch: int) -> CapturedPartitionState:
     return CapturedPartitionState(
-        leader=next((b for b, one in brokers.items() if one.leads), None),
+        leader=next((b for b, one in situations.items() if one.leads), None),
         leader_epoch=epoch,
-        isr=tuple(b for b, one in brokers.items() if one.in_isr),
+        isr=tuple(b for b, one in situations.items() if one.in_isr),
         controller_epoch=1,
     )
 

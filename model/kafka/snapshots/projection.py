@@ -339,16 +339,16 @@ def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState,
 
 
 def _broker_set(
-    numbering: Numbering, name: str, path: str, brokers: tuple[int, ...], held: Callable[[Cluster], frozenset[int]]
+    numbering: Numbering, name: str, path: str, real_ids: tuple[int, ...], held: Callable[[Cluster], frozenset[int]]
 ) -> Fact:
     """A set of brokers: the ones that a capture shows, and those that a state of the model holds at the path."""
-    clauses = tuple(where(f"{path}{{{n}}}", int(real in brokers)) for n, real in enumerate(numbering.brokers))
+    clauses = tuple(where(f"{path}{{{n}}}", int(real in real_ids)) for n, real in enumerate(numbering.brokers))
 
     def look(cluster: Cluster) -> str:
         members = held(cluster)
         return _list(real for n, real in enumerate(numbering.brokers) if n in members)
 
-    return Fact(name, _list(brokers), clauses, look)
+    return Fact(name, _list(real_ids), clauses, look)
 
 
 # Replicas.
