@@ -51,6 +51,7 @@ $(STAMP): requirements/run.lock requirements/build.lock requirements/install.loc
 	@said=$$($(PIP) install --no-deps --no-build-isolation --editable . 2>&1) || { echo "$$said" >&2; exit 1; }
 	@echo "Compiling the loops of the searches (a minute, once) ..."
 	@$(BIN)/python -m kwalk.search.native.compile_all
+	@$(BIN)/python -m compileall -q kwalk model invariants search clusters reports
 	@printf '%s' "$(CURDIR)" > $(STAMP)
 	@echo "Ready: $(BIN)/kwalk"
 
