@@ -1,1 +1,1 @@
-"""Analyses that combine engines: hunt, check, audit, mutation, explain, Hypothesis, nightly runs, state graphs."""
+"""Analyses that combine engines: hunt, check, audit, mutation, explain, recovery, Hypothesis, state graphs."""

@@ -1,1 +1,1 @@
-"""Breadth-first search of all reachable states, with symmetry, liveness and checkpoints."""
+"""Breadth-first search of all reachable states, on one and on several threads, with checkpoints."""
