@@ -106,7 +106,7 @@ def _counted(prop: Property, code: CodeType) -> tuple[QuantifierElements, ...]:
     except LiftError:  # lifting reports it
         return ()
     places = sorted(_place(node) for node in _below(definition.body) if isinstance(node, ast.GeneratorExp))
-    if len(places) != len(_generators(code)):  # equal ones in one line, of which CPython makes one
+    if len(places) != len(_generators(code)):  # CPython makes one of equal ones in a line, or keeps no columns
         return ()
     found: dict[tuple[int, int], tuple[ast.GeneratorExp, bool]] = {}
     returned = [node.value for node in ast.walk(definition) if isinstance(node, ast.Return)]
@@ -151,9 +151,11 @@ def _ordered_generators(code: CodeType) -> tuple[CodeType, ...]:
                 yield from (inner, *codes(inner))
 
     def first(generator: CodeType) -> tuple[int, int]:
-        return min((line, column or 0) for line, _, column, _ in generator.co_positions() if line is not None)
+        positions = ((line, column) for line, _, column, _ in generator.co_positions() if line and column)
+        return min(positions, default=(generator.co_firstlineno, 0))  # what begins a generator has no column
 
-    return tuple(sorted((inner for inner in codes(code) if inner.co_name == "<genexpr>"), key=first))
+    found = {first(inner): inner for inner in codes(code) if inner.co_name == "<genexpr>"}
+    return tuple(found[place] for place in sorted(found))
 
 
 def _mentions(code: CodeType) -> bool:

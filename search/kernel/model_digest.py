@@ -87,7 +87,9 @@ def meaning_key(model: Model) -> str | None:
             found = digest_of(scenario, dict(model.binding.bounds), dict(model.binding.flags), over, contexts)
     except NoMeaning:
         return None
-    return _digest(f"{found} {digest_of_language()} {sys.version}", 16)
+    # Properties that count depend on more than the meaning of the stated ones, such as positions in the source.
+    counted = " ".join(prop.key for prop in model.properties)
+    return _digest(f"{found} {counted} {digest_of_language()} {sys.version}", 16)
 
 
 @cache
