@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import TypeVar
@@ -37,6 +37,9 @@ _METADATA = re.compile(r"version: 0\ntopic_id: (\S+)\n?")
 
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
+
+
+_SEGMENT = re.compile(r"([0-9]{20})\.log")
 
 
 def topic_id(node: JsonNode) -> str | None:
@@ -90,7 +93,7 @@ def _garbled(node: JsonNode) -> UsageError:
 
 
 INT32 = 2**31 - 1
-FORMAT = 2
+FORMAT = 3
 """The newest format of captures; docs/reference/snapshots.md has the history."""
 
 
@@ -101,14 +104,62 @@ T = TypeVar("T")
 
 
 @frozen
-class Directory:
-    """The log directory of one partition: the id in its partition.metadata, and its leader-epoch checkpoint.
+class BatchHeader:
+    """The header of a record batch: two logs that have the same one at an offset have copied it from one another."""
 
-    Both are None where the file does not exist.
+    base_offset: int
+    leader_epoch: int
+    timestamp: int
+    crc: int
+
+
+@frozen
+class Directory:
+    """The log directory of one partition: what shows which log it is, without its records.
+
+    Everything is None where the file does not exist, or the capture lacks it.
+
+    Attributes:
+        topic_id: the id in partition.metadata.
+        leader_epochs: the leader-epoch checkpoint: each epoch with its start offset.
+        root: the log directory of the broker (log.dirs) that it is in.
+        segments: the sizes of segments in bytes, by their base offsets.
+        first_batch: the first batch of the first segment.
+        log_start: the entry in log-start-offset-checkpoint: only where it is not the first segment's base offset.
+        recovery_point: the entry in recovery-point-offset-checkpoint: the log has at least so many offsets, unless a
+            machine has crashed since.
+        high_watermark: the entry in replication-offset-checkpoint.
     """
 
     topic_id: str | None = None
     leader_epochs: tuple[tuple[int, int], ...] | None = None
+    root: str | None = None
+    segments: Mapping[int, int] | None = field(default=None, hash=False)
+    first_batch: BatchHeader | None = None
+    log_start: int | None = None
+    recovery_point: int | None = None
+    high_watermark: int | None = None
+
+    @property
+    def start(self) -> int | None:
+        """The log start offset; None if nothing shows it."""
+        bases = [] if self.segments is None else sorted(self.segments)
+        known = [offset for offset in (self.log_start, *bases[:1]) if offset is not None]
+        return max(known, default=None)
+
+    @property
+    def least_end(self) -> int:
+        """An offset up to which the log has records, as far as is shown: its end is not below it."""
+        segments = self.segments or {}
+        known = [base + (size > 0) for base, size in segments.items()]
+        epochs = [offset for _, offset in self.leader_epochs or ()]
+        checkpoints = (offset or 0 for offset in (self.recovery_point, self.high_watermark))
+        return max((*known, *epochs, *checkpoints, 0))
+
+    @property
+    def is_empty(self) -> bool | None:
+        """Whether it has no records; None if nothing shows it."""
+        return None if self.segments is None else not any(self.segments.values())
 
     def has_epoch(self, epoch: int) -> bool | None:
         """Whether the checkpoint has the leader epoch; None if there is no checkpoint to ask."""
@@ -117,12 +168,13 @@ class Directory:
 
 @frozen
 class CapturedPartitionState:
-    """The state znode of a partition; `leader` is None for ZooKeeper's -1."""
+    """The state znode of a partition; `leader` is None for ZooKeeper's -1, `repeated` names what the ISR has twice."""
 
     leader: int | None
     leader_epoch: int
     isr: tuple[int, ...]
     controller_epoch: int
+    repeated: tuple[int, ...] = ()
 
 
 @frozen
@@ -130,8 +182,8 @@ class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
     `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes, and
-    `created` its czxid, which differs from that of an earlier topic of the same name; None if the capture lacks it.
-    `moving` are the partitions whose replicas are being reassigned.
+    `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
+    capture lacks them. `moving` are the partitions whose replicas are being reassigned.
     """
 
     name: str
@@ -142,14 +194,19 @@ class Topic:
     states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
     moving: tuple[int, ...] = ()
+    changed: int | None = None
 
 
 @frozen
 class CapturedMetadata:
-    """A partition in a broker's Metadata response; `leader` is None for -1."""
+    """A partition in a broker's Metadata response; `leader` is None for -1.
+
+    `offline` are the replicas that are not available: their broker is down, or the disk of the log has failed.
+    """
 
     leader: int | None
     leader_epoch: int
+    offline: tuple[int, ...] = ()
 
 
 @frozen
@@ -163,10 +220,24 @@ class MetadataCache:
 
 
 @frozen
+class LogRoot:
+    """A broker's log directory (log.dirs): whose it is by meta.properties, and whether its disk has failed.
+
+    `broker_id` and `cluster_id` are None where there is no meta.properties, or it was not read.
+    """
+
+    path: str
+    broker_id: int | None = None
+    cluster_id: str | None = None
+    is_offline: bool = False
+
+
+@frozen
 class Broker:
     """A broker: whether it runs, its directories by name such as "t-0", and its metadata cache if it answered.
 
-    If its directories were not `seen`, they are taken to be those that ZooKeeper assigns to it.
+    If its directories were not `seen`, they are taken to be those that ZooKeeper assigns to it. `is_described` is False
+    if the capture has nothing of it: assignments or states name it.
     """
 
     id: int
@@ -174,6 +245,8 @@ class Broker:
     directories: Mapping[str, Directory]
     cache: MetadataCache | None = None
     seen: bool = True
+    roots: tuple[LogRoot, ...] = ()
+    is_described: bool = True
 
 
 @frozen
@@ -181,8 +254,9 @@ class Capture:
     """The content of a capture; `controller` is None where there was none.
 
     `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
-    `problems` says what could not be read, and `unsettled` are the topics that changed while they were read. `taken` is
-    when it was begun and ended, in seconds since 1970.
+    `problems` says what could not be read, or contradicts itself, and `unsettled` are the topics that changed while
+    they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
+    is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
     """
 
     version: str
@@ -195,6 +269,8 @@ class Capture:
     problems: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
     taken: tuple[float, float] | None = None
+    is_kraft: bool | None = None
+    cluster_id: str | None = None
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -221,24 +297,58 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     document = load(source)
     _check_format(document)
     caches = _Caches(document.field("brokers"))
-    brokers = _table(document.field("brokers"), "broker id", caches.broker)
-    if not brokers:
+    described = _table(document.field("brokers"), "broker id", caches.broker)
+    if not described:
         raise document.field("brokers").wrong("names no broker", "at least one broker")
-    topics = _topics(document.field("topics"), brokers)
+    contradictions: list[str] = []
+    topics = _topics(document.field("topics"), contradictions)
     controller = document.field("controller")
+    active = None if controller.missing else controller.number(0, INT32)
     ids = document.maybe("broker_ids")
+    registered = tuple(b.id for b in described.values() if b.alive) if ids.missing else ids.numbers(0, INT32)
+    brokers = _with_named(described, topics, active, registered)
+    contradictions += (
+        f"Broker {b.id} is named in ZooKeeper, and the snapshot has nothing of it: it is taken to be "
+        f"{'up' if b.alive else 'down'}."
+        for b in brokers.values()
+        if not b.is_described and b.id != active
+    )
     return Capture(
         version=_version(document.field("version")),
-        controller=None if controller.missing else _known(controller, brokers),
+        controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=topics,
         brokers={number: _assumed(broker, topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
-        registered=tuple(b.id for b in brokers.values() if b.alive) if ids.missing else _replicas(ids, brokers),
-        problems=_names(document.maybe("problems")),
+        registered=registered,
+        problems=(*_names(document.maybe("problems")), *contradictions),
         unsettled=_names(document.maybe("unsettled")),
         taken=_taken(document.maybe("taken")),
+        is_kraft=_is_kraft(document),
+        cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
     )
+
+
+def _is_kraft(document: JsonNode) -> bool | None:
+    """Whether /controller has a controller epoch of KRaft, which is not negative; None if that is not shown."""
+    epoch = document.maybe("kraft_controller_epoch")
+    if epoch.missing:
+        return None
+    return epoch.number(-1, INT32) >= 0
+
+
+def _with_named(
+    described: Mapping[int, Broker], topics: Mapping[str, Topic], controller: int | None, registered: Iterable[int]
+) -> dict[int, Broker]:
+    """Return the brokers, with those that only ZooKeeper names: of these, registered ones run."""
+    named = {*registered, *(() if controller is None else (controller,))}
+    for topic in topics.values():
+        named.update(*topic.partitions.values())
+        for state in topic.states.values():
+            named.update(state.isr, () if state.leader is None else (state.leader,))
+    up = set(registered)
+    others = {b: Broker(b, b in up, {}, seen=False, is_described=False) for b in named - described.keys()}
+    return dict(sorted({**others, **described}.items()))
 
 
 def _taken(node: JsonNode) -> tuple[float, float] | None:
@@ -301,27 +411,8 @@ def _numbered(node: JsonNode, what: str) -> Iterable[tuple[int, JsonNode]]:
     return ((key_number(name, child, what), child) for name, child in node.fields())
 
 
-def _known(node: JsonNode, brokers: Iterable[int]) -> int:
-    """A broker's id; the broker must be in the capture."""
-    number = node.number(0, INT32)
-    if number not in brokers:
-        raise node.wrong("names a broker that does not exist in the capture", _list(brokers))
-    return number
-
-
-def _list(numbers: Iterable[int]) -> str:
-    shown = [str(number) for number in sorted(numbers)]
-    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
-
-
-def _replicas(node: JsonNode, brokers: Iterable[int]) -> tuple[int, ...]:
-    for item in node.items():
-        _known(item, brokers)
-    return node.numbers(0, INT32)
-
-
-def _topics(node: JsonNode, brokers: Mapping[int, Broker]) -> dict[str, Topic]:
-    topics = {name: _topic(child, name, brokers) for name, child in node.fields()}
+def _topics(node: JsonNode, contradictions: list[str]) -> dict[str, Topic]:
+    topics = {name: _topic(child, name, contradictions) for name, child in node.fields()}
     owner: dict[str, str] = {}
     for name, topic in topics.items():
         if topic.topic_id is not None and owner.setdefault(topic.topic_id, name) != name:
@@ -333,21 +424,32 @@ def _topics(node: JsonNode, brokers: Mapping[int, Broker]) -> dict[str, Topic]:
     return topics
 
 
-def _topic(node: JsonNode, name: str, brokers: Iterable[int]) -> Topic:
+def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     znode = node.field("znode")
-    partitions = _table(znode.field("partitions"), "partition", lambda child, _: _assignment(child, brokers))
+    partitions = _table(znode.field("partitions"), "partition", lambda child, _: child.list_of_numbers(0, INT32))
     identity = topic_id(znode.maybe("topic_id"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
+    states = _table(node.field("partition_state"), "partition", _state)
+    for number, replicas in list(partitions.items()):
+        where = f"{topic_label(name)}-{number}"
+        if not replicas:
+            contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
+            del partitions[number]
+            states.pop(number, None)
+        elif twice := _repeated(replicas):
+            contradictions.append(f"The replicas of {where} name {_list(twice)} more than once.")
+            partitions[number] = tuple(dict.fromkeys(replicas))
     return Topic(
         name=name,
         partitions=partitions,
         topic_id=identity,
         format=znode.field("version").number(0, INT32),
         version=node.field("version").number(0, INT32),
-        states=_table(node.field("partition_state"), "partition", lambda child, _: _state(child, brokers)),
+        states=states,
         created=None if node.maybe("czxid").missing else node.maybe("czxid").number(),
         moving=_moving(znode),
+        changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
     )
 
 
@@ -361,24 +463,28 @@ def _moving(znode: JsonNode) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _assignment(node: JsonNode, brokers: Iterable[int]) -> tuple[int, ...]:
-    replicas = _replicas(node, brokers)
-    if not replicas:
-        raise node.wrong("assigns no replica", "at least one broker")
-    return replicas
-
-
-def _state(node: JsonNode, brokers: Iterable[int]) -> CapturedPartitionState:
+def _state(node: JsonNode, _: int) -> CapturedPartitionState:
+    isr = node.field("isr").list_of_numbers(0, INT32)
     return CapturedPartitionState(
-        leader=_leader(node.field("leader"), brokers),
+        leader=_leader(node.field("leader")),
         leader_epoch=node.field("leader_epoch").number(0, INT32),
-        isr=_replicas(node.field("isr"), brokers),
+        isr=tuple(dict.fromkeys(isr)),
         controller_epoch=node.field("controller_epoch").number(0, INT32),
+        repeated=_repeated(isr),
     )
 
 
-def _leader(node: JsonNode, brokers: Iterable[int]) -> int | None:
-    return None if node.missing or node.value == -1 else _known(node, brokers)
+def _leader(node: JsonNode) -> int | None:
+    return None if node.missing or node.value == -1 else node.number(0, INT32)
+
+
+def _repeated(numbers: Sequence[int]) -> tuple[int, ...]:
+    return tuple(number for number in dict.fromkeys(numbers) if numbers.count(number) > 1)
+
+
+def _list(numbers: Iterable[int]) -> str:
+    shown = [str(number) for number in sorted(numbers)]
+    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
 
 
 class _Caches:
@@ -397,6 +503,7 @@ class _Caches:
             directories=seen,
             cache=None if cache is None else self._cache(cache, number),
             seen=not directories.missing,
+            roots=tuple(_root(child) for child in _items(node.maybe("log_dirs"))),
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:
@@ -425,7 +532,53 @@ def _directory(node: JsonNode) -> Directory:
     identity = partition_metadata(node.field("partition_metadata"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from its partition_metadata", printable(identity))
-    return Directory(identity, leader_epochs(node.maybe("leader_epoch_checkpoint")))
+    root, batch = node.maybe("root"), node.maybe("first_batch")
+    return Directory(
+        topic_id=identity,
+        leader_epochs=leader_epochs(node.maybe("leader_epoch_checkpoint")),
+        root=None if root.missing else root.text(),
+        segments=_segments(node.maybe("files")),
+        first_batch=None if batch.missing else _batch(batch),
+        log_start=_offset(node.maybe("log_start")),
+        recovery_point=_offset(node.maybe("recovery_point")),
+        high_watermark=_offset(node.maybe("high_watermark")),
+    )
+
+
+def _items(node: JsonNode) -> Iterable[JsonNode]:
+    return () if node.missing else node.items()
+
+
+def _root(node: JsonNode) -> LogRoot:
+    number, cluster, offline = node.maybe("broker_id"), node.maybe("cluster_id"), node.maybe("offline")
+    return LogRoot(
+        path=node.field("path").text(),
+        broker_id=None if number.missing else number.number(0, INT32),
+        cluster_id=None if cluster.missing else cluster.text(),
+        is_offline=not offline.missing and offline.flag(),
+    )
+
+
+def _segments(node: JsonNode) -> dict[int, int] | None:
+    """The sizes of segments by their base offsets; other files are not looked at."""
+    if node.missing:
+        return None
+    sizes = {name: child.number() for name, child in node.fields()}
+    found = ((_SEGMENT.fullmatch(name), size) for name, size in sizes.items())
+    return dict(sorted((int(name[1]), size) for name, size in found if name))
+
+
+def _batch(node: JsonNode) -> BatchHeader:
+    return BatchHeader(
+        base_offset=node.field("base_offset").number(),
+        leader_epoch=node.field("leader_epoch").number(-1, INT32),
+        timestamp=node.field("timestamp").number(-1),
+        crc=node.field("crc").number(0, 2**32 - 1),
+    )
+
+
+def _offset(node: JsonNode) -> int | None:
+    return None if node.missing else node.number()
 
 
 def _cache(node: JsonNode, other: MetadataCache | None) -> MetadataCache:
@@ -445,5 +598,9 @@ def _cache(node: JsonNode, other: MetadataCache | None) -> MetadataCache:
 
 
 def _cached(node: JsonNode, _: int) -> CapturedMetadata:
-    leader = node.field("leader").number(-1, INT32)
-    return CapturedMetadata(None if leader == -1 else leader, node.field("leader_epoch").number(-1, INT32))
+    leader, offline = node.field("leader").number(-1, INT32), node.maybe("offline")
+    return CapturedMetadata(
+        leader=None if leader == -1 else leader,
+        leader_epoch=node.field("leader_epoch").number(-1, INT32),
+        offline=() if offline.missing else offline.list_of_numbers(0, INT32),
+    )

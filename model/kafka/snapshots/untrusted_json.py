@@ -28,8 +28,8 @@ INT_LIMIT = 2**63 - 1
 
 TAKE_AGAIN = "Take the capture again, or correct the file."
 OPTIONAL = (
-    "format, broker_ids, delete_topics, problems, unsettled, taken, and of a topic its czxid and topic_id, of a broker "
-    "its metadata_cache, of a log its leader_epoch_checkpoint"
+    "format, broker_ids, cluster_id, kraft_controller_epoch, delete_topics, problems, unsettled, taken, and of a topic "
+    "its czxid, mzxid and topic_id, of a broker its metadata_cache and log_dirs, of a log all but partition_metadata"
 )
 """The fields that a capture may lack."""
 
@@ -114,6 +114,10 @@ class JsonNode:
         if type(self.value) is not int or not least <= self.value <= most:
             raise self.wrong("must be a whole number", f"{least} … {most}")
         return self.value
+
+    def list_of_numbers(self, least: int = 0, most: int = INT_LIMIT) -> tuple[int, ...]:
+        """An array of ints within limits, which may repeat."""
+        return tuple(item.number(least, most) for item in self.items())
 
     def numbers(self, least: int = 0, most: int = INT_LIMIT) -> tuple[int, ...]:
         """An array of different ints within limits."""
