@@ -63,6 +63,51 @@ def elected_log_is_of_its_topic(cluster: Cluster, broker: Broker, topic: Topic, 
     return has_only_own_records(cluster, broker, topic, partition)
 
 
+@when_quiescent(
+    symptom="records of an earlier topic of the name are in the log of an ISR member",
+    log="none: kafka-dump-log.sh shows other records at the same offsets of two replicas",
+)
+def isr_has_only_own_records(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """An ISR member that has opened its log has no record of an earlier topic of the name."""
+    replica, state = cluster.replica_of(broker, topic, partition), cluster.zookeeper.state_of(topic, partition)
+    premise(state.exists and broker in state.isr and cluster.is_up(broker) and replica.log_open)
+    incarnation = cluster.zookeeper.topics[topic].incarnation
+    return all(record.incarnation == incarnation for record in replica.log.records)
+
+
+@when_quiescent(
+    symptom="acknowledged records are on no replica that can lead",
+    log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
+)
+def committed_records_are_kept(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A live leader has every committed record; without one, an ISR member has them all on its disk."""
+    state, commits = cluster.zookeeper.state_of(topic, partition), cluster.commits[topic][partition]
+    premise(state.exists and not commits.is_empty and not cluster.zookeeper.topics[topic].deletion_requested)
+    is_led = any(leads(cluster, broker, topic, partition) for broker in BROKERS)
+    return any(
+        all(commit.record in cluster.replica_of(broker, topic, partition).log.records for commit in commits)
+        for broker in BROKERS
+        if broker in state.isr and (leads(cluster, broker, topic, partition) or not is_led)
+    )
+
+
+@when_quiescent(
+    symptom="the last copy of records is gone from all disks",
+    log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
+)
+def last_copies_are_kept(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """Every record that disks had at the beginning is on a disk, or in a directory that was moved away."""
+    premise(not cluster.originals[topic][partition].is_empty)
+    return all(
+        any(
+            record in cluster.replica_of(broker, topic, partition).log.records
+            or record in cluster.replica_of(broker, topic, partition).backup
+            for broker in BROKERS
+        )
+        for record in cluster.originals[topic][partition]
+    )
+
+
 def has_only_own_records(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
     """Whether all that consumers can read at a broker was written to the present topic of that name."""
     log, incarnation = cluster.replica_of(broker, topic, partition).log, cluster.zookeeper.topics[topic].incarnation

@@ -19,7 +19,8 @@ from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_its
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.recovery import Deed, Defeat, Plan, Recovery, plan_recovery
+from kwalk.search.analyses.recovery import Defeat, Plan, Recovery, plan_recovery
+from kwalk.search.analyses.settling import Deed
 
 NOTHING, PLANNED, NO_PLAN, UNDECIDED = 0, 0, 12, 3
 """Exit codes."""

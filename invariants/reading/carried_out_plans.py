@@ -19,7 +19,7 @@ CARRIED_OUT = tuple(
         ("after-failover", NEWER, ("fetch-by-id-refused",), (WRITE_ID, FAIL_OVER)),
         ("after-failover", OLDER, ("topic-ids-mixed",), (WITHOUT_FILES,)),
         ("mixed-ids", NEWER, ("fetch-by-id-refused-mixed-topic-ids",), (WITHOUT_FILES,)),
-        ("deleted-by-hand", NEWER, ("orphaned-log",), ("remove-directories",)),
+        ("deleted-by-hand", NEWER, ("orphaned-log",), ("move-directories",)),
         (
             "created-again",
             BOTH,
@@ -28,7 +28,7 @@ CARRIED_OUT = tuple(
         ),
         ("created-again-after-failover", OLDER, ("topic-id-differs",), (WRITE_ID, FAIL_OVER)),
         ("created-again-after-failover", NEWER, ("leader-refuses-topic-id",), (WRITE_ID, "restart")),
-        ("stray-log", NEWER, ("stray-log",), ("remove-directories",)),
+        ("stray-log", NEWER, ("stray-log",), ("move-directories",)),
         ("hanging-deletion", OLDER, ("deletion-hangs",), (FAIL_OVER,)),
         ("stopped-isr", NEWER, ("no-live-isr",), ("start-broker",)),
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
+from kwalk.invariants import records
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES
@@ -17,6 +18,7 @@ from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.model.kafka.snapshots.at_rest import Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
+from kwalk.model.kafka.snapshots.lineage import choices_of
 from kwalk.model.kafka.snapshots.procedures import Catalogue
 from kwalk.model.kafka.snapshots.series import is_as_created
 from kwalk.model.kafka.snapshots.snapshot import reading_of
@@ -25,8 +27,15 @@ from kwalk.model.language import Reading
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.model.language.recovery import Problem
 
-CLAIMS = tuple(prop for prop in PROPERTIES if prop.name != "metadata_converges")
-"""The properties of an inspection; worlds have no metadata caches."""
+OF_RECORDS = (
+    records.isr_has_only_own_records,
+    records.no_divergence,
+    records.committed_records_are_kept,
+    records.last_copies_are_kept,
+)
+"""What every plan keeps, whatever it repairs."""
+CLAIMS = (*(prop for prop in PROPERTIES if prop.name != "metadata_converges"), *OF_RECORDS)
+"""The properties of an inspection, and those of records; worlds have no metadata caches."""
 HARMS = (
     "partition_servable",
     "partition_has_a_live_isr_member",
@@ -34,6 +43,7 @@ HARMS = (
     "replicas_converge",
     "partition_gets_a_leader",
     "no_partition_lost",
+    *(prop.name for prop in OF_RECORDS),
 )
 """The claims whose violation users notice."""
 PHRASES = {
@@ -43,6 +53,10 @@ PHRASES = {
     "replicas_converge": "a replica that stays out of the ISR",
     "partition_gets_a_leader": "no leader yet",
     "no_partition_lost": "a lost partition",
+    "isr_has_only_own_records": "records of an earlier topic in the ISR",
+    "no_divergence": "replicas in the ISR with different records",
+    "committed_records_are_kept": "acknowledged records that are lost",
+    "last_copies_are_kept": "records whose last copy is gone",
     "replica_id_matches_zookeeper": "replicas with another topic id than ZooKeeper",
     "topic_has_an_id": "no topic id in ZooKeeper",
     "context_agrees": "a controller that sends another topic id than ZooKeeper has",
@@ -146,13 +160,19 @@ def parts_of(capture: Capture, names: Iterable[str], most: int = MOST_PARTS) -> 
             if observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost:
                 left.append(f"{topic_label(name)}-{partition}")
             else:
-                groups.setdefault((observed.situation, observed.brokers, observed.ids), []).append(partition)
+                lineages = situations.lineages(topic, partition, observed.brokers)
+                choices = choices_of(lineages, topic, partition)
+                groups.setdefault((observed.situation, observed.brokers, observed.ids, choices), []).append(partition)
         found = {numbers[0]: situations.of(topic, numbers[0]) for numbers in groups.values()}
         known = [identity for one in found.values() if one for identity in one.ids]
         for numbers in groups.values():
             one = found[numbers[0]]
             if one is not None:
-                parts.append(ClusterPart(topic, tuple(numbers), one, tuple(dict.fromkeys([*one.ids, *known]))))
+                lineages = situations.lineages(topic, numbers[0], one.brokers)
+                choice = choices_of(lineages, topic, numbers[0])[0]
+                parts.append(
+                    ClusterPart(topic, tuple(numbers), one, tuple(dict.fromkeys([*one.ids, *known])), choice, lineages)
+                )
     notes = []
     if left:
         notes.append(f"Not looked at, as more than {MOST_BROKERS} brokers take part or it is lost: {listed(left)}.")

@@ -23,6 +23,10 @@ REQUESTS = Bound("requests", "LeaderAndIsr requests on their way to one broker",
 NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker; 0: delivered at once", default=0)
 
 RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare", default=0)
+BACKUPS = Bound("backups", "records that a directory can have which an operator has moved away", default=0)
+ORIGINALS = Bound(
+    "originals", "records that disks had at the beginning, of which some copy is to remain; 0: not asked", default=0
+)
 INCARNATIONS = Bound("incarnations", "how often a topic can be created again under its name", default=0)
 
 OLD_ADMINS = Bound("old_admins", "admins, the first ones, that know no topic id: old clients, scripts", default=0)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.broker.log import Commit, Log, Replication
+from kwalk.model.kafka.broker.log import Commit, Log, Record, Replication
 from kwalk.model.kafka.controller.controller_context import Controller
 from kwalk.model.kafka.domains import (
     ADMINS,
     AUTH_FAILURES,
+    BACKUPS,
     BROKERS,
     CANCELLATIONS,
     CONTROLLER_EPOCHS,
@@ -25,6 +26,7 @@ from kwalk.model.kafka.domains import (
     LATE_COPIES,
     LEADER_EPOCHS,
     NEW_EXPANSIONS,
+    ORIGINALS,
     PARTITION_COUNT,
     PARTITIONS,
     REASSIGNMENTS,
@@ -76,7 +78,8 @@ class Replica:
     only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
     HostedPartition.Offline: this process refuses all requests about it. `assigned` has the replicas that a leader got
     with its leader epoch, where replicas can be reassigned (Kafka: Partition.remoteReplicasMap). `lacks_fetcher` is a
-    follower's that got its leader epoch when its process was stopping already: it does not fetch.
+    follower's that got its leader epoch when its process was stopping already: it does not fetch. `backup` has the
+    records of directories that an operator has moved away.
     """
 
     log_open: bool = flag()
@@ -91,6 +94,7 @@ class Replica:
     offline: bool = flag(when=OFFLINE_LOGS)
     log: Log = nested(Log)
     replication: Replication = nested(Replication)
+    backup: Fifo[Record] = fifo(Record, BACKUPS)
 
 
 class SessionState(Enum):
@@ -171,12 +175,13 @@ class Cluster:
     """ZooKeeper, the brokers, and how much of each budget is spent.
 
     `deposed_write` is history: whether a controller ever wrote after another one had been elected. So is `commits`: the
-    committed records of each topic's present incarnation.
+    committed records of each topic's present incarnation, and `originals`: records that disks had at the beginning.
     """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
     brokers: Array[BrokerState] = array(BROKERS, BrokerState)
     commits: Array[Array[Fifo[Commit]]] = array(TOPICS, array(PARTITIONS, fifo(Commit, RECORDS)))
+    originals: Array[Array[Fifo[Record]]] = array(TOPICS, array(PARTITIONS, fifo(Record, ORIGINALS)))
     admins: Array[Admin] = array(ADMINS, Admin)
     topic_ids: Fresh = fresh(TOPIC_IDS)
     expansions: int = number(0, EXPANSIONS)

@@ -14,7 +14,8 @@ from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder
 from kwalk.reports.pages.incident import Incident
-from kwalk.search.analyses.recovery import Recovery, plan_recovery, prepared
+from kwalk.search.analyses.recovery import Recovery, plan_recovery
+from kwalk.search.analyses.settling import prepared
 from kwalk.search.base.progress import Report
 
 PLAN_SECONDS = 20.0

@@ -18,20 +18,14 @@ search in belief space (AIPS 2000).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
-from typing import Any
 
-import numpy as np
 from attrs import evolve, frozen
 
-from kwalk.model.language import KwalkError, Vector
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf, World
+from kwalk.search.analyses.settling import Belief, Deed, Settling
 from kwalk.search.base.progress import Progress, Report, silent
-from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
-from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
-from kwalk.search.results.confirmation import EngineDisagreement
 
 SECONDS = 120.0
 """The default time budget of a plan."""
@@ -43,269 +37,6 @@ MOST_CANDIDATES = 24
 """How many sequences that repair if no fault happens are tried against faults."""
 EXTENSION = 2
 """The most that a procedure costs of which two are added to a sequence that a fault defeats."""
-
-State = tuple[Vector, int]
-"""A state at rest, and how many faults may still happen."""
-Node = tuple[Any, int]
-"""A state as the stepper has it, and how many faults may still happen."""
-
-
-_KERNELS: dict[Any, Kernel] = {}
-
-
-def _kernel(world: World) -> Kernel:
-    """Return the kernel of a world; worlds of one kind share one."""
-    if world.kind is None:
-        return kernel_for(world.model)
-    if world.kind not in _KERNELS:
-        _KERNELS[world.kind] = kernel_for(world.model)
-    return _KERNELS[world.kind]
-
-
-def prepared(problem: Problem, seconds: float) -> bool:
-    """Compile the worlds of a problem, for so long at most; return whether that is done."""
-    models = {w.kind if w.kind is not None else n: w.model for n, w in enumerate(problem.worlds) if not w.plain}
-    return compiled_within(models.values(), seconds)
-
-
-class NeverAtRest(KwalkError):
-    """A world reaches no state at rest, or a bound is in the way."""
-
-
-class PlanningStopped(Exception):
-    """The time budget is spent."""
-
-
-@frozen
-class Belief:
-    """The states that a world may be in, and the system instances that are held."""
-
-    states: frozenset[State]
-    held: frozenset[int]
-
-
-@frozen
-class Deed:
-    """A step of a plan as a trace shows it: who does what."""
-
-    actor: str
-    description: str
-
-
-class Settling:
-    """Leads states of one world to rest, by compiled code or plain Python; plain Python judges what is at rest.
-
-    Args:
-        world: the world.
-        check: is called regularly; may raise PlanningStopped.
-    """
-
-    def __init__(self, world: World, check: Callable[[int], None] = lambda states: None) -> None:
-        self.world, self.model, self.check = world, world.model, check
-        self.stepper: Stepper = PlainStepper(world.model, ())
-        if not world.plain:
-            self.stepper = KernelStepper(world.model, (), _kernel(world))
-        self.index = {instance.key: instance.index for instance in self.model.instances}
-        self.faults = tuple(self.index[key] for key in world.faults)
-        paths = [leaf.path for leaf in self.model.leaves]
-        self.counters = np.array([paths.index(path) for path in world.counters], np.int64)
-        self.ranked = [np.array([paths.index(path) for path in group], np.int64) for group in world.ranked]
-        self.visited = 0
-        self.at_any_moment = False
-        self._rests: dict[tuple[frozenset[State], frozenset[int], bool], frozenset[State]] = {}
-        self._violated: dict[Vector, frozenset[str]] = {}
-
-    # States.
-
-    def indices(self, keys: Iterable[str]) -> frozenset[int]:
-        """Return the numbers of instances; those that the model lacks are left out."""
-        return frozenset(self.index[key] for key in keys if key in self.index)
-
-    def first(self, faults: int) -> Belief:
-        """Return the belief before the first procedure: the initial states at rest; faults come later."""
-        held = self.indices(self.world.held)
-        found = self.at_rest(frozenset((vector, 0) for vector in self.world.initial), held)
-        return Belief(frozenset((vector, faults) for vector, _ in found), held)
-
-    def _resting(self, state: Any) -> Vector:
-        """Return the vector of a state at rest, with counters reset and ranked numbers replaced."""
-        row = np.array(self.stepper.vector(state), np.int64)
-        row[self.counters] = 0
-        for group in self.ranked:
-            numbers = row[group]
-            known = np.unique(numbers[numbers > 0])
-            row[group] = np.where(numbers > 0, np.searchsorted(known, numbers) + 1, numbers)
-        return tuple(row.tolist())
-
-    def at_rest(self, states: frozenset[State], held: frozenset[int]) -> frozenset[State]:
-        """Return the states at rest that the system's own steps, and faults, lead to from any of some states."""
-        key = states, held, self.at_any_moment
-        if key not in self._rests:
-            ends = self._explore(self._starts(states), held)[1]
-            self._rests[key] = frozenset((self._resting(packed), left) for packed, left in ends)
-        return self._rests[key]
-
-    def _starts(self, states: Iterable[State]) -> dict[Node, None]:
-        return {(self.stepper.start(vector), left): None for vector, left in states}
-
-    def _explore(
-        self, starts: Iterable[Node], held: frozenset[int]
-    ) -> tuple[dict[Node, tuple[Node, int] | None], list[Node]]:
-        """Return all states that steps and faults lead to, with their parents and steps, and those at rest."""
-        parents: dict[Node, tuple[Node, int] | None] = dict.fromkeys(starts)
-        todo, ends = list(parents), []
-        for node in todo:
-            if len(todo) % 256 == 0:
-                self.check(0)
-            packed, left = node
-            resting = True
-            for index, after in self.stepper.attempts(packed):
-                if index in held:
-                    continue
-                resting = False
-                if after is None:
-                    raise NeverAtRest(self._blocked(index))
-                if (after, left) not in parents:
-                    parents[after, left] = (node, index)
-                    todo.append((after, left))
-            if resting:
-                ends.append(node)
-            if left and (resting or self.at_any_moment):
-                for index in self.faults:
-                    struck = self.stepper.step(index, packed)
-                    if struck is not None and (struck, left - 1) not in parents:
-                        parents[struck, left - 1] = (node, index)
-                        todo.append((struck, left - 1))
-        self.visited += len(todo)
-        self.check(len(todo))
-        if not ends:
-            raise NeverAtRest(f"In the model, {self.world.name} reaches no state at rest.")
-        return parents, ends
-
-    def _blocked(self, index: int) -> str:
-        return f"A bound of the model stops {self.model.instances[index].key} in {self.world.name}; raise its bounds."
-
-    # Moves.
-
-    def moved(self, belief: Belief, move: Move) -> Belief:
-        """Return the belief after a move, at rest."""
-        held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
-        after = frozenset(state for before in belief.states for state in self._after(before, move))
-        return Belief(self.at_rest(after, held), held)
-
-    def _after(self, state: State, move: Move) -> list[State]:
-        """Return the states directly after a move; the state itself if nothing of it can happen."""
-        done = self._done(self.stepper.start(state[0]), move)
-        return [(self.stepper.vector(after), state[1]) for after in done] or [state]
-
-    def _done(self, packed: Any, move: Move) -> list[Any]:
-        """Return the states directly after a move; empty if nothing of it can happen."""
-        for group in move.choices:
-            tried = (self.stepper.step(self.index[key], packed) for key in group if key in self.index)
-            found = [after for after in tried if after is not None]
-            if found:
-                return found
-        return []
-
-    # Claims.
-
-    def violated(self, vector: Vector) -> frozenset[str]:
-        """Return the names of the claims that a state at rest violates, by plain Python."""
-        if vector not in self._violated:
-            state = self.model.state(vector)
-            with self.model.active():
-                self._violated[vector] = frozenset(
-                    claim.declaration.name
-                    for claim in self.world.claims
-                    if claim.declaration.truth(state, *claim.args) is False
-                )
-        return self._violated[vector]
-
-    def violates(self, vector: Vector) -> bool:
-        """Whether a state at rest violates a claim."""
-        return bool(self.violated(vector))
-
-    def is_harmed(self, vector: Vector) -> bool:
-        """Whether users notice something in a state."""
-        return bool(self.violated(vector) & self.world.harms)
-
-    # Traces.
-
-    def trace(self, moves: Sequence[Move], faults: int, is_wanted: Callable[[Vector], bool]) -> list[Deed] | None:
-        """Return what happens on a shortest way through the moves to a wanted state at rest; None if there is none."""
-        held = self.indices(self.world.held)
-        start: dict[State, list[int]] = {(vector, 0): [] for vector in self.world.initial}
-        layer = {(vector, faults): path for (vector, _), path in self._traced(start, held).items()}
-        for move in moves:
-            held = (held | self.indices(move.hold)) - self.indices(move.release)
-            after: dict[State, list[int]] = {}
-            for (vector, left), path in layer.items():
-                packed = self.stepper.start(vector)
-                group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
-                taken = [(self.index[key], self._step(key, packed)) for key in group]
-                done = [(self.stepper.vector(one), [*path, index]) for index, one in taken if one is not None]
-                for state, longer in [((end, left), longer) for end, longer in done or [(vector, path)]]:
-                    if state not in after or len(longer) < len(after[state]):
-                        after[state] = longer
-            layer = self._traced(after, held)
-        ways = [path for (vector, _), path in layer.items() if is_wanted(vector)]
-        return [self._deed(index) for index in min(ways, key=len)] if ways else None
-
-    def _step(self, key: str, packed: Any) -> Any | None:
-        return self.stepper.step(self.index[key], packed) if key in self.index else None
-
-    def _traced(self, layer: dict[State, list[int]], held: frozenset[int]) -> dict[State, list[int]]:
-        """Return the states at rest with the steps to them."""
-        begun = {(self.stepper.start(vector), left): path for (vector, left), path in layer.items()}
-        parents, ends = self._explore(sorted(begun, key=lambda node: len(begun[node])), held)
-        found: dict[State, list[int]] = {}
-        for end in ends:
-            steps: list[int] = []
-            node = end
-            while (parent := parents[node]) is not None:
-                node, index = parent
-                steps.append(index)
-            key, whole = (self._resting(end[0]), end[1]), [*begun[node], *reversed(steps)]
-            if key not in found or len(whole) < len(found[key]):
-                found[key] = whole
-        return found
-
-    def _deed(self, index: int) -> Deed:
-        instance = self.model.instances[index]
-        with self.model.active():
-            return Deed(instance.actor, instance.description)
-
-    def confirm(self, moves: Sequence[Move]) -> int:
-        """Execute the first way through the moves in plain Python too; return the number of steps compared.
-
-        Raises:
-            EngineDisagreement: A step has another result there.
-        """
-        if self.world.plain:
-            return 0
-        held, compared = self.indices(self.world.held), 0
-        vector = self.world.initial[0]
-        for move in (None, *moves):
-            packed = self.stepper.start(vector)
-            if move is not None:
-                held = (held | self.indices(move.hold)) - self.indices(move.release)
-                group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
-                packed = next((s for s in (self._step(key, packed) for key in group) if s is not None), packed)
-            while True:
-                steps = [(i, after) for i, after in self.stepper.attempts(packed) if i not in held]
-                if not steps:
-                    break
-                index, after = steps[0]
-                before = self.stepper.vector(packed)
-                plain = self.model.attempt(self.model.instances[index], before).after
-                if plain is None or after is None or self.stepper.start(plain) != after:
-                    raise EngineDisagreement(
-                        f"Plain Python and the kernel differ after {self.model.instances[index].key}."
-                    )
-                packed, compared = after, compared + 1
-            vector = self._resting(packed)
-        return compared
-
 
 # What if.
 
@@ -368,6 +99,10 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
 
 def _outcomes(settling: Settling, belief: Belief) -> frozenset[frozenset[str]]:
     return frozenset(settling.violated(vector) for vector, _ in belief.states)
+
+
+class PlanningStopped(Exception):
+    """The time budget is spent."""
 
 
 class _Clock:

@@ -122,7 +122,7 @@ def test_files_are_removed_while_the_broker_is_stopped(tmp_path, monkeypatch):
         (tmp_path / folder / "partition.metadata").write_text("x")
     commands = ("rm -f t-0/partition.metadata t-2/partition.metadata   # in LOG_DIR", "mv t-1 BACKUP   # in LOG_DIR")
     lab = FakeLab(tmp_path)
-    recoveries.carry_out(lab, Procedure("remove-directories t 3", "Title.", (), 1, commands=commands))
+    recoveries.carry_out(lab, Procedure("move-directories t 3", "Title.", (), 1, commands=commands))
     assert lab.done == [("stop", 3), ("start", 3)]
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
         "backup",

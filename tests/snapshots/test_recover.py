@@ -64,7 +64,7 @@ def only(found: Problem, *worlds: str) -> Problem:
         (damages.ids_are_mixed, ["restart-without-metadata-files t 1 2 3"]),
         (damages.leader_is_stuck, ["fail-over"]),
         (damages.isr_is_down, ["start-broker 3"]),
-        (damages.orphaned_log, ["remove-directories gone 2"]),
+        (damages.orphaned_log, ["move-directories gone 2"]),
     ],
 )
 def test_each_damage_has_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
@@ -77,7 +77,7 @@ def test_each_damage_has_the_plan_that_the_page_names(damage, steps: list[str]) 
 @pytest.mark.parametrize(
     ("damage", "steps"),
     [
-        (damages.stray_log, ["remove-directories t 3"]),
+        (damages.stray_log, ["move-directories t 3"]),
         (damages.deletion_hangs, ["fail-over"]),
         (damages.partition_without_state, ["fail-over"]),
     ],

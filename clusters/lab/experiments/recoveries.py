@@ -31,7 +31,7 @@ from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.model.language.recovery import Procedure
 from kwalk.search.analyses.recovery import Plan, plan_recovery
 
-FIRST_BROKER = {"restart": 1, "start-broker": 1, "restart-without-metadata-files": 2, "remove-directories": 2}
+FIRST_BROKER = {"restart": 1, "start-broker": 1, "restart-without-metadata-files": 2, "move-directories": 2}
 """Steps that stop and start brokers: where the name of the step has the first of them."""
 RESTS = 3.0
 """Seconds without a change of a state znode after which the cluster counts as at rest."""

@@ -147,17 +147,18 @@ def initialize_leader_and_isr(cluster: Cluster, broker: int, topic: int, partiti
     return True
 
 
-def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int, *, unclean: bool = False) -> bool:
     """Elect the first live ISR member, and return whether there is one.
 
-    The live ISR stays. An unclean election then takes the first live replica, which becomes the whole ISR.
+    The live ISR stays. An `unclean` election, which a configuration allows or an administrator asks for, then takes the
+    first live replica, which becomes the whole ISR.
 
     Kafka: PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection.
     """
     state, live = cluster.zookeeper.state_of(topic, partition), live_replicas(cluster, broker, topic, partition)
     live_isr = state.isr & live
     leader = first_of(cluster, broker, topic, partition, live_isr)
-    if UNCLEAN_ELECTION and leader is None:
+    if (UNCLEAN_ELECTION or unclean) and leader is None:
         leader = first_of(cluster, broker, topic, partition, live)
         live_isr = frozenset({b for b in BROKERS if b == leader})
     if leader is None or not state.exists:

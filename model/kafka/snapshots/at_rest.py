@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 
 from attrs import evolve, frozen
 
+from kwalk.model.kafka.broker.log import Commit, Record
 from kwalk.model.kafka.domains import PARTITIONS
 from kwalk.model.kafka.requests import UpdateMetadataPartitionState
 from kwalk.model.kafka.snapshots.capture import (
@@ -33,6 +34,7 @@ from kwalk.model.kafka.snapshots.initial_state import (
     arrange_without_topics,
     infer,
 )
+from kwalk.model.kafka.snapshots.lineage import OWN, LineageCase, Lineages, lineages_of
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
     REAL_CLUSTER,
@@ -44,6 +46,7 @@ from kwalk.model.kafka.snapshots.series import (
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.kafka.versions.grain import METADATA_CACHES
+from kwalk.model.kafka.zookeeper.znodes import PartitionStateZnode
 from kwalk.model.language import Model, Property
 
 MOST_BROKERS = 7
@@ -224,6 +227,18 @@ class Situations:
         """Whether a log refuses every request: from 3.0 on, if it is one of an earlier topic of the name."""
         return _numbers(self.release) >= (3, 0) and _is_of_an_earlier_topic(topic, directory)
 
+    def lineages(self, topic: Topic, partition: int, brokers: Sequence[int]) -> Lineages:
+        """Return the lineages of a partition's logs on the brokers of its situation."""
+        earlier: dict[int, str] = {}
+        for b in brokers:
+            directory = self.capture.directory(b, topic.name, partition)
+            if directory is not None and _is_of_an_earlier_topic(topic, directory):
+                earlier[b] = (
+                    f"it has the topic id {directory.topic_id}, and the topic never had another one than its present "
+                    f"{topic.topic_id}: its znode has the data version {topic.version}"
+                )
+        return lineages_of(self.capture, topic, partition, brokers, earlier=earlier)
+
     def of_broker(self, broker: int) -> Observed:
         """Return the situation of a broker and the controller, without any topic."""
         capture = self.capture
@@ -390,6 +405,65 @@ def _arrange_without_event(cluster: Cluster, arranged: Callable[[Cluster], None]
             broker.controller.events.clear()
             if situation.deleting:
                 cluster.zookeeper.watches[number].delete_topics = True
+
+
+def arrange_lineage(cluster: Cluster, situation: Situation, case: LineageCase) -> None:
+    """Give the logs of an arranged cluster their records, and the history what is not to be lost.
+
+    ISR members have what was acknowledged. What a topic has that is to be deleted may be lost.
+
+    Args:
+        cluster: the cluster, arranged as the situation says.
+        situation: what is known of the partition.
+        case: what its logs are.
+    """
+    state, znode = cluster.zookeeper.state_of(0, 0), cluster.zookeeper.topics[0]
+    znode.incarnation = OWN
+    raised = case.leader_epoch - (state.leader_epoch or 0)
+    if state.leader_epoch is not None:
+        state.leader_epoch += raised
+    for broker in cluster.brokers:
+        leadership = broker.controller.topics[0].leadership[0]
+        if leadership.leader_epoch is not None:
+            leadership.leader_epoch += raised
+            leadership.isr = state.isr
+    for number, content in enumerate(case.logs):
+        replica = cluster.replica_of(number, 0, 0)
+        if replica.leader_epoch is not None:
+            replica.leader_epoch += raised
+        if content is not None:
+            for offset, (epoch, lineage) in enumerate(zip(content.epochs, content.lineages, strict=True)):
+                replica.log.records.push(Record(offset, epoch, lineage))
+            replica.log.checkpoint = replica.log.end
+            replica.log.high_watermark = replica.log.end if replica.log_open else 0
+    for number in range(len(situation.brokers)):
+        _arrange_replication(cluster, number, state)
+    if not situation.deleting:
+        _arrange_history(cluster, case)
+
+
+def _arrange_replication(cluster: Cluster, number: int, state: PartitionStateZnode) -> None:
+    """Give a leader what it knows of its followers, and a follower its leader."""
+    replica = cluster.replica_of(number, 0, 0)
+    if replica.is_leader:
+        replica.replication.isr = state.isr
+        replica.replication.epoch_start = sum(r.leader_epoch < (replica.leader_epoch or 0) for r in replica.log.records)
+        for other in state.isr - {number}:
+            if cluster.replica_of(other, 0, 0).leader_epoch == replica.leader_epoch:
+                replica.replication.remote_ends[other] = cluster.replica_of(other, 0, 0).log.end
+    elif replica.log_open and replica.leader_epoch == state.leader_epoch:
+        replica.replication.leader = state.leader
+
+
+def _arrange_history(cluster: Cluster, case: LineageCase) -> None:
+    seen: set[Record] = set()
+    for number in range(len(case.logs)):
+        for record in cluster.replica_of(number, 0, 0).log.records:
+            if record.incarnation == OWN and number in case.committed and record not in seen:
+                cluster.commits[0][0].push(Commit(record, record.leader_epoch))
+            if (record.incarnation != OWN or number in case.committed) and record not in seen:
+                cluster.originals[0][0].push(record)
+                seen.add(record)
 
 
 def _count_ids(situation: Situation) -> int:

@@ -1,7 +1,7 @@
 """What operators can do to a damaged cluster, and what may happen to it, as moves in the worlds of its parts.
 
 The commands are those of Kafka 2.8.2 and 3.9.0, which are the same here, and of ZooKeeper's zkCli. ZK stands for the
-address of ZooKeeper, LOG_DIR for a broker's log directory.
+address of ZooKeeper, BROKER for that of a broker, LOG_DIR for a broker's log directory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from kwalk.model.language.recovery import Move, Procedure, WhatIf
 NOTHING = Move(())
 STOP = ("bin/kafka-server-stop.sh",)
 START = ("bin/kafka-server-start.sh -daemon config/server.properties",)
-REST = "wait until kafka-topics.sh --describe --under-replicated-partitions prints nothing new, then take a snapshot"
+REST = (
+    "wait until kafka-topics.sh --bootstrap-server BROKER --describe --under-replicated-partitions prints nothing new, "
+    "then take a snapshot"
+)
 BY_ITSELF = "happens by itself"
 ROUTINE = "a routine restart"
 OPERATOR_ONLY = "needs an operator or a client"
@@ -50,6 +53,9 @@ class Catalogue:
             self._fail_over(),
             *(self._start(b) for b in self.brokers if not self.capture.brokers[b].alive),
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
+            *(self._replace_disk(b) for b in self.brokers if not self.capture.brokers[b].alive),
+            *(self._set_id(*pair) for pair in dict.fromkeys(self._same_disk())),
+            *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
             *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
             *(self._restart((b,)) for b in live),
             *([self._restart(live)] if len(live) > 1 else []),
@@ -65,7 +71,9 @@ class Catalogue:
                 yield from (self._remove_files(topic, (b,)) for b in live)
                 if len(live) > 1:
                     yield self._remove_files(topic, live)
-            yield from (self._remove_directories(topic, b) for b in live if self._strays(topic, b))
+            yield from (
+                self._move_directories(topic, b) for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)
+            )
 
     def _ids(self, topic: Topic) -> list[str]:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
@@ -145,7 +153,7 @@ class Catalogue:
             cost=4 * len(brokers) - (not one),
             late=one,
             commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
-            before="no other broker is down",
+            before=self._others_up(*brokers),
             after=REST,
             risk="while one is down, partitions have one replica less",
         )
@@ -171,35 +179,141 @@ class Catalogue:
             cost=5 * len(brokers) - (not one),
             late=one,
             commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
-            before="no other broker is down",
+            before=self._others_up(*brokers),
             after=REST,
             risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
             "sends; leave leader-epoch-checkpoint in place",
         )
 
-    def _remove_directories(self, topic: Topic, broker: int) -> Procedure:
-        strays = self._strays(topic, broker)
+    def _move_directories(self, topic: Topic, broker: int) -> Procedure:
+        """Return the step that moves directories away: strays, and logs of another lineage than the choice's."""
+        strays, others = self._strays(topic, broker), self._apart(topic, broker)
+        moved = sorted({*strays, *others})
+        is_up = self.capture.brokers[broker].alive
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number = part.number(broker)
-            own = part.topic.name == topic.name and number is not None and part.partitions[0] in strays
-            remove = Move(((f"remove_directory({number}, 0, 0)",),)) if own else NOTHING
-            return (_stop(part, broker), remove, _start(number))
+            own = part.topic.name == topic.name and number is not None and part.partitions[0] in moved
+            move = Move(((f"move_directory_away({number}, 0, 0)",),)) if own else NOTHING
+            return (*((_stop(part, broker),) if is_up else ()), move, _start(number))
 
         label = topic_label(topic.name)
-        names = [f"{label}-{number}" for number in strays]
+        names = [f"{label}-{number}" for number in moved]
+        which = f"director{'ies' if len(names) > 1 else 'y'} {listed(names)}"
+        title = f"Stop broker {broker}, move the {which} away, and start it."
+        if not is_up:
+            title = f"Move the {which} of broker {broker} away, and start it."
+        what = [
+            *([f"broker {broker} is no replica of {listed([f'{label}-{n}' for n in strays])}"] if strays else []),
+            *([f"the log of {listed([f'{label}-{n}' for n in others])} is to be replaced"] if others else []),
+        ]
         return Procedure(
-            f"remove-directories {label} {broker}",
-            f"Stop broker {broker}, move the director{'ies' if len(names) > 1 else 'y'} {listed(names)} away, and "
-            "start it.",
+            f"move-directories {label} {broker}",
+            title,
             self._in_each_part(moves),
             cost=6,
-            commands=(*STOP, f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR", *START),
-            before=f"broker {broker} is no replica of {listed(names)} (kafka-topics.sh --describe), and no other "
-            "broker is down",
+            commands=(
+                *(STOP if is_up else ()),
+                f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR",
+                *START,
+            ),
+            before=f"{listed(what)} (kafka-topics.sh --bootstrap-server BROKER --describe), and {self._others_up(broker)}",
             after=REST,
-            risk="records in these directories are no longer served; keep the backup as long as they may be needed",
+            risk=("the broker copies the leader's log; " if others else "")
+            + "records in these directories are no longer served; keep the backup as long as they may be needed",
         )
+
+    def _apart(self, topic: Topic, broker: int) -> list[int]:
+        """Return the partitions of which a replica has a log that may be of another lineage than the wanted one."""
+        return [
+            number
+            for part in self.parts
+            if part.topic.name == topic.name and part.lineages.group_of(broker) is not None
+            for number in part.partitions
+            if broker in topic.partitions.get(number, ()) and broker not in part.choice.keeps
+        ]
+
+    def _others_up(self, *brokers: int) -> str:
+        """Return the condition that no other broker is down, but those that the capture shows down."""
+        down = [b.id for b in self.capture.brokers.values() if not b.alive and b.id not in brokers]
+        return f"no broker but {listed([str(b) for b in down], 'or')} is down" if down else "no other broker is down"
+
+    def _replace_disk(self, broker: int) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            number = part.number(broker)
+            return (NOTHING if number is None else Move(((f"replace_disk({number})",),)), _start(number))
+
+        return Procedure(
+            f"start-empty-broker {broker}",
+            f"If broker {broker} is gone for good, start a broker with the id {broker} and empty log directories.",
+            self._in_each_part(moves),
+            cost=12,
+            commands=(f"# broker.id={broker} in config/server.properties, log.dirs empty", *START),
+            before=f"the machine or the disks of broker {broker} cannot be brought back",
+            after=REST,
+            risk=f"the logs that broker {broker} had are given up: the broker must not come back with them later",
+        )
+
+    def _set_id(self, broker: int, wanted: int) -> Procedure:
+        """Return the step that gives a broker the id under which its disk was written."""
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            source, target = part.number(broker), part.number(wanted)
+            change = NOTHING if None in (source, target) else Move(((f"set_broker_id({source}, {target})",),))
+            return (_stop(part, broker), change, _start(target))
+
+        return Procedure(
+            f"set-broker-id {broker} {wanted}",
+            f"Stop broker {broker}, set its id to {wanted}, and start it.",
+            self._in_each_part(moves),
+            cost=7,
+            commands=(
+                *STOP,
+                f"# broker.id={wanted} in config/server.properties",
+                f"sed -i.backup 's/^broker.id=.*/broker.id={wanted}/' meta.properties   # in each LOG_DIR",
+                *START,
+            ),
+            before=f"the disk of broker {broker} is that of broker {wanted}, which has got another id (a lost "
+            f"meta.properties, a new container); no other process has the id {wanted}",
+            after=REST,
+            risk=f"if broker {wanted} comes back with a disk of its own, two brokers have one id: the later one does not "
+            "start",
+        )
+
+    def _elect_unclean(self, topic: Topic) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            own = part.topic.name == topic.name
+            keys = tuple(f"elect_unclean({c}, 0, 0)" for c in range(len(part.observed.brokers)))
+            return (Move((keys,)) if own else NOTHING,)
+
+        label = topic_label(topic.name)
+        numbers = [n for part in self.parts if part.topic.name == topic.name for n in part.partitions]
+        elect = "bin/kafka-leader-election.sh --bootstrap-server BROKER --election-type UNCLEAN"
+        return Procedure(
+            f"elect-unclean {label}",
+            f"Elect leaders of topic {label} that are not in the ISR.",
+            self._in_each_part(moves),
+            cost=20,
+            late=True,
+            commands=tuple(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(numbers)),
+            before="no broker of the ISR can be brought back",
+            after=REST,
+            risk="records that the elected replica lacks are lost",
+        )
+
+    def _leaderless(self, topic: Topic) -> bool:
+        live = {b.id for b in self.capture.brokers.values() if b.alive}
+        return any(not live & set(state.isr) for state in topic.states.values())
+
+    def _same_disk(self) -> Iterator[tuple[int, int]]:
+        """Yield pairs of a running broker with stray logs, and a broker that is down and has replicas of them."""
+        for topic in self.topics:
+            for broker in self.brokers:
+                for number in self._strays(topic, broker) if self.capture.brokers[broker].alive else ():
+                    for other in topic.partitions.get(number, ()):
+                        gone = self.capture.brokers[other]
+                        if not gone.alive and (not gone.seen or not gone.directories):
+                            yield broker, other
 
     def _foreign(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions that have a broker in the ISR, and not among their replicas."""

@@ -12,18 +12,29 @@ partition does so only after a record has been written, and in 2.8 its task fail
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from attrs import frozen
 
 from kwalk.model.kafka import actions
+from kwalk.model.kafka.broker import replica_fetcher_thread
 from kwalk.model.kafka.clients import operator, repair
 from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from kwalk.model.kafka.snapshots.at_rest import Needs, Observed, arrangements_of, needs_of, scope_of_situation
+from kwalk.model.kafka.snapshots.at_rest import (
+    Needs,
+    Observed,
+    Situation,
+    arrange_lineage,
+    arrangements_of,
+    needs_of,
+    scope_of_situation,
+)
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
+from kwalk.model.kafka.snapshots.lineage import MOST_LINEAGES, MOST_RECORDS, Choice, LineageCase, Lineages
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.state import Cluster
@@ -45,13 +56,22 @@ AMPLE = 15
 class ClusterPart:
     """One situation of a topic, and the partitions that are in it.
 
-    `ids` are the topic ids of all parts of the topic, first those of this one.
+    `ids` are the topic ids of all parts of the topic, first those of this one. `choice` says which lineage of logs the
+    partitions are to have, and what their logs may be; `lineages` what shows it.
     """
 
     topic: Topic
     partitions: tuple[int, ...]
     observed: Observed
     ids: tuple[str, ...]
+    choice: Choice
+    lineages: Lineages
+
+    @property
+    def records(self) -> int:
+        """The most records that one of its logs has in the model."""
+        contents = (content for case in self.choice.cases for content in case.logs if content)
+        return max((len(content.epochs) for content in contents), default=0)
 
     @property
     def name(self) -> str:
@@ -76,7 +96,8 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     count = len(situation.brokers)
     scope = scope_of_situation(situation, tuple(range(count)), needs)
     steps = [*actions.FAULTS, *actions.REPAIRS, *actions.CONTROLLER, *actions.BROKER]
-    steps += [operator.write_topic_id, repair.remove_directory]
+    steps += [replica_fetcher_thread.fetch, operator.write_topic_id]
+    steps += [repair.move_directory_away, repair.replace_disk, repair.set_broker_id, repair.elect_unclean]
     steps += [*actions.DELETION, *actions.BY_HAND] if needs.deletion else []
     steps += [one for one in actions.REASSIGNMENT if one.by.system] if needs.reassignment else []
     steps += actions.SESSIONS if needs.sessions else []
@@ -103,6 +124,10 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "deletions": int(needs.deletion),
             "expirations": int(needs.sessions),
             "hand_removals": 3 * needs.deletion,
+            "records": MOST_RECORDS,
+            "incarnations": MOST_LINEAGES - 1,
+            "originals": MOST_LINEAGES * MOST_RECORDS,
+            "backups": MOST_RECORDS,
         },
         flags={**scope.flags, "isr_changes": "between requests", "metadata_caches": False},
         labels={
@@ -116,7 +141,9 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
 
 def _initial(part: ClusterPart, needs: Needs) -> Any:
     """Return the initial function: a state for each possibility that the capture leaves open."""
-    possible = arrangements_of(part.observed.situation, needs, ids=len(part.ids))
+    situation = part.observed.situation
+    arranged = arrangements_of(situation, needs, ids=len(part.ids))
+    possible = [partial(_with_logs, arranged=a, situation=situation, case=c) for a in arranged for c in part.choice.cases]
     names = {f"possibility_{number}": number for number in range(len(possible))}
     choice = Enum("Possibility", names)  # type: ignore[misc]
 
@@ -125,6 +152,13 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
 
     snapshot.__annotations__ = {"cluster": Cluster, "possibility": choice, "return": None}
     return snapshot
+
+
+def _with_logs(
+    cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation, case: LineageCase
+) -> None:
+    arranged(cluster)
+    arrange_lineage(cluster, situation, case)
 
 
 def world_of(

@@ -1,0 +1,341 @@
+"""The lineage of logs: which of a partition's logs are copies of one another, and which are of another topic.
+
+Words: two logs are *related* if they began as one log: they are the same, one is a prefix of the other, or they have
+*diverged* at an offset. Otherwise they are *unrelated*, as the logs of two topics that had one name. A *lineage* is a
+set of related logs. Logs of one topic id are related. Logs of different ids are unrelated, or an old client has erased
+the id of one topic and a controller has minted another: what shows neither leaves both possible.
+
+What is compared is in a capture without records: topic ids, leader-epoch checkpoints, the header of the first batch.
+
+Source: kafka.server.epoch.LeaderEpochFileCache: an epoch has one leader, and so one start offset in all logs that have
+it, unless their beginning has been deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from itertools import combinations
+
+from attrs import field, frozen
+
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic
+
+
+class Relation(Enum):
+    """What two logs are to each other."""
+
+    SAME = "the same, as far as is shown"
+    PREFIX = "a prefix of the other"
+    DIVERGED = "diverged"
+    UNRELATED = "unrelated"
+    UNKNOWN = "not shown"
+
+
+@frozen
+class Comparison:
+    """What two logs are to each other, and the fact that shows it."""
+
+    relation: Relation
+    fact: str = ""
+
+
+def epoch_at(log: Directory, offset: int) -> int | None:
+    """Return the leader epoch of the record at an offset, by the checkpoint; None if it does not say."""
+    return max(((start, epoch) for epoch, start in log.leader_epochs or () if start <= offset), default=(0, None))[1]
+
+
+def differing_offset(one: Directory, other: Directory) -> int | None:
+    """Return the first offset at which both logs have a record, of different leader epochs; None if there is none."""
+    begin, end = max(one.start or 0, other.start or 0), min(one.least_end, other.least_end)
+    bounds = sorted({begin, *(start for log in (one, other) for _, start in log.leader_epochs or ())})
+    for offset in bounds:
+        epochs = epoch_at(one, offset), epoch_at(other, offset)
+        if begin <= offset < end and None not in epochs and epochs[0] != epochs[1]:
+            return offset
+    return None
+
+
+def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> Comparison:
+    """Compare two logs of one partition.
+
+    Args:
+        one: A log.
+        other: Another one.
+        is_compacted: Whether the cleaner may have rewritten batches, so that equal records have different headers.
+
+    Returns:
+        What they are to each other.
+    """
+    first, second = one.first_batch, other.first_batch
+    differs = differing_offset(one, other)
+    if first and second and first.base_offset == second.base_offset:
+        if first == second:
+            return _of_related(one, other, differs, f"the first batch at offset {first.base_offset} is the same")
+        if first.leader_epoch != second.leader_epoch or not is_compacted:
+            fact = f"the first batches at offset {first.base_offset} differ"
+            is_one = one.topic_id is not None and one.topic_id == other.topic_id
+            return Comparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
+    if one.topic_id is not None and one.topic_id == other.topic_id:
+        return _of_related(one, other, differs, "both have the same topic id")
+    if differs is not None:
+        return Comparison(Relation.UNRELATED, f"the records at offset {differs} have different leader epochs")
+    return Comparison(Relation.UNKNOWN)
+
+
+def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> Comparison:
+    if differs is not None:
+        return Comparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
+    ends = one.segments, other.segments
+    is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
+    return Comparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
+
+
+# The lineages of a partition.
+
+OWN, OTHER = 1, 2
+"""The lineage that a partition is to have: the incarnation of the topic in the model. Others are 0 and 2."""
+MOST_LINEAGES = 3
+MOST_RECORDS = 4
+"""The most records of a log in the model: one for each range of offsets between changes of the leader epoch."""
+
+
+@frozen
+class LogContent:
+    """What a log has in the model: the leader epochs of its records, and the lineage of each record."""
+
+    epochs: tuple[int, ...]
+    lineages: tuple[int, ...]
+
+
+@frozen
+class LineageCase:
+    """One possibility of what the logs of a partition are, with the records that show it in the model.
+
+    Attributes:
+        logs: for each broker of a situation what its log has; None without a directory.
+        leader_epoch: the leader epoch in ZooKeeper, in the numbers of this case.
+        committed: which brokers' logs have all that was acknowledged; empty if nothing was, or nothing is known of it.
+    """
+
+    logs: tuple[LogContent | None, ...]
+    leader_epoch: int
+    committed: frozenset[int] = frozenset()
+
+
+@frozen
+class Choice:
+    """Which lineage a partition is to have, and the cases of what its logs are.
+
+    `keeps` names the brokers whose logs have it; none if it is an empty log that the topic begins with.
+    """
+
+    keeps: tuple[int, ...]
+    cases: tuple[LineageCase, ...]
+
+
+@frozen
+class Lineages:
+    """The logs of a partition: which are related for sure, and which are not.
+
+    Attributes:
+        brokers: the brokers, in the order of the situation.
+        logs: their directories.
+        groups: brokers whose logs are related.
+        unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
+        earlier: groups of earlier topics of the name, with the fact that shows it.
+    """
+
+    brokers: tuple[int, ...]
+    logs: Mapping[int, Directory]
+    groups: tuple[tuple[int, ...], ...]
+    unrelated: Mapping[frozenset[int], str] = field(factory=dict)
+    earlier: Mapping[int, str] = field(factory=dict)
+
+    def group_of(self, broker: int) -> int | None:
+        """Return the number of the group with a broker's log; None if it has none."""
+        return next((number for number, group in enumerate(self.groups) if broker in group), None)
+
+    def partitions(self) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Yield the ways in which groups may form lineages, each as tuples of groups."""
+        for parts in _set_partitions(tuple(range(len(self.groups)))):
+            together = (frozenset(pair) for part in parts for pair in combinations(part, 2))
+            if not any(pair in self.unrelated for pair in together) and len(parts) <= MOST_LINEAGES:
+                yield parts
+
+
+def lineages_of(
+    capture: Capture, topic: Topic, partition: int, brokers: Sequence[int], *, earlier: Mapping[int, str]
+) -> Lineages:
+    """Return the lineages of a partition's logs.
+
+    Args:
+        capture: The capture.
+        topic: The topic.
+        partition: The partition.
+        brokers: The brokers of the situation.
+        earlier: The brokers whose logs are of an earlier topic of the name, with the fact that shows it.
+
+    Returns:
+        Which logs are related, and which are not.
+    """
+    found = ((b, capture.directory(b, topic.name, partition)) for b in brokers)
+    logs = {b: directory for b, directory in found if directory is not None}
+    state = topic.states.get(partition)
+    isr = set(state.isr) if state else set()
+    is_compacted = topic.name.startswith("__")
+    compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
+    related = {pair for pair, one in compared.items() if one.relation not in (Relation.UNRELATED, Relation.UNKNOWN)}
+    related |= {
+        (a, b)
+        for (a, b), one in compared.items()
+        if one.relation is Relation.UNKNOWN
+        and logs[a].topic_id is None
+        and logs[b].topic_id is None
+        and (a in isr) == (b in isr)
+    }
+    groups = _groups(tuple(logs), related)
+    numbers = {b: number for number, group in enumerate(groups) for b in group}
+    unrelated = {
+        frozenset((numbers[a], numbers[b])): one.fact
+        for (a, b), one in compared.items()
+        if one.relation is Relation.UNRELATED and numbers[a] != numbers[b]
+    }
+    foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
+    for number, fact in foreign.items():
+        for other in range(len(groups)):
+            if other not in foreign:
+                unrelated.setdefault(frozenset((number, other)), fact)
+    return Lineages(tuple(brokers), logs, groups, unrelated, foreign)
+
+
+def _groups(members: tuple[int, ...], related: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    parent = {member: member for member in members}
+
+    def top(member: int) -> int:
+        while parent[member] != member:
+            member = parent[member]
+        return member
+
+    for a, b in related:
+        parent[top(b)] = top(a)
+    found: dict[int, list[int]] = {}
+    for member in members:
+        found.setdefault(top(member), []).append(member)
+    return tuple(map(tuple, found.values()))
+
+
+def _set_partitions(items: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    if not items:
+        yield ()
+        return
+    first, rest = items[0], items[1:]
+    for parts in _set_partitions(rest):
+        yield ((first,), *parts)
+        for place, part in enumerate(parts):
+            yield (*parts[:place], (first, *part), *parts[place + 1 :])
+
+
+def choices_of(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
+    """Return which lineages the partition may be meant to have.
+
+    It is that of the logs of ISR members; without such a log, that of each group of logs. Where all logs of ISR members
+    are of an earlier topic of the name, the operator has the choice: to keep them, or to begin with an empty log.
+
+    Args:
+        lineages: The logs of the partition.
+        topic: The topic.
+        partition: The partition.
+
+    Returns:
+        The choices: first what the logs have; none without a log.
+    """
+    state = topic.states.get(partition)
+    isr = () if state is None else state.isr
+    in_isr = {group for b in isr if (group := lineages.group_of(b)) is not None}
+    wanted = sorted(in_isr) or list(range(len(lineages.groups)))
+    kept = [group for group in wanted if group not in lineages.earlier] or wanted
+    found = [_choice(lineages, topic, partition, (group,)) for group in kept]
+    if kept and all(group in lineages.earlier for group in kept):
+        found.append(_choice(lineages, topic, partition, ()))
+    return tuple(found)
+
+
+def _choice(lineages: Lineages, topic: Topic, partition: int, own: tuple[int, ...]) -> Choice:
+    keeps = tuple(b for group in own for b in lineages.groups[group])
+    cases: dict[LineageCase, None] = {}
+    for parts in lineages.partitions():
+        together = next((set(part) for part in parts if set(own) & set(part)), set())
+        others = [part for part in parts if not set(part) & together]
+        numbers = dict.fromkeys(together, OWN)
+        numbers |= {group: (0, OTHER)[place] for place, part in enumerate(others) for group in part}
+        cases.update(dict.fromkeys(_cases(lineages, topic, partition, numbers)))
+    return Choice(keeps, tuple(cases))
+
+
+def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[int, int]) -> Iterator[LineageCase]:
+    """Yield the cases of one way in which logs are related; they differ in who has the last records."""
+    state, logs = topic.states.get(partition), lineages.logs
+    epoch = 0 if state is None else state.leader_epoch
+    number_of = {b: numbers[group] for group, members in enumerate(lineages.groups) for b in members}
+    bounds = _bounds(logs.values())
+    ranks = _ranks(logs.values(), bounds, epoch)
+    own = [b for b in logs if number_of[b] == OWN]
+    isr = [b for b in own if state is not None and b in state.isr]
+    # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
+    order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
+    is_compacted = topic.name.startswith("__")
+    for reference, among in [(order[0], isr)] if isr else [(b, [b]) for b in own] or [(None, [])]:
+        common = _epochs(logs[reference], bounds, ranks) if reference is not None else ()
+        same = {b for b in among if _agrees(logs[reference or b], logs[b], is_compacted=is_compacted)}
+        contents: list[LogContent | None] = []
+        for b in lineages.brokers:
+            if b not in logs:
+                contents.append(None)
+            elif b in same:
+                contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
+            else:
+                epochs, lineage = _epochs(logs[b], bounds, ranks), number_of[b]
+                began_apart = lineage == OWN and reference is not None and _begin_apart(logs[reference], logs[b])
+                contents.append(LogContent(epochs, (OTHER if began_apart else lineage,) * len(epochs)))
+        yield LineageCase(tuple(contents), ranks[epoch], frozenset(same if common else ()))
+
+
+def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:
+    """Whether a log has nothing that differs from another one of its lineage."""
+    return compare(reference, log, is_compacted=is_compacted).relation is not Relation.DIVERGED
+
+
+def _begin_apart(one: Directory, other: Directory) -> bool:
+    """Whether the first batches of two logs of one topic id differ: one of them began as the log of another topic."""
+    first, second = one.first_batch, other.first_batch
+    return bool(first and second and first.base_offset == second.base_offset and first != second)
+
+
+def _epochs(log: Directory, bounds: Sequence[int], ranks: Mapping[int, int]) -> tuple[int, ...]:
+    """Return the leader epochs of a log's records, in the numbers of a case."""
+    return tuple(ranks[epoch_at(log, bounds[place]) or 0] for place in range(_length(log, bounds)))
+
+
+def _bounds(logs: Iterable[Directory]) -> list[int]:
+    """Return the offsets at which some log begins another leader epoch; with many of them, the first and the last."""
+    found = sorted({0, *(start for log in logs for _, start in log.leader_epochs or ())})
+    most = MOST_RECORDS - 1
+    return found if len(found) <= most else [0, *found[len(found) - most + 1 :]]
+
+
+def _length(log: Directory, bounds: Sequence[int]) -> int:
+    """Return how many of the ranges of offsets a log has records in, as far as is shown."""
+    if log.is_empty:
+        return 0
+    return max(1, sum(bound < log.least_end or bound == 0 for bound in bounds) + _has_last(log, bounds))
+
+
+def _has_last(log: Directory, bounds: Sequence[int]) -> bool:
+    """Whether a log ends, as far as is shown, where an epoch begins: it is taken to have a record of that epoch."""
+    return log.least_end in bounds and log.least_end > 0 and bool(log.leader_epochs)
+
+
+def _ranks(logs: Iterable[Directory], bounds: Sequence[int], epoch: int) -> dict[int, int]:
+    used = {0, epoch, *(epoch_at(log, bound) or 0 for log in logs for bound in bounds)}
+    return {number: rank for rank, number in enumerate(sorted(used))}

@@ -1,0 +1,566 @@
+"""Where a system comes to rest: from states that it may be in, by its own steps in any order, and by faults.
+
+Words: see `kwalk.model.language.recovery`; a *belief* is the set of states that a world may be in, each with the number
+of faults that may still happen. A compiled loop expands states one after another, as breadth-first search does; plain
+Python does the same for worlds that it executes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from attrs import field, frozen
+
+from kwalk.model.language import KwalkError, Vector
+from kwalk.model.language.recovery import Move, Problem, World
+from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
+from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
+from kwalk.search.native.intrinsics import ONE, ZERO, bit_count, call, integer, peek, peek32, poke, poke32
+from kwalk.search.native.loops import Int64Array, loop
+from kwalk.search.native.memory import reserve
+from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, room_for_keys
+from kwalk.search.visited.key_store import KeyStore
+from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key
+
+State = tuple[Vector, int]
+"""A state, and how many faults may still happen."""
+MEMORY = 2 << 30
+"""The bytes for the states of one exploration."""
+SLICE = 1 << 16
+"""How many states are expanded between two looks at the clock."""
+
+_KERNELS: dict[Any, Kernel] = {}
+
+
+def _kernel(world: World) -> Kernel:
+    """Return the kernel of a world; worlds of one kind share one."""
+    if world.kind is None:
+        return kernel_for(world.model)
+    if world.kind not in _KERNELS:
+        _KERNELS[world.kind] = kernel_for(world.model)
+    return _KERNELS[world.kind]
+
+
+def prepared(problem: Problem, seconds: float) -> bool:
+    """Compile the worlds of a problem, for so long at most; return whether that is done."""
+    models = {w.kind if w.kind is not None else n: w.model for n, w in enumerate(problem.worlds) if not w.plain}
+    return compiled_within(models.values(), seconds)
+
+
+class NeverAtRest(KwalkError):
+    """A world reaches no state at rest, or a bound is in the way."""
+
+
+# The loop.
+
+
+class Place(IntEnum):
+    """The fields of a cursor, int64[len(Place)]."""
+
+    NEXT = 0
+    """The next state to expand."""
+    STORED = 1
+    """The number of stored states."""
+    ENDS = 2
+    """The number of states at rest."""
+    LIMIT = 3
+    """The number of expanded states at which to return."""
+
+
+class Halt(IntEnum):
+    """Why the loop returned."""
+
+    RUNNING = 0
+    DONE = 1
+    FULL = 2
+    BLOCKED = 3
+    """A bound stops a step of the system in the state NEXT, or a step leaves its domain."""
+
+
+class SettlingLayout(NamedTuple):
+    """The argument of the loop: a kernel, the stored states, and workspaces, by address."""
+
+    words: int
+    """Words of a packed state; a key has one more, for the faults that may still happen."""
+    row_words: int
+    instances: int
+    expand: int
+    space: KeySpace
+    steps: int
+    """Bit row of the instances that happen by themselves."""
+    faults: int
+    """Bit row of the instances that are faults."""
+    at_any_moment: int
+    """Whether faults happen between steps, too; otherwise at rest."""
+    key: int
+    row: int
+    successors: int
+    taken: int
+    """uint32 for each successor: its instance."""
+    hits: int
+    parents: int
+    """int64 for each state: the state before it."""
+    instance_of: int
+    """uint32 for each state: the instance that led to it."""
+    ends: int
+    """int64 for each state at rest."""
+
+
+@loop
+def settle(search: SettlingLayout, cursor: Int64Array) -> int:
+    """Expand stored states until cursor[Place.LIMIT] are expanded; return why it ended (Halt)."""
+    words, space = search.words, search.space
+    while cursor[Place.NEXT] < cursor[Place.LIMIT]:
+        if cursor[Place.NEXT] == cursor[Place.STORED]:
+            return Halt.DONE
+        if room_for_keys(space, cursor[Place.STORED]) < search.instances:
+            return Halt.FULL
+        load_key(space, cursor[Place.NEXT], search.key)
+        left = peek(search.key, words)
+        made = call(search.expand, (search.key, search.row, search.successors, search.taken, search.hits))
+        if made < 0:
+            return Halt.BLOCKED
+        due = integer(0)
+        for word in range(search.row_words):
+            due += bit_count(peek(search.row, word) & peek(search.steps, word))
+        strikes = left != ZERO and (due == 0 or search.at_any_moment != 0)
+        done = integer(0)
+        for j in range(made):
+            instance = integer(peek32(search.taken, j))
+            bit = ONE << np.uint64(instance % 64)
+            if peek(search.steps, instance // 64) & bit != ZERO:
+                done += 1
+                after = left
+            elif strikes and peek(search.faults, instance // 64) & bit != ZERO:
+                after = left - ONE
+            else:
+                continue
+            copy_words(search.key, search.successors + 8 * words * j, words)
+            poke(search.key, words, after)
+            hashed = hash_of(search.key, words + 1)
+            size = cursor[Place.STORED]
+            if find_or_add_from(space, search.key, (hashed, first_slot(space, hashed)), size) == ABSENT:
+                poke(search.parents, size, np.uint64(cursor[Place.NEXT]))
+                poke32(search.instance_of, size, np.uint64(instance))
+                cursor[Place.STORED] = size + 1
+        if done != due:
+            return Halt.BLOCKED
+        if due == 0:
+            poke(search.ends, cursor[Place.ENDS], np.uint64(cursor[Place.NEXT]))
+            cursor[Place.ENDS] += 1
+        cursor[Place.NEXT] += 1
+    return Halt.RUNNING
+
+
+# Explorations.
+
+
+class Exploration(Protocol):
+    """All that steps and faults lead to from some states.
+
+    Attributes:
+        ends: the states at rest.
+        visited: how many states were visited.
+    """
+
+    ends: list[State]
+    visited: int
+
+    def way(self, end: int) -> tuple[State, list[int]]:
+        """Return the state from which a state at rest was reached, and the instances on a shortest way to it."""
+
+
+@frozen
+class PlainExploration:
+    """An exploration by the interpreter; see `Exploration`."""
+
+    ends: list[State]
+    parents: dict[State, tuple[State, int] | None] = field(repr=False)
+
+    @property
+    def visited(self) -> int:
+        """The number of states that were visited."""
+        return len(self.parents)
+
+    def way(self, end: int) -> tuple[State, list[int]]:
+        """Return where a state at rest was reached from, and the instances on the way."""
+        node, steps = self.ends[end], list[int]()
+        while (parent := self.parents[node]) is not None:
+            node, instance = parent
+            steps.append(instance)
+        return node, steps[::-1]
+
+
+class KernelExploration:
+    """An exploration by a compiled loop; see `Exploration`.
+
+    Args:
+        kernel: the kernel.
+        starts: the states, those with the shortest ways before them first.
+        steps: the instances that happen by themselves.
+        faults: the instances that are faults.
+        at_any_moment: whether faults happen between steps, too.
+        check: gets the number of new states; may raise an exception.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        starts: Sequence[State],
+        steps: Iterable[int],
+        faults: Iterable[int],
+        *,
+        at_any_moment: bool,
+        check: Callable[[int], None],
+    ) -> None:
+        self.kernel, words = kernel, kernel.words
+        self.store = KeyStore(words + 1, MEMORY, widest_step=kernel.instances)
+        most = self.store.most
+        self.parents, self.instance_of = reserve(most, np.int64), reserve(most, np.uint32)
+        self._ends = reserve(most, np.int64)
+        self._rows = [_bit_row(kernel, numbers) for numbers in (steps, faults)]
+        self._room = [
+            np.zeros(words + 1, np.uint64),
+            np.zeros(kernel.instance_words, np.uint64),
+            np.zeros(words * kernel.instances, np.uint64),
+            np.zeros(kernel.instances, np.uint32),
+            np.zeros(max(1, len(kernel.bounds)), np.int64),
+        ]
+        self.at_any_moment = at_any_moment
+        self.cursor = np.zeros(len(Place), np.int64)
+        keys = np.zeros((len(starts), words + 1), np.uint64)
+        keys[:, :words] = kernel.pack(np.array([vector for vector, _ in starts], np.int64))
+        keys[:, words] = [left for _, left in starts]
+        while not self.store.has_room(len(keys)):
+            self._grow()
+        self.cursor[Place.STORED] = self.store.add(keys, 0)
+        self.parents[: len(keys)] = -1
+        self.blocked = self._run(check)
+        ends = self._ends[: int(self.cursor[Place.ENDS])].tolist()
+        self.ends = self._states(ends)
+
+    @property
+    def visited(self) -> int:
+        """The number of states that were visited."""
+        return int(self.cursor[Place.STORED])
+
+    def _layout(self) -> SettlingLayout:
+        key, row, successors, taken, hits = (each.ctypes.data for each in self._room)
+        steps, faults = (each.ctypes.data for each in self._rows)
+        return SettlingLayout(
+            words=self.kernel.words,
+            row_words=self.kernel.instance_words,
+            instances=self.kernel.instances,
+            expand=self.kernel.expand,
+            space=self.store.space,
+            steps=steps,
+            faults=faults,
+            at_any_moment=int(self.at_any_moment),
+            key=key,
+            row=row,
+            successors=successors,
+            taken=taken,
+            hits=hits,
+            parents=self.parents.ctypes.data,
+            instance_of=self.instance_of.ctypes.data,
+            ends=self._ends.ctypes.data,
+        )
+
+    def _run(self, check: Callable[[int], None]) -> bool:
+        """Run the loop to its end; return whether a bound or a domain stopped a step."""
+        layout = self._layout()
+        while True:
+            before = self.visited
+            self.cursor[Place.LIMIT] = self.cursor[Place.NEXT] + SLICE
+            status = settle(layout, self.cursor)
+            self.kernel.raise_pending()
+            check(self.visited - before)
+            if status == Halt.DONE:
+                return False
+            if status == Halt.BLOCKED:
+                return True
+            if status == Halt.FULL:
+                self._grow()
+                layout = self._layout()
+
+    def _grow(self) -> None:
+        if not self.store.grow(self.visited):
+            raise NeverAtRest(f"The states that lead to rest need more than {MEMORY >> 30} GiB of memory.")
+
+    def _states(self, numbers: list[int]) -> list[State]:
+        if not numbers:
+            return []
+        keys, words = self.store.rows(numbers), self.kernel.words
+        vectors = self.kernel.unpack(np.ascontiguousarray(keys[:, :words])).tolist()
+        return [(tuple(vector), left) for vector, left in zip(vectors, keys[:, words].tolist(), strict=True)]
+
+    @property
+    def blocked_state(self) -> Vector:
+        """The state in which a step was stopped."""
+        return self._states([int(self.cursor[Place.NEXT])])[0][0]
+
+    def way(self, end: int) -> tuple[State, list[int]]:
+        """Return where a state at rest was reached from, and the instances on the way."""
+        number, steps = int(self._ends[end]), list[int]()
+        while (parent := int(self.parents[number])) >= 0:
+            steps.append(int(self.instance_of[number]))
+            number = parent
+        return self._states([number])[0], steps[::-1]
+
+
+def _bit_row(kernel: Kernel, numbers: Iterable[int]) -> np.ndarray:
+    row = np.zeros(kernel.instance_words, np.uint64)
+    for number in numbers:
+        row[number // 64] |= np.uint64(1) << np.uint64(number % 64)
+    return row
+
+
+# Beliefs.
+
+
+@frozen
+class Belief:
+    """The states that a world may be in, and the system instances that are held."""
+
+    states: frozenset[State]
+    held: frozenset[int]
+
+
+@frozen
+class Deed:
+    """A step of a plan as a trace shows it: who does what."""
+
+    actor: str
+    description: str
+
+
+class Settling:
+    """Leads states of one world to rest, by compiled code or plain Python; plain Python judges what is at rest.
+
+    Args:
+        world: the world.
+        check: is called regularly with the number of new states; may raise an exception.
+    """
+
+    def __init__(self, world: World, check: Callable[[int], None] = lambda states: None) -> None:
+        self.world, self.model, self.check = world, world.model, check
+        self.kernel = None if world.plain else _kernel(world)
+        self.stepper: Stepper = PlainStepper(world.model, ())
+        if self.kernel is not None:
+            self.stepper = KernelStepper(world.model, (), self.kernel)
+        self.index = {instance.key: instance.index for instance in self.model.instances}
+        self.system = frozenset(i.index for i in self.model.instances if i.action.by.system)
+        self.faults = tuple(self.index[key] for key in world.faults)
+        paths = [leaf.path for leaf in self.model.leaves]
+        self.counters = np.array([paths.index(path) for path in world.counters], np.int64)
+        self.ranked = [np.array([paths.index(path) for path in group], np.int64) for group in world.ranked]
+        self.visited = 0
+        self.at_any_moment = False
+        self._rests: dict[tuple[frozenset[State], frozenset[int], bool], frozenset[State]] = {}
+        self._violated: dict[Vector, frozenset[str]] = {}
+
+    # States.
+
+    def indices(self, keys: Iterable[str]) -> frozenset[int]:
+        """Return the numbers of instances; those that the model lacks are left out."""
+        return frozenset(self.index[key] for key in keys if key in self.index)
+
+    def first(self, faults: int) -> Belief:
+        """Return the belief before the first procedure: the initial states at rest; faults come later."""
+        held = self.indices(self.world.held)
+        found = self.at_rest(frozenset((vector, 0) for vector in self.world.initial), held)
+        return Belief(frozenset((vector, faults) for vector, _ in found), held)
+
+    def _resting(self, vector: Vector) -> Vector:
+        """Return the vector of a state at rest, with counters reset and ranked numbers replaced."""
+        row = np.array(vector, np.int64)
+        row[self.counters] = 0
+        for group in self.ranked:
+            numbers = row[group]
+            known = np.unique(numbers[numbers > 0])
+            row[group] = np.where(numbers > 0, np.searchsorted(known, numbers) + 1, numbers)
+        return tuple(row.tolist())
+
+    def at_rest(self, states: frozenset[State], held: frozenset[int]) -> frozenset[State]:
+        """Return the states at rest that the system's own steps, and faults, lead to from any of some states."""
+        key = states, held, self.at_any_moment
+        if key not in self._rests:
+            ends = self._explore(list(states), held).ends
+            self._rests[key] = frozenset((self._resting(vector), left) for vector, left in ends)
+        return self._rests[key]
+
+    def _explore(self, starts: Sequence[State], held: frozenset[int]) -> Exploration:
+        """Return all that steps and faults lead to."""
+        found: Exploration
+        if self.kernel is None:
+            found = self._explore_plainly(starts, held)
+            self.check(found.visited)
+        else:
+            found = KernelExploration(
+                self.kernel,
+                starts,
+                self.system - held,
+                self.faults,
+                at_any_moment=self.at_any_moment,
+                check=self.check,
+            )
+            if found.blocked:
+                raise NeverAtRest(self._blocked(found.blocked_state, held))
+        self.visited += found.visited
+        if not found.ends:
+            raise NeverAtRest(f"In the model, {self.world.name} reaches no state at rest.")
+        return found
+
+    def _explore_plainly(self, starts: Sequence[State], held: frozenset[int]) -> PlainExploration:
+        parents: dict[State, tuple[State, int] | None] = dict.fromkeys(starts)
+        todo, ends = list(parents), list[State]()
+        for node in todo:
+            if len(todo) % 256 == 0:
+                self.check(0)
+            vector, left = node
+            resting = True
+            for index, after in self.stepper.attempts(vector):
+                if index in held:
+                    continue
+                resting = False
+                if after is None:
+                    raise NeverAtRest(self._blocked(vector, held))
+                if (after, left) not in parents:
+                    parents[after, left] = (node, index)
+                    todo.append((after, left))
+            if resting:
+                ends.append(node)
+            if left and (resting or self.at_any_moment):
+                for index in self.faults:
+                    struck = self.stepper.step(index, vector)
+                    if struck is not None and (struck, left - 1) not in parents:
+                        parents[struck, left - 1] = (node, index)
+                        todo.append((struck, left - 1))
+        return PlainExploration(ends, parents)
+
+    def _blocked(self, vector: Vector, held: frozenset[int]) -> str:
+        """Return which step a bound stops in a state; plain Python raises what leaves its domain."""
+        attempts = ((i, self.model.attempt(i, vector)) for i in self.model.instances if i.index in self.system - held)
+        stopped = next((i.key for i, attempt in attempts if attempt.after is None and attempt.bound), "a step")
+        return f"A bound of the model stops {stopped} in {self.world.name}; raise its bounds."
+
+    # Moves.
+
+    def moved(self, belief: Belief, move: Move) -> Belief:
+        """Return the belief after a move, at rest."""
+        held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
+        after = frozenset(state for before in belief.states for state in self._after(before, move))
+        return Belief(self.at_rest(after, held), held)
+
+    def _after(self, state: State, move: Move) -> list[State]:
+        """Return the states directly after a move; the state itself if nothing of it can happen."""
+        done = self._done(self.stepper.start(state[0]), move)
+        return [(self.stepper.vector(after), state[1]) for after in done] or [state]
+
+    def _done(self, packed: Any, move: Move) -> list[Any]:
+        """Return the states directly after a move; empty if nothing of it can happen."""
+        for group in move.choices:
+            tried = (self.stepper.step(self.index[key], packed) for key in group if key in self.index)
+            found = [after for after in tried if after is not None]
+            if found:
+                return found
+        return []
+
+    # Claims.
+
+    def violated(self, vector: Vector) -> frozenset[str]:
+        """Return the names of the claims that a state at rest violates, by plain Python."""
+        if vector not in self._violated:
+            state = self.model.state(vector)
+            with self.model.active():
+                self._violated[vector] = frozenset(
+                    claim.declaration.name
+                    for claim in self.world.claims
+                    if claim.declaration.truth(state, *claim.args) is False
+                )
+        return self._violated[vector]
+
+    def violates(self, vector: Vector) -> bool:
+        """Whether a state at rest violates a claim."""
+        return bool(self.violated(vector))
+
+    def is_harmed(self, vector: Vector) -> bool:
+        """Whether users notice something in a state."""
+        return bool(self.violated(vector) & self.world.harms)
+
+    # Traces.
+
+    def trace(self, moves: Sequence[Move], faults: int, is_wanted: Callable[[Vector], bool]) -> list[Deed] | None:
+        """Return what happens on a shortest way through the moves to a wanted state at rest; None if there is none."""
+        held = self.indices(self.world.held)
+        start: dict[State, list[int]] = {(vector, 0): [] for vector in self.world.initial}
+        layer = {(vector, faults): path for (vector, _), path in self._traced(start, held).items()}
+        for move in moves:
+            held = (held | self.indices(move.hold)) - self.indices(move.release)
+            after: dict[State, list[int]] = {}
+            for (vector, left), path in layer.items():
+                packed = self.stepper.start(vector)
+                group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
+                taken = [(self.index[key], self._step(key, packed)) for key in group]
+                done = [(self.stepper.vector(one), [*path, index]) for index, one in taken if one is not None]
+                for state, longer in [((end, left), longer) for end, longer in done or [(vector, path)]]:
+                    if state not in after or len(longer) < len(after[state]):
+                        after[state] = longer
+            layer = self._traced(after, held)
+        ways = [path for (vector, _), path in layer.items() if is_wanted(vector)]
+        return [self._deed(index) for index in min(ways, key=len)] if ways else None
+
+    def _step(self, key: str, packed: Any) -> Any | None:
+        return self.stepper.step(self.index[key], packed) if key in self.index else None
+
+    def _traced(self, layer: dict[State, list[int]], held: frozenset[int]) -> dict[State, list[int]]:
+        """Return the states at rest with the steps to them."""
+        explored = self._explore(sorted(layer, key=lambda state: len(layer[state])), held)
+        found: dict[State, list[int]] = {}
+        for number, (vector, left) in enumerate(explored.ends):
+            begun, steps = explored.way(number)
+            key, whole = (self._resting(vector), left), [*layer[begun], *steps]
+            if key not in found or len(whole) < len(found[key]):
+                found[key] = whole
+        return found
+
+    def _deed(self, index: int) -> Deed:
+        instance = self.model.instances[index]
+        with self.model.active():
+            return Deed(instance.actor, instance.description)
+
+    def confirm(self, moves: Sequence[Move]) -> int:
+        """Execute the first way through the moves in plain Python too; return the number of steps compared.
+
+        Raises:
+            EngineDisagreement: A step has another result there.
+        """
+        if self.world.plain:
+            return 0
+        held, compared = self.indices(self.world.held), 0
+        vector = self.world.initial[0]
+        for move in (None, *moves):
+            packed = self.stepper.start(vector)
+            if move is not None:
+                held = (held | self.indices(move.hold)) - self.indices(move.release)
+                group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
+                packed = next((s for s in (self._step(key, packed) for key in group) if s is not None), packed)
+            while True:
+                steps = [(i, after) for i, after in self.stepper.attempts(packed) if i not in held]
+                if not steps:
+                    break
+                index, after = steps[0]
+                before = self.stepper.vector(packed)
+                plain = self.model.attempt(self.model.instances[index], before).after
+                if plain is None or after is None or self.stepper.start(plain) != after:
+                    raise EngineDisagreement(
+                        f"Plain Python and the kernel differ after {self.model.instances[index].key}."
+                    )
+                packed, compared = after, compared + 1
+            vector = self._resting(self.stepper.vector(packed))
+        return compared
