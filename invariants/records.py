@@ -80,14 +80,14 @@ def isr_has_only_own_records(cluster: Cluster, broker: Broker, topic: Topic, par
     log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
 )
 def committed_records_are_kept(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """A live leader has every committed record; without one, an ISR member has them all on its disk."""
+    """A live leader has every committed record; without one, an ISR member has, or any broker if the ISR is empty."""
     state, commits = cluster.zookeeper.state_of(topic, partition), cluster.commits[topic][partition]
     premise(state.exists and not commits.is_empty and not cluster.zookeeper.topics[topic].deletion_requested)
     is_led = any(leads(cluster, broker, topic, partition) for broker in BROKERS)
     return any(
         all(commit.record in cluster.replica_of(broker, topic, partition).log.records for commit in commits)
         for broker in BROKERS
-        if broker in state.isr and (leads(cluster, broker, topic, partition) or not is_led)
+        if leads(cluster, broker, topic, partition) or (not is_led and (not bool(state.isr) or broker in state.isr))
     )
 
 

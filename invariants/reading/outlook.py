@@ -6,21 +6,20 @@ The diagnosis is that of `inspection`; what comes next and what helps is searche
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from kwalk.invariants import records
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.model.kafka.snapshots.at_rest import Situations
+from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
-from kwalk.model.kafka.snapshots.lineage import choices_of
-from kwalk.model.kafka.snapshots.procedures import Catalogue
-from kwalk.model.kafka.snapshots.series import is_as_created
+from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, choices_of
+from kwalk.model.kafka.snapshots.procedures import START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading
@@ -114,23 +113,56 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
 def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
     """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once."""
     found = inspection or inspect_capture(capture)
-    parts, notes = parts_of(capture, damaged_topics(capture, found))
+    groups, notes, left = groups_of(capture, damaged_topics(capture, found))
+    parts = parts_of(groups)
     catalogue = Catalogue(capture, parts)
-    return Problem(
+    first = Problem(
         inspection=found,
         worlds=tuple(world_of(part, CLAIMS, HARMS) for part in parts),
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_still_served(capture, parts), *_recreated(parts), *_uncovered(found), *unseen(capture)),
+        notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture)),
         carried_out=carried_out(capture.version, found),
+        premise=_premise(parts),
+        left_out=left,
     )
+    return evolve(first, alternatives=(*_for_good(first, catalogue), *_other_choices(capture, first, groups)))
+
+
+def _premise(parts: Iterable[ClusterPart]) -> str:
+    return next((part.choice.premise for part in parts if part.choice.premise), "")
+
+
+def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionGroup]) -> Iterator[Problem]:
+    """Yield the problem for each further choice of what the logs are, or are to be."""
+    for number in range(1, max((len(group.choices) for group in groups), default=1)):
+        parts = parts_of(groups, number)
+        yield evolve(
+            first,
+            worlds=tuple(world_of(part, CLAIMS, HARMS) for part in parts),
+            procedures=Catalogue(capture, parts).procedures(),
+            what_ifs=(),
+            notes=(),
+            premise=next(g.choices[number].premise for g in groups if len(g.choices) > number),
+        )
+
+
+def _for_good(first: Problem, catalogue: Catalogue) -> Iterator[Problem]:
+    """Yield the problem without brokers that start again: they are gone for good."""
+    starts = frozenset(one.name for one in first.procedures if one.name.startswith(START_BROKER))
+    if starts:
+        left = tuple(one for one in first.procedures if one.name not in starts)
+        which = listed([name.removeprefix(START_BROKER) for name in sorted(starts)])
+        premise = f"if broker {which} is gone for good"
+        yield evolve(first, procedures=left, what_ifs=(), notes=(), premise=premise, instead_of=starts)
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
     """Return the problem whose only what-if is the deletion of each damaged topic."""
     names = [n for n in damaged_topics(capture, inspection) if n in capture.topics and n not in capture.deleting]
-    parts, _ = parts_of(capture, names)
+    groups, _, _ = groups_of(capture, names)
+    parts = parts_of(groups)
     worlds = tuple(world_of(part, CLAIMS, HARMS, deletion=True) for part in parts)
     return Problem(inspection, worlds, what_ifs=(Catalogue(capture, parts).deletion(),), describe=describe)
 
@@ -143,45 +175,62 @@ def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
     return list(dict.fromkeys(one.fields["topic"] for one in damage))
 
 
-def parts_of(capture: Capture, names: Iterable[str], most: int = MOST_PARTS) -> tuple[list[ClusterPart], list[str]]:
-    """Return the parts of some topics, and what is left out.
+@frozen
+class PartitionGroup:
+    """Partitions of a topic in one situation, with the choices of what their logs are."""
 
-    Partitions are one part if they are in the same situation on the same brokers in the same order.
+    topic: Topic
+    partitions: tuple[int, ...]
+    observed: Observed
+    lineages: Lineages
+    choices: tuple[Choice, ...]
+
+
+def groups_of(
+    capture: Capture, names: Iterable[str], most: int = MOST_PARTS
+) -> tuple[list[PartitionGroup], list[str], tuple[str, ...]]:
+    """Return the groups of partitions of some topics, notes on what is left out, and its names.
+
+    Partitions are one group if they are in the same situation on the same brokers in the same order.
     """
     situations = Situations(capture)
     orphaned = situations.orphaned()
-    parts: list[ClusterPart] = []
+    groups: list[PartitionGroup] = []
     left: list[str] = []
     for name in names:
         topic = capture.topics.get(name) or Topic(name, {}, None, 3, 0)
-        groups: dict[object, list[int]] = {}
+        alike: dict[object, list[int]] = {}
+        known: dict[int, PartitionGroup] = {}
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
             observed = situations.of(topic, partition)
             if observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost:
                 left.append(f"{topic_label(name)}-{partition}")
-            else:
-                lineages = situations.lineages(topic, partition, observed.brokers)
-                choices = choices_of(lineages, topic, partition)
-                groups.setdefault((observed.situation, observed.brokers, observed.ids, choices), []).append(partition)
-        found = {numbers[0]: situations.of(topic, numbers[0]) for numbers in groups.values()}
-        known = [identity for one in found.values() if one for identity in one.ids]
-        for numbers in groups.values():
-            one = found[numbers[0]]
-            if one is not None:
-                lineages = situations.lineages(topic, numbers[0], one.brokers)
-                choice = choices_of(lineages, topic, numbers[0])[0]
-                parts.append(
-                    ClusterPart(topic, tuple(numbers), one, tuple(dict.fromkeys([*one.ids, *known])), choice, lineages)
-                )
+                continue
+            lineages = situations.lineages(topic, partition, observed.brokers)
+            choices = choices_of(capture, lineages, topic, partition)
+            known[partition] = PartitionGroup(topic, (), observed, lineages, choices)
+            alike.setdefault((observed.situation, observed.brokers, observed.ids, choices), []).append(partition)
+        groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
     notes = []
     if left:
         notes.append(f"Not looked at, as more than {MOST_BROKERS} brokers take part or it is lost: {listed(left)}.")
-    if len(parts) > most:
-        notes.append(
-            f"Looked at: {most} of {len(parts)} groups of partitions; left out: "
-            f"{listed([part.name for part in parts[most:]])}."
-        )
-    return parts[:most], notes
+    if len(groups) > most:
+        beyond = [group.topic.name for group in groups[most:]]
+        notes.append(f"Looked at: {most} of {len(groups)} groups of partitions; left out are some of {listed(beyond)}.")
+        left += beyond
+    return groups[:most], notes, tuple(left)
+
+
+def parts_of(groups: Sequence[PartitionGroup], number: int = 0) -> list[ClusterPart]:
+    """Return the parts of groups, with the choice of a number, or the last one where there are fewer."""
+    parts = []
+    for group in groups:
+        known = [i for other in groups if other.topic.name == group.topic.name for i in other.observed.ids]
+        choice = group.choices[min(number, len(group.choices) - 1)]
+        ids = tuple(dict.fromkeys([*group.observed.ids, *known]))
+        observed = without_logs(group.observed, choice.without)
+        parts.append(ClusterPart(group.topic, group.partitions, observed, ids, choice, group.lineages))
+    return parts
 
 
 def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:
@@ -194,16 +243,6 @@ def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
                 "do not follow this plan: create the topic again with the same partitions and replicas, and recover "
                 "from a new snapshot."
             )
-
-
-def _recreated(parts: Iterable[ClusterPart]) -> Iterator[str]:
-    """Yield a warning for each topic that was created again over logs of an earlier one."""
-    found = {p.topic.name for p in parts if is_as_created(p.topic) and p.topic.topic_id and len(p.ids) > 1}
-    for name in sorted(found):
-        yield (
-            f"Topic {topic_label(name)} seems to have been created again over logs of an earlier one: to write the "
-            "earlier id makes their records those of the topic."
-        )
 
 
 def _uncovered(inspection: Inspection) -> Iterator[str]:

@@ -138,6 +138,12 @@ class Problem:
         describe: a function from the names of violated claims to a phrase for an operator.
         notes: what was assumed, and what is not covered.
         carried_out: plans that repaired the same damage in the same version of a real system.
+        premise: under which condition it is the problem, or what is wanted; a clause such as "if broker 1 is gone for
+            good", empty if there is none.
+        alternatives: the problem under other conditions, or for another end.
+        instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them.
+            Empty: it is always asked.
+        left_out: the damaged parts that have no world.
     """
 
     inspection: Inspection
@@ -147,6 +153,10 @@ class Problem:
     describe: Callable[[Any], str] = field(default=", ".join, repr=False)
     notes: tuple[str, ...] = ()
     carried_out: tuple[CarriedOutPlan, ...] = ()
+    premise: str = ""
+    alternatives: tuple[Problem, ...] = ()
+    instead_of: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
 
     def carried_out_as(self, procedures: Iterable[Procedure]) -> tuple[CarriedOutPlan, ...]:
         """Return the plans with the same steps that repaired the same damage of a real system."""

@@ -40,9 +40,14 @@ def blocks_of(recovery: Recovery, snapshot: str) -> Iterator[Block]:
             shown = ", ".join(subjects[:6]) + (f" and {len(subjects) - 6:,} more" if len(subjects) > 6 else "")
             yield Paragraph([Span(f"{kind.severity.value}: ", "faint"), f"{kind.title}: {shown}"], 2)
     yield from way_out(recovery, snapshot)
+    for other in recovery.alternatives:
+        yield Paragraph("")
+        yield Paragraph(title_of(other))
+        yield from way_out(other, snapshot)
+    searches = (recovery, *recovery.alternatives)
+    visited, seconds = sum(one.visited for one in searches), sum(one.seconds for one in searches)
     yield Paragraph(
-        f"{recovery.visited:,} states in {recovery.seconds:.0f} s; {recovery.compared} steps compared with plain "
-        "Python, no difference.",
+        f"{visited:,} states in {seconds:.0f} s; {recovery.compared} steps compared with plain Python, no difference.",
         2,
     )
 
@@ -76,7 +81,13 @@ def evidence(plan: Plan, problem: Problem) -> str:
 
 
 def title_of(recovery: Recovery) -> list[str | Span]:
-    """Return the answer in one line."""
+    """Return the answer in one line, with the condition under which it holds."""
+    first, *rest = _answer(recovery)
+    premise = recovery.problem.premise
+    return [first, f"  {premise[:1].upper()}{premise[1:]}:" if premise else "", *rest]
+
+
+def _answer(recovery: Recovery) -> list[str | Span]:
     if nothing_planned(recovery):
         return [strong("NO PLAN", "open"), "  Plans do not cover what is wrong; `kwalk inspect` names the way out."]
     if repairs_itself(recovery):
@@ -86,18 +97,20 @@ def title_of(recovery: Recovery) -> list[str | Span]:
         return [strong("NOTHING TO DO", "good"), "  No topic is damaged."]
     if recovery.plan is not None:
         steps = len(recovery.plan.procedures)
-        return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {_safe(recovery.plan)}."]
+        rest = "; it is for the parts that were looked at, see below" if recovery.problem.left_out else ""
+        return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {_safe(recovery.plan)}{rest}."]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "bad"), "  Every sequence that was tried can be defeated by one fault."]
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
 
 
 def _safe(plan: Plan) -> str:
-    """Return what may happen meanwhile."""
+    """Return what a plan keeps, and what may happen meanwhile."""
+    keeps = "no acknowledged record is lost, none of another topic comes in, and no last copy goes, though "
     if plan.at_any_moment:
-        return "safe though a broker crashes or the controller fails over at any moment"
+        return f"{keeps}a broker crashes or the controller fails over at any moment"
     return (
-        "safe though a broker crashes or the controller fails over when the cluster is at rest after a step; within a "
+        f"{keeps}a broker crashes or the controller fails over when the cluster is at rest after a step; within a "
         "step was not searched to the end (increase --seconds)"
     )
 

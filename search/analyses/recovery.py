@@ -29,6 +29,8 @@ from kwalk.search.base.progress import Progress, Report, silent
 
 SECONDS = 120.0
 """The default time budget of a plan."""
+LEAST_SECONDS = 10.0
+"""What an alternative has at least."""
 DOWNTIME = 20
 """What a procedure costs in addition if users notice it."""
 MOST_COST = 60
@@ -178,6 +180,7 @@ class Recovery:
         seconds: how long it took.
         visited: how many states were visited.
         compared: how many steps were compared with plain Python.
+        alternatives: the results for the problem's alternatives.
     """
 
     problem: Problem
@@ -189,6 +192,7 @@ class Recovery:
     seconds: float = 0.0
     visited: int = 0
     compared: int = 0
+    alternatives: tuple[Recovery, ...] = ()
 
 
 Beliefs = tuple[Belief, ...]
@@ -208,7 +212,15 @@ def plan_recovery(
     Raises:
         NeverAtRest: A bound of the model is in the way.
     """
-    return _Planner(problem, _Clock(seconds or SECONDS, report, "recover")).recovery(faults)
+    began, budget = time.monotonic(), seconds or SECONDS
+    found = _Planner(problem, _Clock(budget, report, "recover")).recovery(faults)
+    used = {one.name for one in found.plan.procedures} if found.plan else set()
+    asked = [one for one in problem.alternatives if not one.instead_of or one.instead_of & used]
+    others = []
+    for alternative in asked:
+        left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
+        others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
+    return evolve(found, alternatives=tuple(others))
 
 
 class _Planner:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, FAULT
 from kwalk.model.kafka.broker.kafka_server import end_process
-from kwalk.model.kafka.domains import BROKERS, LATE_COPIES, PARTITIONS, RESTARTS, Broker
+from kwalk.model.kafka.controller.controller_context import EventKind
+from kwalk.model.kafka.domains import BROKERS, FAILOVERS, LATE_COPIES, PARTITIONS, RESTARTS, Broker
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import LOST_REQUESTS, OVERTAKING_REQUESTS
+from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed
 from kwalk.model.language import Mark, action, require
 
 
@@ -16,6 +18,19 @@ def crash(cluster: Cluster, broker: Broker) -> None:
     require(cluster.is_up(broker) and cluster.stops < RESTARTS)
     cluster.stops += 1
     end_process(cluster, broker)
+
+
+@action(by=FAULT, description="the controller's session ends, and it gets another one")
+def end_controller_session(cluster: Cluster) -> None:
+    """As a deletion of /controller that some broker notices: with its next session the owner itself tries to be elected.
+
+    That its registration as a broker ends, too, is left out.
+    """
+    require(cluster.zookeeper.controller is not None and cluster.controller_deletions < FAILOVERS)
+    require(any(cluster.zookeeper.watches[broker].controller for broker in BROKERS))
+    cluster.controller_deletions += 1
+    cluster.zookeeper.controller = None
+    controller_changed(cluster, EventKind.REELECT)
 
 
 @action(

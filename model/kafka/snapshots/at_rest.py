@@ -10,7 +10,7 @@ A capture is taken to be of a cluster at rest: requests in flight cannot be capt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 from attrs import evolve, frozen
@@ -76,6 +76,7 @@ class BrokerSituation:
             a cache.
         cached_id: the number of the topic id in its metadata cache.
         earlier: whether its log is one of an earlier topic of the name, which refuses all requests.
+        offline: whether its process runs, and the disk of the log has failed: for the partition it counts as down.
     """
 
     alive: bool
@@ -90,6 +91,7 @@ class BrokerSituation:
     cached: tuple[int | None, bool] | None
     cached_id: int | None
     earlier: bool = False
+    offline: bool = False
 
 
 @frozen
@@ -129,6 +131,16 @@ class Observed:
     situation: Situation
     brokers: tuple[int, ...]
     ids: tuple[str, ...]
+
+
+def without_logs(observed: Observed, brokers: Collection[int]) -> Observed:
+    """Return what is observed if some brokers, which are down, have no log of the partition."""
+    numbers = {number for number, real in enumerate(observed.brokers) if real in brokers}
+    known = tuple(
+        evolve(one, directory=False, file=None, has_epoch=None) if number in numbers else one
+        for number, one in enumerate(observed.situation.brokers)
+    )
+    return evolve(observed, situation=evolve(observed.situation, brokers=known))
 
 
 @frozen
@@ -176,19 +188,23 @@ class Situations:
         """Return the situation of a partition; None if more brokers take part than the model has room for."""
         capture, state = self.capture, topic.states.get(partition)
         replicas = topic.partitions.get(partition, ())
-        members = _members(replicas, state, self.hosts.get((topic.name, partition), ()), capture.controller)
+        offline = offline_replicas(capture, topic, partition)
+        controller = self._controller_but(offline)
+        members = _members(replicas, state, self.hosts.get((topic.name, partition), ()), controller)
         if len(members) > MOST_BROKERS:
             return None
-        caches = [capture.brokers[b].cache for b in members]
+        caches = [None if b in offline else capture.brokers[b].cache for b in members]
         cached_ids = [cache.topic_ids.get(topic.name) if cache else None for cache in caches]
-        directories = [capture.directory(b, topic.name, partition) for b in members]
+        directories = [
+            Directory(topic.topic_id) if b in offline else capture.directory(b, topic.name, partition) for b in members
+        ]
         ids = _distinct([topic.topic_id, *cached_ids, *(d.topic_id if d else None for d in directories)])
         isr = state.isr if state else ()
         found = tuple(
             BrokerSituation(
-                alive=capture.brokers[b].alive,
-                registered=b in self.registered,
-                controller=b == capture.controller,
+                alive=capture.brokers[b].alive and b not in offline,
+                registered=b in self.registered and b not in offline,
+                controller=b == controller,
                 replica=b in replicas,
                 in_isr=b in isr,
                 leads=state is not None and state.leader == b,
@@ -198,6 +214,7 @@ class Situations:
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
                 earlier=state is not None and self._refuses_all(topic, directory),
+                offline=b in offline,
             )
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
         )
@@ -212,6 +229,13 @@ class Situations:
             found,
         )
         return Observed(situation, members, ids)
+
+    def _controller_but(self, offline: Collection[int]) -> int | None:
+        """Return the controller; another broker stands in for one that counts as down."""
+        capture = self.capture
+        if capture.controller is None or capture.controller not in offline:
+            return capture.controller
+        return next((b for b in capture.live if b in self.registered and b not in offline), None)
 
     def _has_epoch(self, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
         """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
@@ -279,6 +303,29 @@ def _is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
     if directory is None or topic.topic_id is None or not is_as_created(topic):
         return False
     return directory.topic_id not in (None, topic.topic_id)
+
+
+def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
+    """Return the replicas on failed disks: their brokers run, have no directory of the partition, and metadata says so.
+
+    Kafka: MetadataCache.getPartitionMetadata: offline replicas are those on brokers that are down, or on offline log
+    directories (KIP-112).
+    """
+    named = {
+        b
+        for broker in capture.brokers.values()
+        if broker.alive and broker.cache
+        for known in [broker.cache.partitions.get(topic.name, {}).get(partition)]
+        if known
+        for b in known.offline
+    }
+    failed = {b.id for b in capture.brokers.values() if any(root.is_offline for root in b.roots)}
+    up = set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ()))
+    return frozenset(
+        b
+        for b in up & (named | failed)
+        if capture.brokers[b].seen and capture.directory(b, topic.name, partition) is None
+    )
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import combinations
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import listed
 
 
 class Relation(Enum):
@@ -115,7 +116,7 @@ class LineageCase:
     Attributes:
         logs: for each broker of a situation what its log has; None without a directory.
         leader_epoch: the leader epoch in ZooKeeper, in the numbers of this case.
-        committed: which brokers' logs have all that was acknowledged; empty if nothing was, or nothing is known of it.
+        committed: the numbers of the brokers whose logs have all that was acknowledged; empty if no log has anything.
     """
 
     logs: tuple[LogContent | None, ...]
@@ -127,11 +128,17 @@ class LineageCase:
 class Choice:
     """Which lineage a partition is to have, and the cases of what its logs are.
 
-    `keeps` names the brokers whose logs have it; none if it is an empty log that the topic begins with.
+    Attributes:
+        keeps: the brokers whose logs have it; none if it is an empty log that the topic begins with.
+        cases: the cases.
+        premise: a clause that says what is wanted, or what must be true; empty if there is no other choice.
+        without: brokers whose assumed logs do not exist: their disks are those of others.
     """
 
     keeps: tuple[int, ...]
     cases: tuple[LineageCase, ...]
+    premise: str = ""
+    without: frozenset[int] = frozenset()
 
 
 @frozen
@@ -160,8 +167,25 @@ class Lineages:
         """Yield the ways in which groups may form lineages, each as tuples of groups."""
         for parts in _set_partitions(tuple(range(len(self.groups)))):
             together = (frozenset(pair) for part in parts for pair in combinations(part, 2))
-            if not any(pair in self.unrelated for pair in together) and len(parts) <= MOST_LINEAGES:
+            if not any(pair in self.unrelated for pair in together):
                 yield parts
+
+    def without(self, brokers: Iterable[int]) -> Lineages:
+        """Return the lineages if some logs do not exist."""
+        gone = set(brokers)
+        left = {number: tuple(b for b in group if b not in gone) for number, group in enumerate(self.groups)}
+        places = {number: place for place, number in enumerate(n for n, group in left.items() if group)}
+        return evolve(
+            self,
+            logs={b: log for b, log in self.logs.items() if b not in gone},
+            groups=tuple(group for group in left.values() if group),
+            unrelated={
+                frozenset(places[n] for n in pair): fact
+                for pair, fact in self.unrelated.items()
+                if pair <= places.keys()
+            },
+            earlier={places[n]: fact for n, fact in self.earlier.items() if n in places},
+        )
 
 
 def lineages_of(
@@ -236,41 +260,84 @@ def _set_partitions(items: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], .
             yield (*parts[:place], (first, *part), *parts[place + 1 :])
 
 
-def choices_of(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
-    """Return which lineages the partition may be meant to have.
+def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
+    """Return which lineages the partition may be meant to have, and which disks may be whose.
 
-    It is that of the logs of ISR members; without such a log, that of each group of logs. Where all logs of ISR members
-    are of an earlier topic of the name, the operator has the choice: to keep them, or to begin with an empty log.
+    The lineage is that of the logs of ISR members; without such a log, that of each group of logs. Where all logs of
+    ISR members are of an earlier topic of the name, the operator has the choice: to keep them, or to begin with an
+    empty log. A running broker that is no replica and has a log may have the disk of a replica that is gone.
 
     Args:
+        capture: The capture.
         lineages: The logs of the partition.
         topic: The topic.
         partition: The partition.
 
     Returns:
-        The choices: first what the logs have; none without a log.
+        The choices, one at least: first that the disk is the same, then what the logs have.
     """
+    same = same_disks(capture, topic, partition)
+    if same:
+        left = lineages.without(same.values())
+        own = tuple({group for broker in same if (group := left.group_of(broker)) is not None})
+        which = listed([f"broker {broker} is that of broker {old}" for broker, old in same.items()])
+        first = _choice(left, topic, partition, own[:1], f"if the disk of {which}, which has got another id")
+        given = _choices(lineages, topic, partition)
+        others = [evolve(one, premise=one.premise or "if the replicas have disks of their own") for one in given]
+        return (evolve(first, without=frozenset(same.values())), *others)
+    return _choices(lineages, topic, partition)
+
+
+def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
     state = topic.states.get(partition)
-    isr = () if state is None else state.isr
-    in_isr = {group for b in isr if (group := lineages.group_of(b)) is not None}
+    in_isr = {g for b in (state.isr if state else ()) if (g := lineages.group_of(b)) is not None}
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
     kept = [group for group in wanted if group not in lineages.earlier] or wanted
-    found = [_choice(lineages, topic, partition, (group,)) for group in kept]
-    if kept and all(group in lineages.earlier for group in kept):
-        found.append(_choice(lineages, topic, partition, ()))
+    if not kept:
+        return (_choice(lineages, topic, partition, ()),)
+    can_be_empty = all(group in lineages.earlier for group in kept)
+    named = len(kept) + can_be_empty > 1
+    label = topic_label(topic.name)
+    found = []
+    for group in kept:
+        held = listed([str(b) for b in lineages.groups[group]])
+        which = f"to keep the records that topic {label} has on broker {held}" if named else ""
+        found.append(_choice(lineages, topic, partition, (group,), which))
+    if can_be_empty:
+        found.append(_choice(lineages, topic, partition, (), f"to begin topic {label} with empty logs"))
     return tuple(found)
 
 
-def _choice(lineages: Lineages, topic: Topic, partition: int, own: tuple[int, ...]) -> Choice:
+def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the running brokers whose disk may be that of a replica that is gone, which they name.
+
+    A broker that has got another id finds the logs of its old id on its disk. It is no replica of them, and of the old
+    id neither a registration nor a directory is seen. A log of another topic id is no such log.
+    """
+    found: dict[int, int] = {}
+    for old in topic.partitions.get(partition, ()):
+        gone = capture.brokers[old]
+        for broker in capture.brokers.values() if not gone.alive and not (gone.seen and gone.directories) else ():
+            log = capture.directory(broker.id, topic.name, partition)
+            is_foreign = (
+                log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
+            )
+            is_stray = broker.alive and broker.seen and broker.id not in topic.partitions[partition]
+            if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
+                found[broker.id] = old
+    return found
+
+
+def _choice(lineages: Lineages, topic: Topic, partition: int, own: tuple[int, ...], premise: str = "") -> Choice:
     keeps = tuple(b for group in own for b in lineages.groups[group])
     cases: dict[LineageCase, None] = {}
     for parts in lineages.partitions():
         together = next((set(part) for part in parts if set(own) & set(part)), set())
         others = [part for part in parts if not set(part) & together]
         numbers = dict.fromkeys(together, OWN)
-        numbers |= {group: (0, OTHER)[place] for place, part in enumerate(others) for group in part}
+        numbers |= {group: (0, OTHER)[min(place, 1)] for place, part in enumerate(others) for group in part}
         cases.update(dict.fromkeys(_cases(lineages, topic, partition, numbers)))
-    return Choice(keeps, tuple(cases))
+    return Choice(keeps, tuple(cases), premise)
 
 
 def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[int, int]) -> Iterator[LineageCase]:
@@ -298,7 +365,8 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 epochs, lineage = _epochs(logs[b], bounds, ranks), number_of[b]
                 began_apart = lineage == OWN and reference is not None and _begin_apart(logs[reference], logs[b])
                 contents.append(LogContent(epochs, (OTHER if began_apart else lineage,) * len(epochs)))
-        yield LineageCase(tuple(contents), ranks[epoch], frozenset(same if common else ()))
+        holders = frozenset(lineages.brokers.index(b) for b in same) if common else frozenset()
+        yield LineageCase(tuple(contents), ranks[epoch], holders)
 
 
 def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:

@@ -15,6 +15,7 @@ from attrs import evolve
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.lineage import same_disks
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
@@ -25,6 +26,8 @@ REST = (
     "wait until kafka-topics.sh --bootstrap-server BROKER --describe --under-replicated-partitions prints nothing new, "
     "then take a snapshot"
 )
+START_BROKER = "start-broker "
+"""How the names of steps begin that start a broker which is down, as it was."""
 BY_ITSELF = "happens by itself"
 ROUTINE = "a routine restart"
 OPERATOR_ONLY = "needs an operator or a client"
@@ -48,13 +51,16 @@ class Catalogue:
     def procedures(self) -> tuple[Procedure, ...]:
         """Return what an operator can do, the cheapest first."""
         live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        down = [b for b in self.brokers if not self.capture.brokers[b].alive]
+        gone = {broker for part in self.parts for broker in part.choice.without}
         found = [
             *(self._write_id(topic, identity) for topic in self.topics for identity in self._ids(topic)),
             self._fail_over(),
-            *(self._start(b) for b in self.brokers if not self.capture.brokers[b].alive),
+            *(self._start_broker(b) for b in down if b not in gone),
+            *(self._repair_disk(b) for b in self._failed_disks()),
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
-            *(self._replace_disk(b) for b in self.brokers if not self.capture.brokers[b].alive),
-            *(self._set_id(*pair) for pair in dict.fromkeys(self._same_disk())),
+            *(self._replace_disk(b) for b in down),
+            *(self._set_id(*pair) for pair in self._same_disk().items()),
             *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
             *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
             *(self._restart((b,)) for b in live),
@@ -72,14 +78,16 @@ class Catalogue:
                 if len(live) > 1:
                     yield self._remove_files(topic, live)
             yield from (
-                self._move_directories(topic, b) for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)
+                self._move_directories(topic, b)
+                for b in self.brokers
+                if self._strays(topic, b) or self._apart(topic, b)
             )
 
     def _ids(self, topic: Topic) -> list[str]:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
             return []
         found = {identity for part in self.parts if part.topic.name == topic.name for identity in part.ids}
-        return sorted(found)
+        return sorted(found - {topic.topic_id})
 
     def _strays(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions of which a broker has a directory and is no replica."""
@@ -125,12 +133,12 @@ class Catalogue:
             risk="for about a second no leader is elected; producers and consumers continue",
         )
 
-    def _start(self, broker: int) -> Procedure:
+    def _start_broker(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
-            return (_start(part.number(broker)),)
+            return (_start(part, broker),)
 
         return Procedure(
-            f"start-broker {broker}",
+            f"{START_BROKER}{broker}",
             f"Start broker {broker}.",
             self._in_each_part(moves),
             cost=1,
@@ -142,7 +150,7 @@ class Catalogue:
 
     def _restart(self, brokers: Sequence[int]) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
-            return tuple(move for b in brokers for move in (_stop(part, b), _start(part.number(b))))
+            return tuple(move for b in brokers for move in (_stop(part, b), _start(part, b)))
 
         one = len(brokers) == 1
         what = brokers_in_words(brokers) if one else f"{brokers_in_words(brokers)}, one after the other"
@@ -165,7 +173,7 @@ class Catalogue:
                 number = part.number(broker)
                 own = part.topic.name == topic.name and number is not None
                 remove = Move(((f"remove_metadata_files({number})",),)) if own else NOTHING
-                found += [_stop(part, broker), remove, _start(number)]
+                found += [_stop(part, broker), remove, _start(part, broker)]
             return tuple(found)
 
         label = topic_label(topic.name)
@@ -195,7 +203,7 @@ class Catalogue:
             number = part.number(broker)
             own = part.topic.name == topic.name and number is not None and part.partitions[0] in moved
             move = Move(((f"move_directory_away({number}, 0, 0)",),)) if own else NOTHING
-            return (*((_stop(part, broker),) if is_up else ()), move, _start(number))
+            return (*((_stop(part, broker),) if is_up else ()), move, _start(part, broker))
 
         label = topic_label(topic.name)
         names = [f"{label}-{number}" for number in moved]
@@ -217,7 +225,8 @@ class Catalogue:
                 f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR",
                 *START,
             ),
-            before=f"{listed(what)} (kafka-topics.sh --bootstrap-server BROKER --describe), and {self._others_up(broker)}",
+            before=f"{listed(what)} (kafka-topics.sh --bootstrap-server BROKER --describe), and "
+            f"{self._others_up(broker)}",
             after=REST,
             risk=("the broker copies the leader's log; " if others else "")
             + "records in these directories are no longer served; keep the backup as long as they may be needed",
@@ -241,7 +250,7 @@ class Catalogue:
     def _replace_disk(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number = part.number(broker)
-            return (NOTHING if number is None else Move(((f"replace_disk({number})",),)), _start(number))
+            return (NOTHING if number is None else Move(((f"replace_disk({number})",),)), _start(part, broker))
 
         return Procedure(
             f"start-empty-broker {broker}",
@@ -260,7 +269,7 @@ class Catalogue:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             source, target = part.number(broker), part.number(wanted)
             change = NOTHING if None in (source, target) else Move(((f"set_broker_id({source}, {target})",),))
-            return (_stop(part, broker), change, _start(target))
+            return (_stop(part, broker), change, _start(part, wanted))
 
         return Procedure(
             f"set-broker-id {broker} {wanted}",
@@ -276,8 +285,8 @@ class Catalogue:
             before=f"the disk of broker {broker} is that of broker {wanted}, which has got another id (a lost "
             f"meta.properties, a new container); no other process has the id {wanted}",
             after=REST,
-            risk=f"if broker {wanted} comes back with a disk of its own, two brokers have one id: the later one does not "
-            "start",
+            risk=f"if broker {wanted} comes back with a disk of its own, two brokers have one id: the later one does "
+            "not start",
         )
 
     def _elect_unclean(self, topic: Topic) -> Procedure:
@@ -301,19 +310,41 @@ class Catalogue:
             risk="records that the elected replica lacks are lost",
         )
 
+    def _failed_disks(self) -> list[int]:
+        known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in self.parts)
+        return sorted({broker for brokers in known for broker, one in brokers if one.offline})
+
     def _leaderless(self, topic: Topic) -> bool:
         live = {b.id for b in self.capture.brokers.values() if b.alive}
         return any(not live & set(state.isr) for state in topic.states.values())
 
-    def _same_disk(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs of a running broker with stray logs, and a broker that is down and has replicas of them."""
-        for topic in self.topics:
-            for broker in self.brokers:
-                for number in self._strays(topic, broker) if self.capture.brokers[broker].alive else ():
-                    for other in topic.partitions.get(number, ()):
-                        gone = self.capture.brokers[other]
-                        if not gone.alive and (not gone.seen or not gone.directories):
-                            yield broker, other
+    def _same_disk(self) -> dict[int, int]:
+        """Return the brokers whose disk is that of a broker which is down, by the choices of the parts."""
+        found: dict[int, int] = {}
+        for part in self.parts:
+            pairs = same_disks(self.capture, part.topic, part.partitions[0])
+            found |= {broker: old for broker, old in pairs.items() if old in part.choice.without}
+        return found
+
+    def _repair_disk(self, broker: int) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            return (_stop(part, broker), _start(part, broker, repaired=True))
+
+        return Procedure(
+            f"repair-disk {broker}",
+            f"Repair the disk of broker {broker} that has failed, and restart the broker.",
+            self._in_each_part(moves),
+            cost=3,
+            commands=(
+                *STOP,
+                "# mount the log directory again, with the logs that it had; a broker starts without one that fails",
+                *START,
+            ),
+            before="the disk can be read: the logs on it are those that it had; "
+            "grep 'Stopping serving logs in dir' logs/server.log names the log directory",
+            after=REST,
+            risk="with an empty disk in its place, the broker leads with empty logs, and the records are lost",
+        )
 
     def _foreign(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions that have a broker in the ISR, and not among their replicas."""
@@ -396,13 +427,13 @@ class Catalogue:
             self._what_if(
                 "all brokers restart in turn",
                 ROUTINE,
-                lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part.number(b)))),
+                lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part, b))),
             ),
         ]
         return tuple(found)
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
-        return self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part.number(broker))))
+        return self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part, broker)))
 
     def deletion(self) -> WhatIf:
         """Return the deletion of a topic; the worlds have it."""
@@ -417,7 +448,7 @@ class Catalogue:
 
 def _stop(part: ClusterPart, broker: int) -> Move:
     """Stop a broker by controlled shutdown; without a controller that can help, its process is ended."""
-    number = part.number(broker)
+    number = _serving(part, broker)
     if number is None:
         return NOTHING
     count = len(part.observed.brokers)
@@ -428,13 +459,21 @@ def _stop(part: ClusterPart, broker: int) -> Move:
 
 
 def _crash(part: ClusterPart, broker: int) -> Move:
-    number = part.number(broker)
+    number = _serving(part, broker)
     if number is None:
         return NOTHING
     return Move(((f"crash({number})",),), hold=frozenset({f"restart({number})"}))
 
 
-def _start(number: int | None) -> Move:
+def _serving(part: ClusterPart, broker: int) -> int | None:
+    """Return the number of a broker in a part; None if it takes no part, or its log is on a disk that has failed."""
+    number = part.number(broker)
+    return None if number is None or part.observed.situation.brokers[number].offline else number
+
+
+def _start(part: ClusterPart, broker: int, *, repaired: bool = False) -> Move:
+    """Start a broker; a log on a failed disk is there again only if the disk is repaired."""
+    number = part.number(broker) if repaired else _serving(part, broker)
     if number is None:
         return NOTHING
     return Move(((f"restart({number})",),), release=frozenset({f"restart({number})"}))

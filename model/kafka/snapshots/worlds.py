@@ -21,7 +21,7 @@ from attrs import frozen
 
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
-from kwalk.model.kafka.clients import operator, repair
+from kwalk.model.kafka.clients import faults, operator, repair
 from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.at_rest import (
@@ -96,7 +96,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     count = len(situation.brokers)
     scope = scope_of_situation(situation, tuple(range(count)), needs)
     steps = [*actions.FAULTS, *actions.REPAIRS, *actions.CONTROLLER, *actions.BROKER]
-    steps += [replica_fetcher_thread.fetch, operator.write_topic_id]
+    steps += [faults.end_controller_session, replica_fetcher_thread.fetch, operator.write_topic_id]
     steps += [repair.move_directory_away, repair.replace_disk, repair.set_broker_id, repair.elect_unclean]
     steps += [*actions.DELETION, *actions.BY_HAND] if needs.deletion else []
     steps += [one for one in actions.REASSIGNMENT if one.by.system] if needs.reassignment else []
@@ -143,7 +143,9 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
     """Return the initial function: a state for each possibility that the capture leaves open."""
     situation = part.observed.situation
     arranged = arrangements_of(situation, needs, ids=len(part.ids))
-    possible = [partial(_with_logs, arranged=a, situation=situation, case=c) for a in arranged for c in part.choice.cases]
+    possible = [
+        partial(_with_logs, arranged=a, situation=situation, case=c) for a in arranged for c in part.choice.cases
+    ]
     names = {f"possibility_{number}": number for number in range(len(possible))}
     choice = Enum("Possibility", names)  # type: ignore[misc]
 
@@ -154,9 +156,7 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
     return snapshot
 
 
-def _with_logs(
-    cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation, case: LineageCase
-) -> None:
+def _with_logs(cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation, case: LineageCase) -> None:
     arranged(cluster)
     arrange_lineage(cluster, situation, case)
 
@@ -187,7 +187,7 @@ def world_of(
         claims=model.properties,
         harms=frozenset(harms),
         held=frozenset(held),
-        faults=(*(f"crash({number})" for number in numbers), "delete_controller()"),
+        faults=(*(f"crash({number})" for number in numbers), "end_controller_session()"),
         plain=deletion,
         counters=COUNTERS,
         ranked=_epochs(model),
