@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import first_replica
-from kwalk.model.kafka.broker.partition import can_fetch
+from kwalk.model.kafka.broker.partition import can_fetch, sends_id_of
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
@@ -75,10 +75,14 @@ def isr_members_live(cluster: Cluster, broker: Broker, topic: Topic, partition: 
     log="INCONSISTENT_TOPIC_ID or UNKNOWN_TOPIC_ID in responses to Fetch",
 )
 def leader_answers_fetches_by_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """Since 3.1 (KIP-516): a leader's log has the topic id by which consumers ask for it, which is ZooKeeper's."""
-    replica, topic_id = cluster.replica_of(broker, topic, partition), cluster.zookeeper.topics[topic].topic_id
-    premise(bool(FETCH_BY_TOPIC_ID) and cluster.is_up(broker) and replica.is_leader and topic_id is not None)
-    return replica.topic_id in (None, topic_id)
+    """Since 3.1 (KIP-516): a leader's log has the topic id by which consumers ask for it.
+
+    They get it from metadata caches, which have what the controller has sent last, whatever ZooKeeper has by now.
+    """
+    replica = cluster.replica_of(broker, topic, partition)
+    premise(bool(FETCH_BY_TOPIC_ID) and cluster.is_up(broker) and replica.is_leader and replica.topic_id is not None)
+    premise(cluster.zookeeper.topics[topic].exists)
+    return sends_id_of(cluster, replica, topic)
 
 
 @when_quiescent(

@@ -61,8 +61,8 @@ LEADER_REFUSES_MIXED = evolve(
     LEADER_REFUSES,
     name="leader-refuses-mixed-topic-ids",
     title="the leader refuses ZooKeeper's topic id, and replicas have different ones",
-    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
-    "every broker, one at a time",
+    way_out="no id in the znode fits all replicas: kwalk recover says which logs to move away, or which brokers to "
+    "restart without partition.metadata",
     cause=GREW,
 )
 LEADER_REFUSES_IN_MEMORY = evolve(
@@ -103,8 +103,8 @@ FETCH_REFUSED_MIXED = evolve(
     FETCH_REFUSED,
     name="fetch-by-id-refused-mixed-topic-ids",
     title="the leader refuses fetches that name ZooKeeper's topic id, and replicas have different ones",
-    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
-    "every broker, one at a time",
+    way_out="no id in the znode fits all replicas: kwalk recover says which logs to move away, or which brokers to "
+    "restart without partition.metadata",
     cause=GREW,
 )
 REPLICA_REFUSES = FindingKind(
@@ -115,7 +115,7 @@ REPLICA_REFUSES = FindingKind(
     now="acks=all fails where min.insync.replicas needs the replica",
     later="when the remaining ISR members stop, the partition has no leader",
     way_out="write the id that the replicas have back into the topic's znode and fail the controller over; where "
-    "replicas have different ids, remove partition.metadata and restart every broker",
+    "replicas have different ids, kwalk recover says which logs to move away",
     story=REPAIR,
     log=REFUSAL,
     cause=ERASED,
@@ -128,7 +128,7 @@ STALE_IN_ISR = evolve(
     now="acks=all times out; records with acks=1 are on the other replicas only",
     later="the leader removes the member from the ISR replica.lag.time.max.ms after the first record that it lacks; a "
     "member that is elected before does not lead",
-    way_out="where the earlier records are not needed: stop the broker, remove the directory, and start it",
+    way_out="stop the broker, move the directory away, and start it",
     story=STRAY,
     cause="the topic was created again, and the broker has the log of the earlier one",
 )
@@ -141,8 +141,8 @@ EARLIER_LOG = FindingKind(
     "different records at one offset",
     later="as brokers restart and leaders change, earlier records return or logs are truncated; 3.0 and later refuse "
     "the log once they have restarted",
-    way_out="decide which records are wanted; on brokers with the other ones: stop the broker, remove the directory, "
-    "and start it",
+    way_out="decide which records are wanted; on brokers with the other ones: stop the broker, move the directory "
+    "away, and start it",
     story=STRAY,
     log=deletion.no_stray.log,
     cause="the topic was deleted while the broker was down, or removed by hand, and created again; brokers up to 2.8 "
@@ -159,6 +159,115 @@ DEAD_IN_ISR = FindingKind(
     log=partitions.isr_members_live.log,
     cause="the broker has just stopped, or no controller has noticed that it did",
 )
+OFFLINE_LOG = FindingKind(
+    "offline-log-directory",
+    BROKEN,
+    "a replica is on a disk that has failed: its broker runs",
+    ("partition_has_a_live_isr_member", "replicas_converge"),
+    now="the replica serves nothing; where it is the only one in the ISR, clients get LEADER_NOT_AVAILABLE",
+    later="it stays so until the broker is restarted with its disk; an unclean election loses records",
+    way_out="repair the disk, with the logs that it had, and restart the broker",
+    log="server.log, ERROR: Stopping serving logs in dir … (KafkaStorageException, KAFKA_STORAGE_ERROR)",
+    cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+    grep=("grep 'Stopping serving logs in dir' logs/server.log*",),
+)
+ANOTHER_ID = FindingKind(
+    "replica-under-another-broker-id",
+    BROKEN,
+    "no leader: the replica's broker is gone, and another broker has a log of the partition",
+    ("partition_has_a_live_isr_member",),
+    now="clients get LEADER_NOT_AVAILABLE",
+    later="it lasts until a broker with the replica's id and log starts",
+    way_out="if the disk is the same, give the broker its earlier id again (broker.id, meta.properties); do not remove "
+    "the directory",
+    log="server.log of the broker: Configured broker.id … doesn't match stored broker.id … in meta.properties; or none",
+    cause="a broker has got another id with the same disk: a lost meta.properties, a container under a new host name",
+)
+EMPTY_ISR = FindingKind(
+    "empty-isr",
+    BROKEN,
+    "no leader: the ISR is empty",
+    ("partition_has_a_live_isr_member",),
+    now="clients get LEADER_NOT_AVAILABLE",
+    later="no broker that starts ends it, as none is in the ISR",
+    way_out="an unclean election, or a state znode that names the replica with the most records: records that it lacks "
+    "are lost; compare the logs first",
+    log="state-change.log: Failed to elect leader for partition … under strategy OfflinePartitionLeaderElection…",
+    cause="the state znode was written by hand, or the last ISR member's disk failed while unclean elections are off",
+    grep=("grep 'Failed to elect leader for partition' logs/state-change.log* logs/controller.log*",),
+)
+DIVERGED = FindingKind(
+    "replicas-diverged",
+    BROKEN,
+    "replicas in the ISR have different records at one offset",
+    (),
+    now="consumers read other records after a change of leader",
+    later="no request corrects it: logs are compared by leader epochs, not by records",
+    way_out="decide which records are wanted; on a broker with the other ones: stop it, move the directory away, and "
+    "start it",
+    story=STRAY,
+    log="none: kafka-dump-log.sh --files … --deep-iteration of two replicas shows it",
+    cause="a replica took a log of an earlier topic of the name for its own",
+)
+NO_BROKER_IS_CONTROLLER = FindingKind(
+    "controller-is-no-broker",
+    LATENT,
+    "/controller names a node that is no broker of this cluster",
+    ("controller_lives",),
+    now="if it is a KRaft controller of a migration, it works; if it is what a process that is gone has left, topics "
+    "are not created, and no leader is elected when a broker stops",
+    later="the same",
+    way_out="do not delete /controller before you know: in a migration that begins a rollback. Look for "
+    "kraftControllerEpoch in it, and for /migration: get /controller, get /migration in ZooKeeper",
+    log="none: get /controller in ZooKeeper shows a brokerid that /brokers/ids does not have",
+    cause="a migration to KRaft; or the session of a broker that was removed has not ended",
+)
+LOG_WITHOUT_ID = FindingKind(
+    "log-without-topic-id",
+    NOTE,
+    "a log has no topic id, and its topic has one",
+    (),
+    now="nothing",
+    later="a later topic of the name takes the log for its own; in a migration to KRaft a broker stops on it",
+    way_out="restart the broker of the log: it writes the id with the next LeaderAndIsr request; then inspect again",
+    cause="the log was created before 2.8, or partition.metadata was removed",
+)
+DOWN_WITH_ANOTHER_LOG = FindingKind(
+    "down-broker-has-another-log",
+    LATENT,
+    "a broker that is down has a log with another topic id than ZooKeeper",
+    ("replica_id_matches_zookeeper", "isr_has_only_own_records"),
+    now="nothing while it is down",
+    later="when it starts, a broker of 3.0 and later refuses the log: under-replicated for good; one of 2.8 takes it "
+    "for its own, and replicas have different records at one offset",
+    way_out="before it starts, move the directory away",
+    story=STRAY,
+    log=REFUSAL,
+    cause="the topic was deleted, or removed by hand, and created again while the broker was down",
+    grep=REFUSAL_GREP,
+)
+ISR_REPEATS = FindingKind(
+    "isr-repeats-a-broker",
+    LATENT,
+    "the ISR of a partition names a broker more than once",
+    (),
+    now="nothing",
+    later="min.insync.replicas counts the broker twice",
+    way_out="restart the leader: its next change of the ISR writes each broker once",
+    log="none: kafka-topics.sh --describe shows a broker twice under Isr",
+    cause="the state znode was written by hand",
+)
+REASSIGNMENT_WAITS = FindingKind(
+    "reassignment-waits",
+    LATENT,
+    "a reassignment waits for a broker that is down",
+    (),
+    now="the partition has the replicas of both assignments",
+    later="it lasts until the broker starts; a topic that is deleted meanwhile waits, too",
+    way_out="start the broker; if it is gone for good, cancel the reassignment (kafka-reassign-partitions.sh --cancel)",
+    story="docs/stories/reassignment.md",
+)
+
 PARTITION_LOST = FindingKind(
     "partition-lost",
     BROKEN,
@@ -243,8 +352,8 @@ IDS_MIXED = evolve(
     ID_DIFFERS,
     name="topic-ids-mixed",
     title="replicas of one topic have different topic ids",
-    way_out="no id in the znode fits all replicas: remove partition.metadata of the topic on every broker, and restart "
-    "every broker, one at a time",
+    way_out="no id in the znode fits all replicas: kwalk recover says which logs to move away, or which brokers to "
+    "restart without partition.metadata",
     cause=GREW,
 )
 ID_SENT = FindingKind(
@@ -284,7 +393,7 @@ STRAY_LOG = FindingKind(
     now="disk space",
     later="if the topic is deleted and created again on that broker, acks=all times out (3.0 and later), or old "
     "records return (up to 2.8)",
-    way_out="remove the directory while the broker is stopped",
+    way_out="move the directory away while the broker is stopped",
     story=STRAY,
     log=deletion.no_stray.log,
     cause="the broker was down, or did not get StopReplica, when the partition moved away or the topic was deleted",
@@ -325,13 +434,16 @@ UNREGISTERED = FindingKind(
 )
 DELETION_PENDING = FindingKind(
     "deletion-pending",
-    NOTE,
+    LATENT,
     "a topic is marked for deletion, and brokers with its logs are down",
     (),
-    now="the topic cannot be used",
+    now="the topic cannot be used, nor one of its name be created",
     later="the deletion continues when the brokers start",
-    way_out="start the brokers; do not remove znodes by hand",
+    way_out="start the brokers; for one that is gone for good, start a broker with its id and empty log directories: "
+    "the deletion then ends. Do not remove znodes by hand",
     story=DELETION,
+    log=deletion.deletion_terminates.log,
+    grep=("grep 'Halted deletion of topics' logs/controller.log*",),
 )
 CATCHING_UP = FindingKind(
     "catching-up",
@@ -395,6 +507,9 @@ NOT_JUDGED = FindingKind(
 )
 
 KINDS = (
+    OFFLINE_LOG,
+    ANOTHER_ID,
+    EMPTY_ISR,
     NO_LIVE_ISR,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
@@ -404,6 +519,7 @@ KINDS = (
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
     STALE_IN_ISR,
+    DIVERGED,
     EARLIER_LOG,
     PARTITION_LOST,
     WITHOUT_STATE,
@@ -416,13 +532,18 @@ KINDS = (
     ID_SENT,
     FOREIGN_ISR,
     DELETION_WAITS,
+    DELETION_PENDING,
+    REASSIGNMENT_WAITS,
+    DOWN_WITH_ANOTHER_LOG,
+    ISR_REPEATS,
+    NO_BROKER_IS_CONTROLLER,
     UNREGISTERED,
     STRAY_LOG,
     ORPHANED_LOG,
-    DELETION_PENDING,
     REASSIGNMENT,
     BROKER_DOWN,
     CATCHING_UP,
+    LOG_WITHOUT_ID,
     STALE_METADATA,
     ANOTHER_CONTROLLER,
     NOT_JUDGED,

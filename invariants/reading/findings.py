@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 from attrs import evolve, frozen
 
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
+from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, assigns_ids_at_once
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.lineage import Lineages, Relation, choices_of, compare, same_disks
 from kwalk.model.language.inspection import FindingKind, Observation
 
 PROPERTIES = (
@@ -48,6 +50,11 @@ class _Place:
     def name(self) -> str:
         return f"{topic_label(self.topic.name)}-{self.partition}"
 
+    def is_live_replica(self, broker: int) -> bool:
+        """Whether a broker is a replica of the partition, and serves it if it is told to."""
+        one = self.observed.situation.brokers[self.observed.brokers.index(broker)]
+        return one.replica and one.alive
+
     def broker(self, number: int | None) -> int | None:
         """Return the real id of a broker of the situation."""
         return None if number is None else self.observed.brokers[number]
@@ -60,6 +67,7 @@ class Findings:
         self.capture = capture
         self.situations = Situations(capture)
         self.evaluation = Evaluation(PROPERTIES)
+        self._lineages: dict[tuple[str, int], Lineages] = {}
 
     def observations(self) -> Iterator[Observation]:
         yield from self._of_the_cluster()
@@ -71,8 +79,9 @@ class Findings:
 
     def _of_the_cluster(self) -> Iterator[Observation]:
         seen: set[str] = set()
+        yield from self._of_controller()
         for broker in self.capture.brokers.values():
-            if not broker.alive:
+            if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
             named = broker.cache.controller if broker.alive and broker.cache else None
             actual = self.capture.controller
@@ -86,10 +95,27 @@ class Findings:
                     yield _observation(
                         kinds.UNREGISTERED, f"broker {broker.id}", "is not in /brokers/ids", broker=broker.id
                     )
+                elif number is not None and number == self.node:
+                    continue
                 elif broken.property in kinds.NO_CONTROLLER.properties and broken.property not in seen:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    @property
+    def node(self) -> int | None:
+        """The node in /controller if it is no broker, as far as is shown: it has neither registration nor replica."""
+        number, capture = self.capture.controller, self.capture
+        if number is None or number in capture.registered or capture.brokers[number].directories:
+            return None
+        assigned = {b for topic in capture.topics.values() for replicas in topic.partitions.values() for b in replicas}
+        return number if capture.is_kraft or number not in assigned else None
+
+    def _of_controller(self) -> Iterator[Observation]:
+        if self.node is not None:
+            kraft = ", a KRaft controller" if self.capture.is_kraft else ""
+            text = f"names {self.node}{kraft}, which is not in /brokers/ids and has no replica"
+            yield _observation(kinds.NO_BROKER_IS_CONTROLLER, "/controller", text)
 
     # Topics.
 
@@ -114,9 +140,20 @@ class Findings:
                         continue
                     missing = True
                 yield observation
-        if topic.moving:
-            which = listed([f"{label}-{number}" for number in topic.moving])
-            yield _observation(kinds.REASSIGNMENT, label, which, topic=topic.name)
+        yield from self._of_reassignment(topic)
+
+    def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
+        label = topic_label(topic.name)
+        down = {b.id for b in self.capture.brokers.values() if not b.alive}
+        waits = {n: down & set(topic.partitions.get(n, ())) for n in topic.moving}
+        for number, missing in waits.items():
+            if missing:
+                fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(missing)))}
+                text = f"waits for {brokers(missing)}"
+                yield _observation(kinds.REASSIGNMENT_WAITS, f"{label}-{number}", text, **fields)
+        moving = [f"{label}-{number}" for number, missing in waits.items() if not missing]
+        if moving:
+            yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
     def _of_deletion(self, topic: Topic, places: Iterable[_Place]) -> Iterator[Observation]:
         """A topic to be deleted: which brokers it waits for; nothing else about it matters."""
@@ -150,12 +187,14 @@ class Findings:
             return
         ahead = self._ahead(place)
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
+        yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
-        yield from self._of_earlier_logs(place, ahead)
+        yield from self._of_earlier_logs(place, {b: e for b, e in ahead.items() if self.capture.brokers[b].alive})
+        yield from self._of_other_lineages(place, ahead)
         yield from self._of_ids(place, by_property, mixed)
         is_served = any(one.alive and one.cached and one.cached[0] is not None for one in situation.brokers)
         for name, kind, text in (
-            ("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place)),
+            *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if not _isr_is_empty(place) else []),
             (
                 "partition_gets_a_leader",
                 kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE,
@@ -174,7 +213,7 @@ class Findings:
     ) -> Generator[Observation, None, bool]:
         """Yield what is wrong with the leader; return whether the partition is not served."""
         if kinds.NO_LIVE_ISR.properties[0] in broken:
-            yield self._observed(kinds.NO_LIVE_ISR, place, _isr(place))
+            yield self._without_leader(place)
             return True
         if "partition_servable" in broken:
             kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
@@ -192,8 +231,85 @@ class Findings:
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
             yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
         if "isr_members_live" in broken:
-            yield from self._on_brokers(kinds.DEAD_IN_ISR, place, broken["isr_members_live"], "{} down, and in the ISR")
+            dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
+            yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
         return False
+
+    def _without_leader(self, place: _Place) -> Observation:
+        """Return why a partition has no leader, as no broker of its ISR serves it."""
+        known = place.observed.situation.brokers
+        live = [str(b) for b in place.observed.brokers if place.is_live_replica(b)]
+        text = f"{_isr(place)}{USED_FOR.get(place.topic.name, '')}"
+        if any(one.offline and one.in_isr for one in known):
+            failed = [place.observed.brokers[n] for n, one in enumerate(known) if one.offline]
+            return self._observed(kinds.OFFLINE_LOG, place, f"{_on_failed_disks(failed)}; {text}")
+        if _isr_is_empty(place):
+            return self._observed(kinds.EMPTY_ISR, place, f"{text}; live replicas: {listed(live)}")
+        same = same_disks(self.capture, place.topic, place.partition)
+        if same:
+            has = listed([f"broker {b} has a log of it, perhaps that of broker {old}" for b, old in same.items()])
+            return self._observed(kinds.ANOTHER_ID, place, f"{text}; {has}")
+        return self._observed(kinds.NO_LIVE_ISR, place, text)
+
+    def _of_failed_disks(self, place: _Place, unserved: bool) -> Iterator[Observation]:
+        """A replica on a failed disk of a partition that has a leader."""
+        known = enumerate(place.observed.situation.brokers)
+        failed = [place.observed.brokers[number] for number, one in known if one.offline]
+        if failed and not unserved:
+            one = self._observed(kinds.OFFLINE_LOG, place, f"{_on_failed_disks(failed)}; {_isr(place)}")
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, failed))})
+        repeated = place.topic.states[place.partition].repeated if place.partition in place.topic.states else ()
+        if repeated:
+            yield self._observed(kinds.ISR_REPEATS, place, f"the ISR names {brokers(repeated)} more than once")
+
+    def _of_other_lineages(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
+        """Logs of other topics: in the ISR, on brokers that are down, and logs that any topic of the name takes."""
+        lineages = self.lineages(place)
+        state = place.topic.states.get(place.partition)
+        held = [b for b in (state.isr if state else ()) if b in lineages.logs and self.capture.brokers[b].seen]
+        for one, other in combinations(held, 2):
+            found = differing(lineages, one, other)
+            if found:
+                text = f"brokers {one} and {other}: {found}; {_isr(place)}"
+                yield self._observed(kinds.DIVERGED, place, text)
+                break
+        if state is None:
+            return
+        keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps
+        for b, log in lineages.logs.items():
+            broker = self.capture.brokers[b]
+            if broker.alive or not broker.seen or b not in place.topic.partitions.get(place.partition, ()):
+                continue
+            is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
+            if b not in keeps and (is_other or b in ahead):
+                fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else ""
+                shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
+                epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
+                one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
+                yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
+        yield from self._without_ids(place, lineages)
+
+    def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:
+        """Logs without an id; before 3.0 a log gets one with the second LeaderAndIsr request only."""
+        known = self.capture.brokers
+        if place.topic.topic_id is None or not assigns_ids_at_once(self.capture.version):
+            return
+        seen = [
+            b
+            for b, log in lineages.logs.items()
+            if log.topic_id is None and known[b].alive and known[b].seen and place.is_live_replica(b)
+        ]
+        if seen:
+            text = f"on {brokers(seen)}; the topic has the id {place.topic.topic_id}"
+            one = self._observed(kinds.LOG_WITHOUT_ID, place, text)
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, seen))})
+
+    def lineages(self, place: _Place) -> Lineages:
+        """Return which logs of a partition are related."""
+        key = place.topic.name, place.partition
+        if key not in self._lineages:
+            self._lineages[key] = self.situations.lineages(place.topic, place.partition, place.observed.brokers)
+        return self._lineages[key]
 
     def _of_followers(self, place: _Place, broken: Mapping[str, list[Broken]], unserved: bool) -> Iterator[Observation]:
         known = place.observed.situation
@@ -287,6 +403,36 @@ VERBS = {
     kinds.IDS_MIXED.name: ("differs", "differ"),
 }
 """By kind, the verb for one broker and for several."""
+
+
+USED_FOR = {
+    "__consumer_offsets": "; consumer groups whose offsets are in it get COORDINATOR_NOT_AVAILABLE",
+    "__transaction_state": "; transactional producers whose ids are in it get COORDINATOR_NOT_AVAILABLE, and consumers "
+    "with read_committed wait for their open transactions",
+}
+"""What a partition of Kafka's own topics without a leader means to clients."""
+
+
+def differing(lineages: Lineages, one: int, other: int) -> str:
+    """Return what shows that two logs have different records; nothing if nothing does."""
+    groups = lineages.group_of(one), lineages.group_of(other)
+    if groups[0] != groups[1]:
+        return lineages.unrelated.get(frozenset(g for g in groups if g is not None), "")
+    found = compare(lineages.logs[one], lineages.logs[other], is_compacted=lineages.is_compacted)
+    return found.fact if found.relation is Relation.DIVERGED else ""
+
+
+def _on_failed_disks(failed: Sequence[int]) -> str:
+    return f"the log is on a failed disk of {brokers(failed)}, which run{'s' * (len(failed) == 1)}"
+
+
+def _isr_is_empty(place: _Place) -> bool:
+    state = place.topic.states.get(place.partition)
+    return state is not None and not state.isr
+
+
+def _is_offline(place: _Place, number: int | None) -> bool:
+    return number is not None and place.observed.situation.brokers[number].offline
 
 
 def _observation(kind: FindingKind, subject: str, detail: str, **fields: object) -> Observation:

@@ -22,7 +22,7 @@ def crash(cluster: Cluster, broker: Broker) -> None:
 
 @action(by=FAULT, description="the controller's session ends, and it gets another one")
 def end_controller_session(cluster: Cluster) -> None:
-    """As a deletion of /controller that some broker notices: with its next session the owner itself tries to be elected.
+    """As a deletion of /controller that a broker notices: with its next session the owner tries to be elected.
 
     That its registration as a broker ends, too, is left out.
     """

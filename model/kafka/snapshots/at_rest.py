@@ -305,6 +305,11 @@ def _is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
     return directory.topic_id not in (None, topic.topic_id)
 
 
+def assigns_ids_at_once(version: str) -> bool:
+    """Whether a log has its topic id from its creation on (3.0 and later), so that one without is a sign of damage."""
+    return _numbers(release_of(version)) >= (3, 0)
+
+
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
     """Return the replicas on failed disks: their brokers run, have no directory of the partition, and metadata says so.
 

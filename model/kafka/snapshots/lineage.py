@@ -151,6 +151,7 @@ class Lineages:
         groups: brokers whose logs are related.
         unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
         earlier: groups of earlier topics of the name, with the fact that shows it.
+        is_compacted: whether the cleaner may have rewritten batches.
     """
 
     brokers: tuple[int, ...]
@@ -158,6 +159,7 @@ class Lineages:
     groups: tuple[tuple[int, ...], ...]
     unrelated: Mapping[frozenset[int], str] = field(factory=dict)
     earlier: Mapping[int, str] = field(factory=dict)
+    is_compacted: bool = False
 
     def group_of(self, broker: int) -> int | None:
         """Return the number of the group with a broker's log; None if it has none."""
@@ -230,7 +232,7 @@ def lineages_of(
         for other in range(len(groups)):
             if other not in foreign:
                 unrelated.setdefault(frozenset((number, other)), fact)
-    return Lineages(tuple(brokers), logs, groups, unrelated, foreign)
+    return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted)
 
 
 def _groups(members: tuple[int, ...], related: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -351,10 +353,9 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     isr = [b for b in own if state is not None and b in state.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
-    is_compacted = topic.name.startswith("__")
     for reference, among in [(order[0], isr)] if isr else [(b, [b]) for b in own] or [(None, [])]:
         common = _epochs(logs[reference], bounds, ranks) if reference is not None else ()
-        same = {b for b in among if _agrees(logs[reference or b], logs[b], is_compacted=is_compacted)}
+        same = {b for b in among if _agrees(logs[reference or b], logs[b], is_compacted=lineages.is_compacted)}
         contents: list[LogContent | None] = []
         for b in lineages.brokers:
             if b not in logs:
