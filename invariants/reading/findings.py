@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, assigns_ids_at_once
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
@@ -303,6 +304,17 @@ class Findings:
             text = f"on {brokers(seen)}; the topic has the id {place.topic.topic_id}"
             one = self._observed(kinds.LOG_WITHOUT_ID, place, text)
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, seen))})
+
+    def logs(self, observations: Iterable[Observation]) -> dict[tuple[str, int], PartitionLogs]:
+        """Return what the logs of partitions with findings are, by topic and partition."""
+        found: dict[tuple[str, int], PartitionLogs] = {}
+        for one in observations:
+            key = one.fields.get("topic", ""), int(one.fields.get("partition", -1))
+            topic = self.capture.topics.get(key[0])
+            if topic is not None and key[1] >= 0 and key in self._lineages:
+                lineages = self._lineages[key]
+                found[key] = PartitionLogs(topic, key[1], lineages, choices_of(self.capture, lineages, topic, key[1]))
+        return found
 
     def lineages(self, place: _Place) -> Lineages:
         """Return which logs of a partition are related."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
+from kwalk.invariants.reading.advice import Advice
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
 from kwalk.model.kafka.snapshots.at_rest import release_of
@@ -37,8 +38,10 @@ def inspect_capture(capture: Capture) -> Inspection:
     found = Findings(capture)
     order = {kind: number for number, kind in enumerate(KINDS)}
     moving = frozenset(capture.unsettled)  # two moments may look like damage
-    seen = (evolve(o, certain=o.certain and o.fields.get("topic") not in moving) for o in found.observations())
-    observations = sorted(seen, key=lambda one: order[one.kind])
+    seen = [evolve(o, certain=o.certain and o.fields.get("topic") not in moving) for o in found.observations()]
+    advice = Advice(capture, found.logs(seen), seen)
+    kinds = {kind: advice.kind_of(kind) for kind in dict.fromkeys(one.kind for one in seen)}
+    observations = [evolve(one, kind=kinds[one.kind]) for one in sorted(seen, key=lambda one: order[one.kind])]
     return Inspection(
         headline=_headline(capture),
         observations=tuple(observations),

@@ -169,8 +169,8 @@ def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
 
 def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
     """Return the names of the topics with a finding that is more than a note, the worst first."""
-    order = {kind: number for number, kind in enumerate(KINDS)}
-    seen = sorted(inspection.observations, key=lambda one: order[one.kind])
+    order = {kind.name: number for number, kind in enumerate(KINDS)}
+    seen = sorted(inspection.observations, key=lambda one: order[one.kind.name])
     damage = (one for one in seen if one.kind.severity is not Severity.NOTE and "topic" in one.fields)
     return list(dict.fromkeys(one.fields["topic"] for one in damage))
 

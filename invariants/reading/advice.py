@@ -1,0 +1,220 @@
+"""What findings of one snapshot mean: causes and ways out that name its brokers, ids and logs.
+
+The kinds of `finding_kinds` say what is true wherever they are found. Where the way out, or the cause, depends on which
+logs are of which topic, it is made here, of the lineages of the logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from attrs import evolve, frozen
+
+from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, sent_id
+from kwalk.model.kafka.snapshots.lineage import Choice, Lineages
+from kwalk.model.language.inspection import FindingKind, Observation
+
+OF_IDS = (
+    kinds.LEADER_REFUSES,
+    kinds.LEADER_REFUSES_MIXED,
+    kinds.FETCH_REFUSED,
+    kinds.FETCH_REFUSED_MIXED,
+    kinds.REPLICA_REFUSES,
+    kinds.STALE_IN_ISR,
+    kinds.EARLIER_LOG,
+    kinds.DIVERGED,
+    kinds.WITHOUT_STATE_SERVED,
+    kinds.IDS_MIXED,
+    kinds.ID_DIFFERS,
+    kinds.ID_SENT,
+    kinds.DOWN_WITH_ANOTHER_LOG,
+)
+"""Kinds about topic ids, whose way out depends on the lineages of logs."""
+OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
+FAILING_OVER = (kinds.DELETION_WAITS, kinds.WITHOUT_STATE, kinds.NO_CONTROLLER, kinds.DEAD_IN_ISR, *OF_IDS)
+"""Kinds whose way out has a failover of the controller."""
+STARTING = (
+    kinds.BROKER_DOWN,
+    kinds.NO_LIVE_ISR,
+    kinds.DELETION_PENDING,
+    kinds.REASSIGNMENT_WAITS,
+    kinds.DEAD_IN_ISR,
+)
+"""Kinds whose way out starts brokers."""
+REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
+MOST = 3
+"""How many different sentences a way out has; `kwalk recover` has them all."""
+
+
+@frozen
+class PartitionLogs:
+    """A partition of a topic in a snapshot, with what its logs are."""
+
+    topic: Topic
+    partition: int
+    lineages: Lineages
+    choices: tuple[Choice, ...]
+
+    @property
+    def name(self) -> str:
+        """The partition, for people."""
+        return f"{topic_label(self.topic.name)}-{self.partition}"
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The brokers whose logs the partition is to have."""
+        return self.choices[0].keeps
+
+    @property
+    def apart(self) -> list[int]:
+        """The replicas whose logs may be of another topic than those that are kept."""
+        replicas = self.topic.partitions.get(self.partition, ())
+        return [b for b in self.lineages.logs if b in replicas and b not in self.kept]
+
+    @property
+    def ids(self) -> set[str]:
+        """The topic ids of the logs that are kept."""
+        found = (self.lineages.logs[b].topic_id for b in self.kept if b in self.lineages.logs)
+        return {identity for identity in found if identity is not None}
+
+    @property
+    def is_created_again(self) -> bool:
+        """Whether the logs that the partition has are of an earlier topic of the name."""
+        return len(self.choices) > 1 and bool(self.lineages.earlier)
+
+
+class Advice:
+    """Makes the kinds of a snapshot's findings say what is so in this snapshot.
+
+    Args:
+        capture: the snapshot.
+        logs: what the logs of damaged partitions are, by topic and partition.
+        observations: the findings.
+    """
+
+    def __init__(
+        self,
+        capture: Capture,
+        logs: Mapping[tuple[str, int], PartitionLogs],
+        observations: Sequence[Observation],
+    ) -> None:
+        self.capture, self.logs, self.observations = capture, logs, observations
+        self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
+
+    def kind_of(self, kind: FindingKind) -> FindingKind:
+        """Return a kind with the cause and the way out of its findings in this snapshot."""
+        seen = [one for one in self.observations if one.kind is kind]
+        places = [self.logs[key] for one in seen if (key := _key(one)) in self.logs]
+        made = kind
+        if kind in OF_IDS and places:
+            made = evolve(kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)))
+        elif kind in OF_STRAYS:
+            made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
+        if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
+            made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
+        return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
+
+    def _first(self, kind: FindingKind, seen: Iterable[Observation]) -> Iterator[str]:
+        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
+        own = {one.fields.get("topic") for one in seen}
+        others = [name for name in dict.fromkeys(self.erased) if name not in own]
+        if others and kind in FAILING_OVER:
+            yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
+        if kind in STARTING:
+            moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
+            for number in dict.fromkeys(one.fields["brokers"] for one in moved):
+                names = [one.subject for one in moved if one.fields["brokers"] == number]
+                yield f"move {listed(names)} away on broker {number}"
+
+    @staticmethod
+    def _joined(sentences: Iterable[str]) -> str:
+        found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
+        more = "; kwalk recover has all steps" if len(found) > MOST else ""
+        return "; ".join(found[:MOST]) + more
+
+    # Topic ids.
+
+    def _cause(self, kind: FindingKind, places: Sequence[PartitionLogs]) -> str:
+        """Return how the logs got other ids: what the znode shows of it, or both possibilities."""
+        created_again = [place for place in places if place.lineages.earlier]
+        if created_again:
+            topic = created_again[0].topic
+            again = " and was last changed by its creation" if topic.created == topic.changed else ""
+            return (
+                f"topic {topic_label(topic.name)} was created again over logs of an earlier one (its znode has the "
+                f"data version {topic.version}{again}): ZooKeeper was lost, or the topic was removed while a broker "
+                "was down, or by hand"
+            )
+        changed = [place.topic for place in places if place.topic.version > 1]
+        if changed and kind.cause == kinds.ERASED:
+            topic = changed[0]
+            return (
+                f"{kind.cause}; the znode of {topic_label(topic.name)} was changed {topic.version} times since its "
+                "creation. Or the topic was created again: the snapshot does not show which"
+            )
+        return kind.cause
+
+    def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
+        """Yield what to do about partitions, by what their logs are."""
+        yield from self._moving([place for place in places if not place.is_created_again])
+        for name in dict.fromkeys(place.topic.name for place in places):
+            known = [place for (topic, _), place in self.logs.items() if topic == name]
+            again = [place for place in known if place.is_created_again]
+            ids = {identity for place in known for identity in place.ids}
+            topic, label = known[0].topic, topic_label(name)
+            if again:
+                kept = sorted({b for place in again for b in place.kept})
+                yield (
+                    f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, write the id "
+                    f"{listed(sorted(ids)) or 'that they have'} into its znode and fail the controller over; to begin "
+                    f"with empty logs, move the directories of {label} away while their brokers are stopped (kwalk "
+                    "recover has both)"
+                )
+            elif len(ids) > 1:
+                yield (
+                    f"no id in the znode fits the logs of all partitions of {label}: one broker after the other, stop "
+                    f"it, remove partition.metadata of {label} there, and start it"
+                )
+            elif ids and topic.topic_id is not None and topic.topic_id not in ids:
+                held = f"the id {min(ids)}, which the logs have"
+                yield f"write {held}, into the znode of {label}, then fail the controller over"
+            elif sent_id(self.capture, topic) not in (None, topic.topic_id):
+                yield f"fail the controller over: the znode of {label} has the id of the logs already"
+
+    def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
+        """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""
+        found: dict[int, list[str]] = {}
+        for place in places:
+            for broker in place.apart if place.kept else ():
+                found.setdefault(broker, []).append(place.name)
+        for broker, names in found.items():
+            if self.capture.brokers[broker].alive:
+                yield f"stop broker {broker}, move {listed(names)} away, and start it"
+            else:
+                yield f"before broker {broker} starts, move {listed(names)} away there"
+
+    # Logs that are no replica's.
+
+    def _of_stray(self, one: Observation) -> str:
+        """Return what to do about a stray log: while no live broker leads the partition it may be the last copy."""
+        topic = self.capture.topics.get(one.fields["topic"])
+        number, hosts = int(one.fields["partition"]), one.fields.get("brokers", "").split()
+        where = brokers(map(int, hosts))
+        state = None if topic is None else topic.states.get(number)
+        if state is not None and (state.leader is None or not self.capture.brokers[state.leader].alive):
+            why = "no live broker leads the partition, and it may be the last copy"
+            return f"leave {one.subject} on {where} as it is: {why}"
+        if topic is None or number not in topic.partitions:
+            return (
+                f"if the topic was not deleted on purpose, keep {one.subject} on {where}: it may be the last copy; "
+                "otherwise move the directory away while the broker is stopped"
+            )
+        return f"move {one.subject} on {where} away while the broker is stopped; keep it until it is not needed"
+
+
+def _key(one: Observation) -> tuple[str, int] | None:
+    if "partition" not in one.fields:
+        return None
+    return one.fields["topic"], int(one.fields["partition"])
