@@ -31,6 +31,8 @@ State = tuple[Vector, int]
 """A state, and how many faults may still happen."""
 MEMORY = 2 << 30
 """The bytes for the states of one exploration."""
+LARGE_TABLE = 8 << 20
+"""The bytes of a table that is replaced by a smaller one, not cleared."""
 SLICE = 1 << 16
 """How many states are expanded between two looks at the clock."""
 
@@ -196,11 +198,43 @@ class PlainExploration:
         return node, steps[::-1]
 
 
+class Workspace:
+    """The stored states of explorations by one kernel, one after another, and what the loop needs besides.
+
+    Args:
+        kernel: the kernel.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel, words = kernel, kernel.words
+        self.store = KeyStore(words + 1, MEMORY, widest_step=kernel.instances)
+        most = self.store.most
+        self.parents, self.instance_of = reserve(most, np.int64), reserve(most, np.uint32)
+        self.ends = reserve(most, np.int64)
+        self.room = [
+            np.zeros(words + 1, np.uint64),
+            np.zeros(kernel.instance_words, np.uint64),
+            np.zeros(words * kernel.instances, np.uint64),
+            np.zeros(kernel.instances, np.uint32),
+            np.zeros(max(1, len(kernel.bounds)), np.int64),
+        ]
+
+    def clear(self) -> None:
+        """Forget all states."""
+        self.store.table[:] = 0
+        self.store.filled[:] = 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether clearing takes longer than to begin with a smaller table."""
+        return self.store.table_bytes > LARGE_TABLE
+
+
 class KernelExploration:
     """An exploration by a compiled loop; see `Exploration`.
 
     Args:
-        kernel: the kernel.
+        workspace: the workspace, which is cleared; what was explored in it before can no longer be asked.
         starts: the states, those with the shortest ways before them first.
         steps: the instances that happen by themselves.
         faults: the instances that are faults.
@@ -210,7 +244,7 @@ class KernelExploration:
 
     def __init__(
         self,
-        kernel: Kernel,
+        workspace: Workspace,
         starts: Sequence[State],
         steps: Iterable[int],
         faults: Iterable[int],
@@ -218,19 +252,10 @@ class KernelExploration:
         at_any_moment: bool,
         check: Callable[[int], None],
     ) -> None:
-        self.kernel, words = kernel, kernel.words
-        self.store = KeyStore(words + 1, MEMORY, widest_step=kernel.instances)
-        most = self.store.most
-        self.parents, self.instance_of = reserve(most, np.int64), reserve(most, np.uint32)
-        self._ends = reserve(most, np.int64)
+        self.workspace, self.kernel, self.store = workspace, workspace.kernel, workspace.store
+        kernel, words = workspace.kernel, workspace.kernel.words
+        workspace.clear()
         self._rows = [_bit_row(kernel, numbers) for numbers in (steps, faults)]
-        self._room = [
-            np.zeros(words + 1, np.uint64),
-            np.zeros(kernel.instance_words, np.uint64),
-            np.zeros(words * kernel.instances, np.uint64),
-            np.zeros(kernel.instances, np.uint32),
-            np.zeros(max(1, len(kernel.bounds)), np.int64),
-        ]
         self.at_any_moment = at_any_moment
         self.cursor = np.zeros(len(Place), np.int64)
         keys = np.zeros((len(starts), words + 1), np.uint64)
@@ -239,9 +264,9 @@ class KernelExploration:
         while not self.store.has_room(len(keys)):
             self._grow()
         self.cursor[Place.STORED] = self.store.add(keys, 0)
-        self.parents[: len(keys)] = -1
+        workspace.parents[: len(keys)] = -1
         self.blocked = self._run(check)
-        ends = self._ends[: int(self.cursor[Place.ENDS])].tolist()
+        ends = workspace.ends[: int(self.cursor[Place.ENDS])].tolist()
         self.ends = self._states(ends)
 
     @property
@@ -250,7 +275,8 @@ class KernelExploration:
         return int(self.cursor[Place.STORED])
 
     def _layout(self) -> SettlingLayout:
-        key, row, successors, taken, hits = (each.ctypes.data for each in self._room)
+        space = self.workspace
+        key, row, successors, taken, hits = (each.ctypes.data for each in space.room)
         steps, faults = (each.ctypes.data for each in self._rows)
         return SettlingLayout(
             words=self.kernel.words,
@@ -266,9 +292,9 @@ class KernelExploration:
             successors=successors,
             taken=taken,
             hits=hits,
-            parents=self.parents.ctypes.data,
-            instance_of=self.instance_of.ctypes.data,
-            ends=self._ends.ctypes.data,
+            parents=space.parents.ctypes.data,
+            instance_of=space.instance_of.ctypes.data,
+            ends=space.ends.ctypes.data,
         )
 
     def _run(self, check: Callable[[int], None]) -> bool:
@@ -306,9 +332,9 @@ class KernelExploration:
 
     def way(self, end: int) -> tuple[State, list[int]]:
         """Return where a state at rest was reached from, and the instances on the way."""
-        number, steps = int(self._ends[end]), list[int]()
-        while (parent := int(self.parents[number])) >= 0:
-            steps.append(int(self.instance_of[number]))
+        number, steps = int(self.workspace.ends[end]), list[int]()
+        while (parent := int(self.workspace.parents[number])) >= 0:
+            steps.append(int(self.workspace.instance_of[number]))
             number = parent
         return self._states([number])[0], steps[::-1]
 
@@ -363,6 +389,9 @@ class Settling:
         self.at_any_moment = False
         self._rests: dict[tuple[frozenset[State], frozenset[int], bool], frozenset[State]] = {}
         self._violated: dict[Vector, frozenset[str]] = {}
+        self._moved: dict[tuple[Belief, Move, bool], Belief] = {}
+        self._packed: dict[Vector, Any] = {}
+        self._workspace: Workspace | None = None
 
     # States.
 
@@ -401,8 +430,10 @@ class Settling:
             found = self._explore_plainly(starts, held)
             self.check(found.visited)
         else:
+            if self._workspace is None or self._workspace.is_large:
+                self._workspace = Workspace(self.kernel)
             found = KernelExploration(
-                self.kernel,
+                self._workspace,
                 starts,
                 self.system - held,
                 self.faults,
@@ -453,13 +484,21 @@ class Settling:
 
     def moved(self, belief: Belief, move: Move) -> Belief:
         """Return the belief after a move, at rest."""
-        held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
-        after = frozenset(state for before in belief.states for state in self._after(before, move))
-        return Belief(self.at_rest(after, held), held)
+        if not (move.choices or move.hold or move.release):
+            return belief
+        key = belief, move, self.at_any_moment
+        if key not in self._moved:
+            held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
+            after = frozenset(state for before in belief.states for state in self._after(before, move))
+            self._moved[key] = Belief(self.at_rest(after, held), held)
+        return self._moved[key]
 
     def _after(self, state: State, move: Move) -> list[State]:
         """Return the states directly after a move; the state itself if nothing of it can happen."""
-        done = self._done(self.stepper.start(state[0]), move)
+        vector = state[0]
+        if vector not in self._packed:
+            self._packed[vector] = self.stepper.start(vector)
+        done = self._done(self._packed[vector], move)
         return [(self.stepper.vector(after), state[1]) for after in done] or [state]
 
     def _done(self, packed: Any, move: Move) -> list[Any]:
