@@ -46,6 +46,21 @@ def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic,
 
 
 @when_quiescent(
+    symptom="none while the broker is down: when it starts, it refuses the controller, or takes the log for its own",
+    log="[Broker id=…] Topic Id in memory: … does not match the topic Id for partition … provided in the request: …. "
+    "(3.0 and later: Topic ID in memory: … does not match the topic ID for partition … received: ….)",
+)
+def down_replica_fits(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """The log of a replica on a broker that is down is of the topic: by its id, and by its records."""
+    znode, replica = cluster.zookeeper.topics[topic], cluster.replica_of(broker, topic, partition)
+    premise(partition < znode.partition_count and not cluster.is_up(broker))
+    premise(broker in znode.assignments[partition].replicas)
+    if znode.topic_id is not None and replica.file_topic_id not in (None, znode.topic_id):
+        return False
+    return all(record.incarnation == znode.incarnation for record in replica.log.records)
+
+
+@when_quiescent(
     symptom="none yet: brokers get no topic id, and the next controller mints one",
     log="none: get /brokers/topics/… in ZooKeeper shows no topic_id",
 )

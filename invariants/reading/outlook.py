@@ -10,20 +10,27 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from kwalk.invariants import records
+from kwalk.invariants import records, topic_ids
 from kwalk.invariants.reading.carried_out_plans import carried_out
-from kwalk.invariants.reading.finding_kinds import KINDS
+from kwalk.invariants.reading.finding_kinds import (
+    KINDS,
+    NO_BROKER_IS_CONTROLLER,
+    NO_CONTROLLER,
+    NOT_JUDGED,
+    PARTITION_LOST,
+    UNREGISTERED,
+)
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
 from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, choices_of
-from kwalk.model.kafka.snapshots.procedures import START_BROKER, Catalogue
+from kwalk.model.kafka.snapshots.procedures import LOSSY, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading
-from kwalk.model.language.inspection import Inspection, Severity
+from kwalk.model.language.inspection import FindingKind, Inspection, Severity
 from kwalk.model.language.recovery import Problem
 
 OF_RECORDS = (
@@ -33,7 +40,11 @@ OF_RECORDS = (
     records.last_copies_are_kept,
 )
 """What every plan keeps, whatever it repairs."""
-CLAIMS = (*(prop for prop in PROPERTIES if prop.name != "metadata_converges"), *OF_RECORDS)
+CLAIMS = (
+    *(prop for prop in PROPERTIES if prop.name != "metadata_converges"),
+    topic_ids.down_replica_fits,
+    *OF_RECORDS,
+)
 """The properties of an inspection, and those of records; worlds have no metadata caches."""
 HARMS = (
     "partition_servable",
@@ -56,6 +67,7 @@ PHRASES = {
     "no_divergence": "replicas in the ISR with different records",
     "committed_records_are_kept": "acknowledged records that are lost",
     "last_copies_are_kept": "records whose last copy is gone",
+    "down_replica_fits": "a broker that is down and has a log of another topic",
     "replica_id_matches_zookeeper": "replicas with another topic id than ZooKeeper",
     "topic_has_an_id": "no topic id in ZooKeeper",
     "context_agrees": "a controller that sends another topic id than ZooKeeper has",
@@ -67,13 +79,10 @@ PHRASES = {
 """What a partition has that violates a claim."""
 MOST_PARTS = 12
 """The most parts that are looked at."""
-UNCOVERED = {
-    "partition-lost": "a lost partition",
-    "no-controller": "a missing controller",
-    "broker-not-registered": "a broker without a session",
-    "not-inspected": "partitions with too many brokers",
-}
-"""Kinds of findings for which no plan is made."""
+
+
+WITHOUT_A_WORLD = (PARTITION_LOST, NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, UNREGISTERED, NOT_JUDGED)
+"""Kinds of findings that no world has, whatever their properties."""
 
 
 def describe(violated: Iterable[str]) -> str:
@@ -125,9 +134,12 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture)),
         carried_out=carried_out(capture.version, found),
         premise=_premise(parts),
+        keeps="safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,",
         left_out=left,
+        uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
     )
-    return evolve(first, alternatives=(*_for_good(first, catalogue), *_other_choices(capture, first, groups)))
+    others = (*_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
+    return evolve(first, alternatives=others)
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
@@ -148,7 +160,20 @@ def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionG
         )
 
 
-def _for_good(first: Problem, catalogue: Catalogue) -> Iterator[Problem]:
+def _with_losses(first: Problem) -> Iterator[Problem]:
+    """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost."""
+    lossy = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
+    if any(one.name.startswith(LOSSY) for one in first.procedures):
+        worlds = tuple(
+            evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in lossy))
+            for world in first.worlds
+        )
+        premise = "if acknowledged records may be lost"
+        keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
+        yield evolve(first, worlds=worlds, what_ifs=(), notes=(), premise=premise, is_last_resort=True, keeps=keeps)
+
+
+def _for_good(first: Problem) -> Iterator[Problem]:
     """Yield the problem without brokers that start again: they are gone for good."""
     starts = frozenset(one.name for one in first.procedures if one.name.startswith(START_BROKER))
     if starts:
@@ -246,7 +271,13 @@ def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
 
 
 def _uncovered(inspection: Inspection) -> Iterator[str]:
-    kinds = [kind.name for kind in inspection.by_kind() if kind.name in UNCOVERED]
+    kinds = [kind for kind in inspection.by_kind() if not is_covered(kind)]
     if kinds:
-        what = listed([UNCOVERED[name] for name in kinds])
+        what = listed([f"{kind.title} ({kind.name})" for kind in kinds])
         yield f"Not covered by plans: {what}; `kwalk inspect` says what to do about it."
+
+
+def is_covered(kind: FindingKind) -> bool:
+    """Whether plans look at what a kind of finding is about: a claim of the worlds is violated by it."""
+    names = {claim.name for claim in CLAIMS}
+    return kind.severity is Severity.NOTE or (kind not in WITHOUT_A_WORLD and bool(names & set(kind.properties)))

@@ -143,7 +143,10 @@ class Problem:
         alternatives: the problem under other conditions, or for another end.
         instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them.
             Empty: it is always asked.
+        is_last_resort: as an alternative, whether it is asked only if there is no plan without it.
+        keeps: what every plan keeps, whatever it repairs; the beginning of a sentence.
         left_out: the damaged parts that have no world.
+        uncovered: the names of the kinds of damage that no claim of the worlds is about.
     """
 
     inspection: Inspection
@@ -156,7 +159,10 @@ class Problem:
     premise: str = ""
     alternatives: tuple[Problem, ...] = ()
     instead_of: frozenset[str] = frozenset()
+    is_last_resort: bool = False
+    keeps: str = "safe"
     left_out: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
     def carried_out_as(self, procedures: Iterable[Procedure]) -> tuple[CarriedOutPlan, ...]:
         """Return the plans with the same steps that repaired the same damage of a real system."""

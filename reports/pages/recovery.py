@@ -19,8 +19,10 @@ LOOK = "Take a snapshot after every step."
 
 
 def nothing_planned(recovery: Recovery) -> bool:
-    """Return whether something is wrong, and no part of it can be planned for."""
-    return recovery.healthy and recovery.problem.inspection.exit_code != 0 and not recovery.problem.worlds
+    """Return whether something is wrong that plans do not cover, and nothing else is."""
+    problem = recovery.problem
+    is_damaged = problem.inspection.exit_code != 0
+    return recovery.healthy and is_damaged and bool(not problem.worlds or problem.uncovered or problem.left_out)
 
 
 def repairs_itself(recovery: Recovery) -> bool:
@@ -97,21 +99,23 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         return [strong("NOTHING TO DO", "good"), "  No topic is damaged."]
     if recovery.plan is not None:
         steps = len(recovery.plan.procedures)
-        rest = "; it is for the parts that were looked at, see below" if recovery.problem.left_out else ""
-        return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {_safe(recovery.plan)}{rest}."]
+        problem = recovery.problem
+        rest = "; it is not for all that is wrong, see below" if problem.left_out or problem.uncovered else ""
+        safe = _safe(recovery.plan, problem)
+        return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "bad"), "  Every sequence that was tried can be defeated by one fault."]
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
 
 
-def _safe(plan: Plan) -> str:
+def _safe(plan: Plan, problem: Problem) -> str:
     """Return what a plan keeps, and what may happen meanwhile."""
-    keeps = "no acknowledged record is lost, none of another topic comes in, and no last copy goes, though "
+    fault = "though a broker crashes or the controller fails over"
     if plan.at_any_moment:
-        return f"{keeps}a broker crashes or the controller fails over at any moment"
+        return f"{problem.keeps} {fault} at any moment"
     return (
-        f"{keeps}a broker crashes or the controller fails over when the cluster is at rest after a step; within a "
-        "step was not searched to the end (increase --seconds)"
+        f"{problem.keeps} {fault} when the cluster is at rest after a step; within a step was not searched to the end "
+        "(increase --seconds)"
     )
 
 

@@ -215,9 +215,11 @@ def plan_recovery(
     began, budget = time.monotonic(), seconds or SECONDS
     found = _Planner(problem, _Clock(budget, report, "recover")).recovery(faults)
     used = {one.name for one in found.plan.procedures} if found.plan else set()
-    asked = [one for one in problem.alternatives if not one.instead_of or one.instead_of & used]
-    others = []
-    for alternative in asked:
+    others: list[Recovery] = []
+    for alternative in problem.alternatives:
+        has_plan = any(one.plan is not None for one in (found, *others))
+        if (alternative.instead_of and not alternative.instead_of & used) or (alternative.is_last_resort and has_plan):
+            continue
         left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
         others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
     return evolve(found, alternatives=tuple(others))

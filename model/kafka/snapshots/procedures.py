@@ -26,6 +26,8 @@ REST = (
     "wait until kafka-topics.sh --bootstrap-server BROKER --describe --under-replicated-partitions prints nothing new, "
     "then take a snapshot"
 )
+LOSSY = ("elect-unclean", "start-empty-broker")
+"""How the names of steps begin that may lose records."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
 BY_ITSELF = "happens by itself"
