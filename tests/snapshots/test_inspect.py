@@ -391,11 +391,6 @@ def test_every_damaged_topic_is_named() -> None:
     assert found["topic-id-differs"] == ["u-0", "u-1"]
 
 
-def test_a_version_between_two_releases_is_taken_for_the_earlier_one() -> None:
-    inspection = inspect_snapshot(changed(lambda capture: capture.update(version="3.6.1")))
-    assert inspection.notes == ("Kafka 3.6.1 is taken for 3.4.1, the nearest earlier release of the model.",)
-
-
 def test_partitions_in_one_situation_are_evaluated_once() -> None:
     def change(capture: Capture) -> None:
         states, znode = topic(capture)["partition_state"], topic(capture)["znode"]

@@ -24,6 +24,7 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.untrusted_json import TAKE_AGAIN, JsonNode, key_number, load, printable
+from kwalk.model.kafka.versions.reported import VERSION, ReportedRelease, reported_release
 from kwalk.model.language import UsageError
 
 ZERO_ID = "A" * 22
@@ -94,7 +95,7 @@ FORMAT = 2
 """The newest format of captures; docs/reference/snapshots.md has the history."""
 
 
-_VERSION = re.compile(r"([0-9]+)\.?([0-9])\.?([0-9])")
+_THREE_DIGITS = re.compile(r"[0-9]{3}")
 
 
 T = TypeVar("T")
@@ -180,6 +181,7 @@ class Broker:
 class Capture:
     """The content of a capture; `controller` is None where there was none.
 
+    `version` is the release of Apache Kafka, and `version_note` says how the version that was reported names it.
     `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
     `problems` says what could not be read, and `unsettled` are the topics that changed while they were read. `taken` is
     when it was begun and ended, in seconds since 1970.
@@ -195,6 +197,7 @@ class Capture:
     problems: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
     taken: tuple[float, float] | None = None
+    version_note: str = ""
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -225,10 +228,10 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     if not brokers:
         raise document.field("brokers").wrong("names no broker", "at least one broker")
     topics = _topics(document.field("topics"), brokers)
-    controller = document.field("controller")
+    controller, version = document.field("controller"), _version(document.field("version"))
     ids = document.maybe("broker_ids")
     return Capture(
-        version=_version(document.field("version")),
+        version=version.release,
         controller=None if controller.missing else _known(controller, brokers),
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=topics,
@@ -238,6 +241,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         problems=_names(document.maybe("problems")),
         unsettled=_names(document.maybe("unsettled")),
         taken=_taken(document.maybe("taken")),
+        version_note=version.note,
     )
 
 
@@ -284,12 +288,12 @@ def _names(node: JsonNode) -> tuple[str, ...]:
     return () if node.missing else tuple(item.text() for item in node.items())
 
 
-def _version(node: JsonNode) -> str:
-    """Kafka's version; captures write 2.8.2 as 282."""
-    found = _VERSION.fullmatch(node.text()[:20])
-    if not found:
-        raise node.wrong("is no version of Kafka", 'a version such as "2.8.2" or "282"')
-    return ".".join(found.groups())
+def _version(node: JsonNode) -> ReportedRelease:
+    """The release behind Kafka's version; old captures write 2.8.2 as 282."""
+    text = node.text()
+    if not VERSION.fullmatch(text) and not _THREE_DIGITS.fullmatch(text):
+        raise node.wrong("is no version of Kafka", 'a version such as "2.8.2" or "7.3.0-ccs"')
+    return reported_release(".".join(text) if _THREE_DIGITS.fullmatch(text) else text)
 
 
 def _table(node: JsonNode, what: str, read: Callable[[JsonNode, int], T]) -> dict[int, T]:
