@@ -270,7 +270,7 @@ class _Visit:
 
     def _has_topic_ids(self) -> bool:
         """Whether brokers answer Metadata requests of version 10, which has topic ids."""
-        return _numbers(reported_release(self.options.version).release) >= (2, 8)
+        return _numbers(reported_release(self.options.version).name) >= (2, 8)
 
     # Log directories.
 

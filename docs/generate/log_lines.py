@@ -1,8 +1,8 @@
 """The page `log-lines.md`: an index of error names and log lines.
 
-The texts are the symptoms and log lines that the properties of the Kafka model declare, and those of `quoted_lines.toml`,
-which people search for and no property declares. A page of a story is linked to an entry if it names a scenario in which
-the property is checked.
+The texts are the symptoms and log lines that the properties of the Kafka model declare, and those of
+`quoted_lines.toml`, which people search for and no property declares. A page of a story is linked to an entry if it
+names a scenario in which the property is checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ HEAD = """# Log lines and error names
 Search this page for what you see: an error of a client, a line of a broker's or a controller's log, a number of
 `kafka-topics.sh` or JMX. Each entry names the property of the model that is violated then, and the stories that show
 how a cluster gets there and how it gets out, or the kind of what `kwalk inspect` finds then. `…` stands for names and
-numbers. Under a line that no property declares is the method of Kafka that writes it; without releases, in all from 2.5 to 3.9.
+numbers. Under a line that no property declares is the method of Kafka that writes it; without releases, in all from
+2.5 to 3.9.
 
 `make docs` writes this page from the properties of the model and `docs/generate/quoted_lines.toml`.
 """

@@ -57,8 +57,9 @@ class ReleaseFlags:
         """
         if no_fix:
             self.repairing_nothing[name] = no_fix
-        self._settings[name] = ((_order("0"), before), *((_order(release), setting) for release, setting in since.items()))
-        names = tuple(dict.fromkeys(str(setting) for _, setting in self._settings[name]))
+        settings = {"0": before, **since}
+        self._settings[name] = tuple((_order(release), setting) for release, setting in settings.items())
+        names = tuple(dict.fromkeys(map(str, settings.values())))
         flag = Flag(name, about, settings=names if isinstance(before, str) else ())
         if None in since.values():
             self.defaults[name] = False

@@ -70,7 +70,7 @@ def test_a_listed_variant_has_the_flags_of_its_release() -> None:
 
 @pytest.mark.parametrize("release", PUBLISHED)
 def test_a_release_names_itself(release: str) -> None:
-    assert (reported_release(release).release, reported_release(release).note) == (release, "")
+    assert (reported_release(release).name, reported_release(release).note) == (release, "")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_release_names_itself(release: str) -> None:
 )
 def test_a_version_that_is_no_release_is_read_with_a_note(version, release, why) -> None:
     found = reported_release(version)
-    assert found.release == release
+    assert found.name == release
     assert f"The version {version} " in found.note and why in found.note
 
 

@@ -231,7 +231,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     controller, version = document.field("controller"), _version(document.field("version"))
     ids = document.maybe("broker_ids")
     return Capture(
-        version=version.release,
+        version=version.name,
         controller=None if controller.missing else _known(controller, brokers),
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=topics,

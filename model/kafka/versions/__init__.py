@@ -1,9 +1,9 @@
 """The Kafka versions as sets of flags, and the switches that choose the grain of the model, by theme.
 
-Words: a *variant* is a release of Apache Kafka; its *version flags* name the changes that distinguish releases, and each
-declares, and only there, since when it is on. A *candidate* is a fix that no release has: off in every variant. A flag
-that is a *fix* declares what it closes, its source, and the trials of an audit; they name a scenario and properties.
-The other flags are a scenario's *grain*: which steps it distinguishes, and which optional behaviour it has.
+Words: a *variant* is a release of Apache Kafka; its *version flags* name the changes that distinguish releases, and
+each declares, and only there, since when it is on. A *candidate* is a fix that no release has: off in every variant. A
+flag that is a *fix* declares what it closes, its source, and the trials of an audit; they name a scenario and
+properties. The other flags are a scenario's *grain*: which steps it distinguishes, and which optional behaviour it has.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ FIXES = tuple(fix for part in PARTS for fix in part.fixes)
 """All fixes of the controller and of brokers, in the order of the audit."""
 
 
-def flags_of(release: str) -> dict[str, bool | str]:
+def flags_of(name: str) -> dict[str, bool | str]:
     """Return the version flags of a release, exactly: without those that it leaves to the scenario."""
-    return {name: setting for part in PARTS for name, setting in part.variant_of(release).items()}
+    return {flag: setting for part in PARTS for flag, setting in part.variant_of(name).items()}
 
 
 VARIANTS = {release: flags_of(release) for release in RELEASES}

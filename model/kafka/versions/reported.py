@@ -38,8 +38,9 @@ CONFLUENT = {
 Source: Confluent's table of supported versions and interoperability.
 """
 ALLOWED = (
-    f"Allowed: a release of Apache Kafka from {PUBLISHED[0]} to {PUBLISHED[-1]}, such as 3.4.1; of Confluent Platform from "
-    f"{next(iter(CONFLUENT))} to {list(CONFLUENT)[-1]}, such as 7.3.0-ccs; a build of a release, such as 2.8.1.amzn.1"
+    f"Allowed: a release of Apache Kafka from {PUBLISHED[0]} to {PUBLISHED[-1]}, such as 3.4.1; of Confluent Platform "
+    f"from {next(iter(CONFLUENT))} to {list(CONFLUENT)[-1]}, such as 7.3.0-ccs; a build of a release, such as "
+    "2.8.1.amzn.1"
 )
 TOO_OLD = (
     "is older than what the model has: reassignments as they are since 2.4 (KIP-455), and the controllers and brokers "
@@ -47,7 +48,9 @@ TOO_OLD = (
 )
 OWN_CHANGES = "What the build changes is not modelled."
 WITHOUT_ZOOKEEPER = "has no ZooKeeper mode, and kwalk models no other"
-VERSION = re.compile(r"(?P<line>[0-9]{1,3}\.[0-9]{1,3})(\.(?P<patch>[0-9]{1,3}|x))?(?P<suffix>[.+-][0-9A-Za-z.+_-]{1,60})?")
+VERSION = re.compile(
+    r"(?P<line>[0-9]{1,3}\.[0-9]{1,3})(\.(?P<patch>[0-9]{1,3}|x))?(?P<suffix>[.+-][0-9A-Za-z.+_-]{1,60})?"
+)
 
 
 @frozen
@@ -55,11 +58,11 @@ class ReportedRelease:
     """The release of Apache Kafka behind a reported version.
 
     Attributes:
-        release: The release, exactly, such as "3.4.1".
+        name: The release, exactly, such as "3.4.1".
         note: A sentence on what the version leaves open; empty if it is the name of the release.
     """
 
-    release: str
+    name: str
     note: str = ""
 
 
@@ -125,7 +128,7 @@ def _any_of(version: str, line: str, why: str, more: str = "") -> ReportedReleas
 
 def _differing(releases: list[str]) -> str:
     """Return in words the flags in which releases differ, and from which release on; empty if they are alike."""
-    first, found = flags_of(releases[0]), {}
+    first, found = flags_of(releases[0]), dict[str, str]()
     for release in releases[1:]:
         flags = flags_of(release)
         for name in sorted(first.keys() | flags.keys()):
