@@ -19,7 +19,7 @@ def test_an_unlisted_variant_is_named_like_any_other():
 
 
 def test_a_variant_that_is_in_neither_table_is_refused_with_all_of_them():
-    with pytest.raises(UsageError, match="No variant named 'locks'. Did you mean 'lock'[?] Allowed: no-lock, lock"):
+    with pytest.raises(UsageError, match=r"No variant named 'locks'\. Did you mean 'lock'\? Allowed: lock, no-lock"):
         Model(HALF, "locks")
 
 

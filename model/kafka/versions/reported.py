@@ -117,8 +117,8 @@ def _any_of(version: str, line: str, why: str, more: str = "") -> ReportedReleas
     if differing:
         raise UsageError(
             f"The version {version} {why}, and those of {line} differ in the model: {differing}. "
-            f"Allowed: {', '.join(releases)}, as --release, or in the snapshot's field version; of a build, the one that it "
-            "begins with."
+            f"Allowed: {', '.join(releases)}, as --release, or in the snapshot's field version; of a build, the one that "
+            "it begins with."
         )
     return ReportedRelease(
         releases[0],
