@@ -83,7 +83,7 @@ def reported_release(version: str) -> ReportedRelease:
     line, patch, suffix = found["line"], found["patch"], found["suffix"] or ""
     if line in CONFLUENT:
         what = f"Confluent Platform {line}, which is Apache Kafka {CONFLUENT[line]}"
-        return _any_of(version, CONFLUENT[line], f"is of {what}, and does not say of which patch release", OWN_CHANGES)
+        return _any_of(version, CONFLUENT[line], f"is of {what}; it does not say of which patch release", OWN_CHANGES)
     if line not in LAST_PATCHES:
         raise UsageError(f"Kafka {version} {_why_not(line)}. {ALLOWED}.")
     if patch is None or patch == "x":
@@ -117,8 +117,7 @@ def _any_of(version: str, line: str, why: str, more: str = "") -> ReportedReleas
     if differing:
         raise UsageError(
             f"The version {version} {why}, and those of {line} differ in the model: {differing}. "
-            f"Allowed: {', '.join(releases)}, as --release, or in the snapshot's field version; of a build, the one that "
-            "it begins with."
+            f"Allowed: {', '.join(releases)}, as --release or in the snapshot's field version."
         )
     return ReportedRelease(
         releases[0],
