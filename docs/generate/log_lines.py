@@ -21,6 +21,14 @@ ERROR = re.compile(r"\b[A-Z]{3,}(?:_[A-Z]+)+\b")
 """A name of Kafka's protocol errors."""
 NO_ERRORS = ("JOIN_GROUP",)
 """Names of requests that look like errors."""
+SHORT_NAMES = {"NOT_LEADER": "NOT_LEADER_OR_FOLLOWER"}
+EXCEPTIONS = {
+    "KAFKA_STORAGE_ERROR": "KafkaStorageException",
+    "FETCH_SESSION_TOPIC_ID_ERROR": "FetchSessionTopicIdException",
+    "TOPIC_ALREADY_EXISTS": "TopicExistsException",
+    "UNKNOWN_SERVER_ERROR": "UnknownServerException",
+}
+"""The exceptions of clients that are not named after their error."""
 NO_LINE = "none: "
 QUOTED: Mapping[str, list[dict[str, Any]]] = tomllib.loads(
     Path(__file__).with_name("quoted_lines.toml").read_text(encoding="utf-8")
@@ -49,7 +57,8 @@ def _errors(properties: Iterable[Property]) -> Iterator[str]:
     """Yield the table of error names."""
     by_error: dict[str, list[Property]] = {}
     for prop in properties:
-        for name in dict.fromkeys(ERROR.findall(f"{prop.symptom} {prop.log}")):
+        names = (SHORT_NAMES.get(name, name) for name in ERROR.findall(f"{prop.symptom} {prop.log}"))
+        for name in dict.fromkeys(names):
             if name not in NO_ERRORS:
                 by_error.setdefault(name, []).append(prop)
     quoted = {each["name"]: each for each in QUOTED["error"]}
@@ -59,7 +68,13 @@ def _errors(properties: Iterable[Property]) -> Iterator[str]:
         symptoms = [f"{_sentence(prop.symptom)} (`{prop.name}`)" for prop in found]
         if one is not None:
             symptoms.insert(0, f"*{cell(one['text'])}* {_meaning(one)}")
-        yield f"| `{name}` | {'<br>'.join(symptoms)} | {_stories(found, *([one] if one else []))} |"
+        named = f"`{name}`<br>{_exception_of(name)}"
+        yield f"| {named} | {'<br>'.join(symptoms)} | {_stories(found, *([one] if one else []))} |"
+
+
+def _exception_of(error: str) -> str:
+    """Return the class of the exception that clients raise for an error."""
+    return EXCEPTIONS.get(error, f"{''.join(word.capitalize() for word in error.split('_'))}Exception")
 
 
 def _lines(properties: Iterable[Property]) -> Iterator[str]:

@@ -96,5 +96,5 @@ def test_a_quoted_line_belongs_to_what_there_is_and_is_on_the_page(quoted) -> No
     ],
 )
 def test_an_error_that_clients_show_has_one_row(name) -> None:
-    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
+    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}`<br>")]
     assert len(rows) == 1
