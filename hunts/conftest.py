@@ -25,9 +25,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "prop" not in metafunc.fixturenames:
         return
     variant = metafunc.config.getoption("--kwalk-variant")
-    chosen = [scenario for scenario in SCENARIOS if variant is None or variant in scenario.variants]
+    chosen = [scenario for scenario in SCENARIOS if variant is None or variant in scenario.all_variants]
     if not chosen:
-        raise pytest.UsageError(str(unknown("variant", variant, {name for s in SCENARIOS for name in s.variants})))
+        raise pytest.UsageError(str(unknown("variant", variant, {name for s in SCENARIOS for name in s.all_variants})))
     cases = [
         pytest.param(
             scenario, engine, prop, id=f"{scenario.name}-{engine}-{prop.name}", marks=_group(metafunc, scenario)

@@ -41,6 +41,7 @@ from kwalk.clusters.metadata import Metadata, metadata
 from kwalk.clusters.wire import Malformed
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.untrusted_json import printable
+from kwalk.model.kafka.versions.reported import reported_release
 from kwalk.model.language import UsageError
 from kwalk.search.base.progress import Progress, Report, silent
 
@@ -92,7 +93,7 @@ class CollectOptions:
     """What is collected.
 
     Args:
-        version: Kafka's version, such as "2.8.2".
+        version: Kafka's version, such as "2.8.2"; see `reported_release`.
         topics: Patterns of topics' names; all topics without one.
         logs: Where log directories are.
         ask_brokers: Whether brokers are asked for their metadata caches.
@@ -261,11 +262,15 @@ class _Visit:
             self.problems.append(f"Broker {number} has no PLAINTEXT listener: it was not asked for its metadata.")
             return None
         try:
-            return _ask(*endpoint, with_ids=_numbers(self.options.version) >= (2, 8))
+            return _ask(*endpoint, with_ids=self._has_topic_ids())
         except (OSError, Malformed) as error:
             where = f"{printable(endpoint[0])}:{endpoint[1]}"
             self.problems.append(f"Broker {number} did not answer a Metadata request at {where}: {_why(error)}.")
             return None
+
+    def _has_topic_ids(self) -> bool:
+        """Whether brokers answer Metadata requests of version 10, which has topic ids."""
+        return _numbers(reported_release(self.options.version).name) >= (2, 8)
 
     # Log directories.
 

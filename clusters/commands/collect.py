@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
 from kwalk.reports.options.declaration import (
     DEFAULT_OUT,
     JSON,
@@ -23,7 +22,12 @@ COMMAND = Command(
         "HOST:PORT[,HOST:PORT ...][/CHROOT], as in the brokers' zookeeper.connect",
         nargs="?",
     ),
-    option("--release", values.version, "VERSION", "the version of the brokers, such as 2.8.2; needed"),
+    option(
+        "--release",
+        nonempty,
+        "VERSION",
+        "the version of the brokers, such as 3.4.1, 7.3.0-ccs or 2.8.1.amzn.1; needed",
+    ),
     repeatable(
         "--logs",
         nonempty,

@@ -14,7 +14,7 @@ COMMAND = Command(
     MARKDOWN,
     option("--csv", nonempty, "FILE", "also write all findings as CSV"),
     option("--parquet", nonempty, "FILE", "also write all findings as Parquet"),
-    ("--prometheus", {"action": "store_true", "help": "print gauges in Prometheus' text format instead of text"}),
+    option("--prometheus", nonempty, "FILE", "also write gauges in Prometheus' text format"),
     JSON,
     handler="kwalk.clusters.handlers.inspect:run_inspect",
     section=Section.CLUSTERS,

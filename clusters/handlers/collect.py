@@ -33,8 +33,12 @@ def run_collect(options: Namespace) -> int:
         return 0
     from kwalk.clusters.collect.collect import collect
     from kwalk.clusters.collect.zookeeper import ZooKeeperReader
+    from kwalk.model.kafka.versions.reported import reported_release
 
     wanted, address = _wanted(options), _address(options)
+    note = reported_release(wanted.version).note
+    if note:
+        remark(f"kwalk: {note}")
     path = options.out or str(Path(DEFAULT_OUT) / f"snapshot-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json")
     with document_folder(path, "--out") as folder:
         with shown_on_stderr() as report, ZooKeeperReader(address) as reader:

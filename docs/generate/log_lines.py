@@ -1,14 +1,17 @@
 """The page `log-lines.md`: an index of error names and log lines.
 
-The texts are the symptoms and log lines that the properties of the Kafka model declare; a page of a story is linked to
-an entry if it names a scenario in which the property is checked.
+The texts are the symptoms and log lines that the properties of the Kafka model declare, and those of
+`quoted_lines.toml`, which people search for and no property declares. A page of a story is linked to an entry if it
+names a scenario in which the property is checked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language import Property
@@ -16,14 +19,30 @@ from kwalk.model.language import Property
 STORIES = Path(__file__).parents[1] / "stories"
 ERROR = re.compile(r"\b[A-Z]{3,}(?:_[A-Z]+)+\b")
 """A name of Kafka's protocol errors."""
+NO_ERRORS = ("JOIN_GROUP",)
+"""Names of requests that look like errors."""
+SHORT_NAMES = {"NOT_LEADER": "NOT_LEADER_OR_FOLLOWER"}
+EXCEPTIONS = {
+    "KAFKA_STORAGE_ERROR": "KafkaStorageException",
+    "FETCH_SESSION_TOPIC_ID_ERROR": "FetchSessionTopicIdException",
+    "TOPIC_ALREADY_EXISTS": "TopicExistsException",
+    "UNKNOWN_SERVER_ERROR": "UnknownServerException",
+}
+"""The exceptions of clients that are not named after their error."""
 NO_LINE = "none: "
+QUOTED: Mapping[str, list[dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("quoted_lines.toml").read_text(encoding="utf-8")
+)
+"""Errors and lines that no property declares, under "error" and "line"."""
 HEAD = """# Log lines and error names
 
 Search this page for what you see: an error of a client, a line of a broker's or a controller's log, a number of
 `kafka-topics.sh` or JMX. Each entry names the property of the model that is violated then, and the stories that show
-how a cluster gets there and how it gets out. `…` stands for names and numbers.
+how a cluster gets there and how it gets out, or the kind of what `kwalk inspect` finds then. `…` stands for names and
+numbers. Under a line that no property declares is the method of Kafka that writes it; without releases, in all from
+2.5 to 3.9.
 
-`make docs` writes this page from the properties of the model.
+`make docs` writes this page from the properties of the model and `docs/generate/quoted_lines.toml`.
 """
 
 
@@ -34,31 +53,52 @@ def page() -> str:
     return "\n".join([HEAD, *_errors(declared), "", *_lines(declared), "", *_silent(declared)]) + "\n"
 
 
-def _errors(properties: Iterable[Property]) -> Iterable[str]:
+def _errors(properties: Iterable[Property]) -> Iterator[str]:
     """Yield the table of error names."""
     by_error: dict[str, list[Property]] = {}
     for prop in properties:
-        for name in dict.fromkeys(ERROR.findall(f"{prop.symptom} {prop.log}")):
-            by_error.setdefault(name, []).append(prop)
+        names = (SHORT_NAMES.get(name, name) for name in ERROR.findall(f"{prop.symptom} {prop.log}"))
+        for name in dict.fromkeys(names):
+            if name not in NO_ERRORS:
+                by_error.setdefault(name, []).append(prop)
+    quoted = {each["name"]: each for each in QUOTED["error"]}
     yield from ("## Errors of clients", "", "| error | what is wrong | stories |", "|---|---|---|")
-    for name, found in sorted(by_error.items()):
-        symptoms = "<br>".join(f"{_sentence(prop.symptom)} (`{prop.name}`)" for prop in found)
-        yield f"| `{name}` | {symptoms} | {_stories(found)} |"
+    for name in sorted(by_error.keys() | quoted.keys()):
+        found, one = by_error.get(name, []), quoted.get(name)
+        symptoms = [f"{_sentence(prop.symptom)} (`{prop.name}`)" for prop in found]
+        if one is not None:
+            symptoms.insert(0, f"*{cell(one['text'])}* {_meaning(one)}")
+        named = f"`{name}`<br>{_exception_of(name)}"
+        yield f"| {named} | {'<br>'.join(symptoms)} | {_stories(found, *([one] if one else []))} |"
 
 
-def _lines(properties: Iterable[Property]) -> Iterable[str]:
+def _exception_of(error: str) -> str:
+    """Return the class of the exception that clients raise for an error."""
+    return EXCEPTIONS.get(error, f"{''.join(word.capitalize() for word in error.split('_'))}Exception")
+
+
+def _lines(properties: Iterable[Property]) -> Iterator[str]:
     """Yield the table of log lines."""
     yield from ("## Log lines", "", "| line | what is wrong | stories |", "|---|---|---|")
     by_line: dict[str, list[Property]] = {}
     for prop in properties:
         if prop.log and not prop.log.startswith(NO_LINE):
             by_line.setdefault(prop.log, []).append(prop)
-    for line, found in sorted(by_line.items()):
+    rows = {cell(one["text"]): (f"<br>{cell(one['by'])}", _meaning(one), _stories([], one)) for one in QUOTED["line"]}
+    for line, found in by_line.items():
         symptoms = "<br>".join(f"{_sentence(prop.symptom)} (`{prop.name}`)" for prop in found)
-        yield f"| {_cell(line)} | {symptoms} | {_stories(found)} |"
+        rows[cell(line)] = "", symptoms, _stories(found)
+    for line, (by, means, stories) in sorted(rows.items(), key=lambda row: row[0].lstrip("\\[").casefold()):
+        yield f"| {line}{by} | {means} | {stories} |"
 
 
-def _silent(properties: Iterable[Property]) -> Iterable[str]:
+def _meaning(quoted: Mapping[str, Any]) -> str:
+    """Return what a quoted error or line says, with the properties and kinds of findings that it belongs to."""
+    names = [f"`{name}`" for name in quoted["see"] if not name.endswith(".md")]
+    return _sentence(quoted["means"]) + (f" ({', '.join(names)})" if names else "")
+
+
+def _silent(properties: Iterable[Property]) -> Iterator[str]:
     """Yield the table of what no log shows."""
     yield from ("## What no log shows", "", "| where to look | what is wrong | stories |", "|---|---|---|")
     for prop in sorted((p for p in properties if p.log.startswith(NO_LINE)), key=lambda prop: prop.name):
@@ -66,21 +106,22 @@ def _silent(properties: Iterable[Property]) -> Iterable[str]:
         yield f"| {where} | {_sentence(prop.symptom)} (`{prop.name}`) | {_stories([prop])} |"
 
 
-def _stories(properties: Iterable[Property]) -> str:
-    """Return links to at most three stories: pages that show a violation first, then pages of checked scenarios."""
-    found = tuple(properties)
+def _stories(properties: Iterable[Property], *quoted: Mapping[str, Any]) -> str:
+    """Return links to at most three stories: named pages, pages that show a violation, pages of checked scenarios."""
+    found, named = tuple(properties), [STORIES / name for one in quoted for name in one["see"] if name.endswith(".md")]
     scenarios = {scenario.name for scenario in SCENARIOS for prop in found if prop in scenario.properties}
     pages = [path for path in sorted(STORIES.glob("*.md")) if path.stem not in ("README", "not-reported")]
     texts = {path: path.read_text(encoding="utf-8") for path in pages}
     shown = [path for path in pages if any(prop.name in texts[path] for prop in found)]
-    chosen = dict.fromkeys([*shown, *(path for path in pages if path.stem in scenarios)])
+    chosen = dict.fromkeys([*named, *shown, *(path for path in pages if path.stem in scenarios)])
     titles = ((path.name, texts[path].splitlines()[0].removeprefix("# ")) for path in list(chosen)[:3])
     return ", ".join(f"[{title}](../stories/{name})" for name, title in titles) or "[all](../stories/README.md)"
 
 
 def _sentence(text: str) -> str:
-    return _cell(text[:1].upper() + text[1:])
+    return cell(text[:1].upper() + text[1:])
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Return a text as a cell of a table, without Markdown."""
     return text.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("*", "\\*").replace("_", "\\_")

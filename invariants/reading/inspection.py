@@ -14,7 +14,6 @@ from attrs import evolve
 from kwalk.invariants.reading.advice import Advice
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
-from kwalk.model.kafka.snapshots.at_rest import release_of
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, sent_id, unseen
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
@@ -67,9 +66,6 @@ def _headline(capture: Capture) -> str:
 
 
 def _notes(capture: Capture) -> Iterator[str]:
-    release = release_of(capture.version)
-    if release != capture.version and f"{release}.0" != capture.version:
-        yield f"Kafka {capture.version} is taken for {release}, the nearest earlier release of the model."
     unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
     if unanswered:
         yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."

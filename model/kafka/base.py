@@ -23,4 +23,5 @@ RUNNING_CLUSTER = Scenario(
     bounds=default_bounds(domains),
     flags=versions.COARSE,
     variants=versions.VARIANTS,
+    unlisted_variants=versions.UNLISTED_VARIANTS,
 )

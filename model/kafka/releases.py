@@ -23,7 +23,7 @@ class ReleaseFlags:
     """
 
     def __init__(self) -> None:
-        self._settings: dict[str, tuple[tuple[str, Setting], ...]] = {}
+        self._settings: dict[str, tuple[tuple[tuple[int, ...], Setting], ...]] = {}
         self.fixes: list[Fix] = []
         self.defaults: dict[str, bool | str] = {}
         self.repairing_nothing: dict[str, str] = {}
@@ -42,6 +42,9 @@ class ReleaseFlags:
     ) -> Flag:
         """Declare a flag that releases have in different settings: `before`, then those of the releases in `since`.
 
+        A change that a patch release has is in all later releases of all lines: no flag so far was backported to an
+        earlier line than that of its first release.
+
         Args:
             name: its name.
             about: what changed, with the issue and the release.
@@ -54,8 +57,9 @@ class ReleaseFlags:
         """
         if no_fix:
             self.repairing_nothing[name] = no_fix
-        self._settings[name] = (("0", before), *since.items())
-        names = tuple(dict.fromkeys(str(setting) for _, setting in self._settings[name]))
+        settings = {"0": before, **since}
+        self._settings[name] = tuple((_order(release), setting) for release, setting in settings.items())
+        names = tuple(dict.fromkeys(map(str, settings.values())))
         flag = Flag(name, about, settings=names if isinstance(before, str) else ())
         if None in since.values():
             self.defaults[name] = False
@@ -97,12 +101,16 @@ class ReleaseFlags:
 
     def setting_in(self, release: str, name: str) -> Setting:
         """Return a version flag's setting in a release: that of the last change that is not later."""
-        return [setting for since, setting in self._settings[name] if _order(since) <= _order(release)][-1]
+        return self._setting_at(_order(release), name)
 
     def variant_of(self, release: str) -> dict[str, bool | str]:
         """Return the version flags of a release, without those that it leaves to the scenario."""
-        settings = {name: self.setting_in(release, name) for name in self._settings}
+        order = _order(release)
+        settings = {name: self._setting_at(order, name) for name in self._settings}
         return {name: setting for name, setting in settings.items() if setting is not None}
+
+    def _setting_at(self, order: tuple[int, ...], name: str) -> Setting:
+        return [setting for since, setting in self._settings[name] if since <= order][-1]
 
 
 def _order(release: str) -> tuple[int, ...]:

@@ -111,6 +111,7 @@ class Scenario:
         bounds: a value for every Bound and Domain.
         flags: settings of flags in all variants.
         variants: settings of flags by the variant's name; the first variant is the default.
+        unlisted_variants: further variants, which no list, audit or test of all variants has; a user can name them.
         labels: labels of domain members, by the domain's name.
         constraints: constraints and action constraints, which restrict every search (see `constraints`).
         aliases: functions of the state whose values traces show; plain Python, for reports only.
@@ -140,6 +141,7 @@ class Scenario:
     bounds: Mapping[str, int] = field(factory=dict)
     flags: Mapping[str, Any] = field(factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(factory=dict)
+    unlisted_variants: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(factory=dict)
     constraints: tuple[Constraint, ...] = field(converter=_tuple, default=())
     aliases: tuple[Callable[[Any], Any], ...] = field(converter=_tuple, default=())
@@ -186,7 +188,7 @@ class Scenario:
                     f"actions. {one_of(known)}"
                 )
         for name in self.optional_constraints:
-            if any(name in table for table in (self.flags, *self.variants.values())):
+            if any(name in table for table in (self.flags, *self.all_variants.values())):
                 raise UsageError(
                     f"Scenario {self.name!r}: the optional constraint {name!r} has the name of a flag; it is a flag of "
                     "its own, so rename one of them."
@@ -194,7 +196,7 @@ class Scenario:
 
     def _requirements(self) -> Iterator[tuple[str, bool, str]]:
         """Yield for each field its name, whether its value is of the right kind, and what that kind is."""
-        tables = (self.bounds, self.flags, self.variants, self.labels, self.cannot_fail)
+        names = ("bounds", "flags", "variants", "unlisted_variants", "labels", "cannot_fail")
         yield "name", isinstance(self.name, str) and bool(self.name), "a text that is not empty"
         yield "story", isinstance(self.story, str), "a text"
         yield "source", isinstance(self.source, str), "a text"
@@ -210,13 +212,19 @@ class Scenario:
         aliases = isinstance(self.aliases, tuple) and all(hasattr(each, "__name__") for each in self.aliases)
         yield "aliases", aliases and all(map(callable, self.aliases)), "functions of the state"
         yield "initial", hasattr(self.initial, "__code__"), "a function of the state"
-        for name, table in zip(("bounds", "flags", "variants", "labels", "cannot_fail"), tables, strict=True):
-            yield name, is_table(table), "a mapping"
+        for name in names:
+            yield name, is_table(getattr(self, name)), "a mapping"
         sizes = all(type(size) is int and size >= 0 for size in self.bounds.values())
         yield "bounds", sizes, "a mapping of names to ints of 0 or more"
         labels = all(_all_are(str, each) and not isinstance(each, str) for each in self.labels.values())
         yield "labels", labels, "a mapping of names of domains to tuples of texts"
-        yield "variants", _all_are(Mapping, self.variants.values()), "a mapping of names to mappings of flags"
+        for name in ("variants", "unlisted_variants"):
+            yield name, _all_are(Mapping, getattr(self, name).values()), "a mapping of names to mappings of flags"
+
+    @property
+    def all_variants(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the variants that a user can name, those of `variants` and the unlisted ones."""
+        return {**self.unlisted_variants, **self.variants} if self.unlisted_variants else self.variants
 
     @property
     def default_variant(self) -> str:
@@ -250,8 +258,9 @@ class Scenario:
             UsageError: a name is unknown, or a bound or flag cannot have the value.
         """
         variant = variant or self.default_variant
-        if variant not in self.variants and variant != self.default_variant:
-            raise unknown("variant", variant, self.variants or (self.default_variant,))
+        variants = self.all_variants
+        if variant not in variants and variant != self.default_variant:
+            raise unknown("variant", variant, variants or (self.default_variant,))
         for name, wanted in (bounds or {}).items():
             if name not in self.bounds:
                 raise unknown("bound", name, self.bounds)
@@ -262,7 +271,7 @@ class Scenario:
             flags={
                 **dict.fromkeys(self.optional_constraints, False),
                 **self.flags,
-                **self.variants.get(variant, {}),
+                **variants.get(variant, {}),
                 **checked(self, flags or {}),
             },
             labels=self.labels,

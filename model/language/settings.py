@@ -87,7 +87,7 @@ def _names(scenario: Scenario) -> list[str]:
 
 def _tables(scenario: Scenario) -> tuple[Mapping[str, Any], ...]:
     """Return all tables that give settings to flags; an optional constraint is a flag that is off."""
-    return (dict.fromkeys(scenario.optional_constraints, False), scenario.flags, *scenario.variants.values())
+    return (dict.fromkeys(scenario.optional_constraints, False), scenario.flags, *scenario.all_variants.values())
 
 
 def checked(scenario: Scenario, overrides: Mapping[str, Any]) -> dict[str, Setting]:

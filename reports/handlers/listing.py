@@ -72,7 +72,9 @@ def _line(name: str, text: str, style: str = "") -> None:
 
 
 def _details(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    yield "variants", ", ".join(variants_of(scenario))
+    further = list(scenario.unlisted_variants)
+    more = f", and {len(further)} more, from {further[0]} to {further[-1]}" if further else ""
+    yield "variants", ", ".join(variants_of(scenario)) + more
     if own_flags(scenario):
         yield "flags", own_flags(scenario)
     used = [f"{name} {size}" for name, size in scenario.bounds.items() if size]

@@ -45,13 +45,6 @@ def release(text: str) -> tuple[int | None, str]:
     return (int(number) if equals else None), version
 
 
-def version(text: str) -> str:
-    """VERSION."""
-    if not re.fullmatch(r"[0-9]+\.[0-9](\.[0-9])?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as 2.8.2")
-    return text if text.count(".") == 2 else f"{text}.0"
-
-
 def zone(text: str) -> str:
     """Return a time zone as it is: +HH:MM or -HH:MM."""
     if not re.fullmatch(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]", text):

@@ -25,7 +25,7 @@ def elsewhere(tmp_path, monkeypatch):
     [
         ((), "The version of the brokers is not known: name it, as in --release 2.8.2."),
         (("--release", "2.8.2"), "Name the address of ZooKeeper, as in `kwalk collect zk-1:2181/chroot"),
-        (("zk:1", "--release", "two"), "'two' is not a version such as 2.8.2"),
+        (("zk:1", "--release", "two"), "'two' is no version of Kafka. Allowed: a release of Apache Kafka from"),
         ((*AT, "--logs", "ssh://host/data"), "names no broker"),
         ((*AT, "--out", "folder"), "it is a folder"),
         ((*AT, "--topic", ""), "the value is empty"),

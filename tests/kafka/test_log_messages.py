@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate import log_lines
 from kwalk.invariants.reading import finding_kinds
+from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language.inspection import FindingKind
 
@@ -22,6 +24,12 @@ NO_LINE = re.compile("none(: |$)")
 PROTOCOL = re.compile(r"[A-Z_]+(?: or [A-Z_]+)* in responses to [A-Za-z ]+")
 """What clients and request logs show, not a message of a logger."""
 GREPS = sorted({command for kind in FINDINGS for command in kind.grep})
+
+
+QUOTED, PAGE = log_lines.QUOTED, log_lines.page()
+DECLARED = {prop.name for scenario in SCENARIOS for prop in scenario.properties} | {prop.name for prop in PROPERTIES}
+KNOWN = DECLARED | {kind.name for kind in FINDINGS}
+"""What a quoted line may refer to, beside pages of stories."""
 
 
 def named_lines() -> set[str]:
@@ -61,3 +69,32 @@ def test_every_message_is_named_somewhere() -> None:
     everything = "\n".join([*named_lines(), *GREPS, *(kind.log for kind in FINDINGS)])
     texts = [message["text"] for message in MESSAGES]
     assert [text for text in texts if text not in everything and text.removesuffix(".") not in everything] == []
+
+
+def test_a_quoted_line_has_one_home() -> None:
+    texts = [one["text"] for one in QUOTED["line"]]
+    declared = [message["text"] for message in MESSAGES]
+    assert sorted(set(texts)) == sorted(texts)
+    assert [text for text in texts if any(text in one or one in text for one in (*declared, *named_lines()))] == []
+
+
+@pytest.mark.parametrize("quoted", [*QUOTED["error"], *QUOTED["line"]], ids=lambda one: one.get("name") or one["text"])
+def test_a_quoted_line_belongs_to_what_there_is_and_is_on_the_page(quoted) -> None:
+    assert quoted.keys() == {"text", "means", "see", "name" if "name" in quoted else "by"}
+    for name in quoted["see"]:
+        assert name in KNOWN or (log_lines.STORIES / name).is_file(), name
+    assert not quoted["means"].endswith(".")
+    assert log_lines.cell(quoted["text"]) in PAGE
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("COORDINATOR_NOT_AVAILABLE", "INCONSISTENT_CLUSTER_ID", "INCONSISTENT_TOPIC_ID", "KAFKA_STORAGE_ERROR"),
+        *("LEADER_NOT_AVAILABLE", "NOT_CONTROLLER", "NOT_ENOUGH_REPLICAS", "NOT_LEADER_OR_FOLLOWER"),
+        *("UNKNOWN_TOPIC_ID", "UNKNOWN_TOPIC_OR_PARTITION"),
+    ],
+)
+def test_an_error_that_clients_show_has_one_row(name) -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}`<br>")]
+    assert len(rows) == 1

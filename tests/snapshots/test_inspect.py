@@ -391,11 +391,6 @@ def test_every_damaged_topic_is_named() -> None:
     assert found["topic-id-differs"] == ["u-0", "u-1"]
 
 
-def test_a_version_between_two_releases_is_taken_for_the_earlier_one() -> None:
-    inspection = inspect_snapshot(changed(lambda capture: capture.update(version="3.6.1")))
-    assert inspection.notes == ("Kafka 3.6.1 is taken for 3.4.1, the nearest earlier release of the model.",)
-
-
 def test_partitions_in_one_situation_are_evaluated_once() -> None:
     def change(capture: Capture) -> None:
         states, znode = topic(capture)["partition_state"], topic(capture)["znode"]
@@ -494,14 +489,26 @@ def test_a_formula_in_a_topic_name_is_harmless_in_csv(tmp_path: Path, capsys) ->
     assert all(not cell.startswith("=") for row in csv.reader(table.read_text().splitlines()) for cell in row)
 
 
-def test_prometheus_gauges_escape_their_labels(tmp_path: Path, capsys) -> None:
-    snapshot = tmp_path / 'a"b.json'
+def test_prometheus_gauges_are_in_place_though_the_exit_code_is_that_of_damage(tmp_path: Path, capsys) -> None:
+    snapshot, gauges = tmp_path / 'a"b.json', tmp_path / "kwalk.prom"
     snapshot.write_bytes(FILES[MIXED].read_bytes())
-    assert main(["inspect", str(snapshot), "--prometheus"]) == 12
-    lines = capsys.readouterr().out.splitlines()
+    gauges.write_text("of an earlier run")
+    assert main(["inspect", str(snapshot), "--prometheus", str(gauges)]) == 12
+    assert f"Prometheus: {gauges}" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['a"b.json', "kwalk.prom"]
+    lines = gauges.read_text().splitlines()
     assert lines[-1].startswith("kwalk_inspect_condition{snapshot=") and lines[-1].endswith("} 2")
     assert r"a\"b.json" in lines[-1]
     assert 'kind="leader-refuses-mixed-topic-ids",severity="broken"} 2' in lines[2]
+
+
+def test_gauges_of_an_earlier_run_stay_where_new_ones_cannot_be_made(tmp_path: Path, capsys) -> None:
+    gauges = tmp_path / "kwalk.prom"
+    gauges.write_text("of an earlier run")
+    assert main(["inspect", str(tmp_path / "none.json"), "--prometheus", str(gauges)]) == 2
+    assert gauges.read_text() == "of an earlier run"
+    assert main(["inspect", str(FILES[MIXED]), "--prometheus", str(tmp_path)]) == 2
+    assert "--prometheus" in capsys.readouterr().err
 
 
 def test_an_escape_sequence_in_a_topic_name_does_not_reach_the_terminal(tmp_path: Path, capsys) -> None:

@@ -44,7 +44,6 @@ from kwalk.model.kafka.snapshots.series import (
     is_as_created,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.kafka.versions.grain import METADATA_CACHES
 from kwalk.model.kafka.zookeeper.znodes import PartitionStateZnode
 from kwalk.model.language import Model, Property
@@ -99,7 +98,7 @@ class Situation:
     """What matters of one partition; brokers are in the order of its replicas, others follow.
 
     Attributes:
-        release: the release that the model has for the capture's version.
+        release: the capture's release of Kafka.
         topic_id: the number of the topic id in ZooKeeper.
         listed: whether the topic's znode lists the partition.
         has_state: whether the partition has a state znode.
@@ -155,13 +154,6 @@ class Broken:
     certain: bool = True
 
 
-def release_of(version: str) -> str:
-    """Return the release of the model that a version of Kafka is taken for: the last one that is not later."""
-    wanted = _numbers(version)
-    known = sorted(RELEASES, key=_numbers)
-    return next((release for release in reversed(known) if _numbers(release) <= wanted), known[0])
-
-
 def _numbers(version: str) -> tuple[int, ...]:
     numbers = [int(part) for part in version.split(".")]
     return tuple(numbers + [0] * (3 - len(numbers)))
@@ -179,7 +171,7 @@ class Situations:
 
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
-        self.release = release_of(capture.version)
+        self.release = capture.version
         self.deleting = frozenset(capture.deleting)
         self.registered = frozenset(capture.registered)
         self.hosts = _hosts(capture)
@@ -307,7 +299,7 @@ def _is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
 
 def assigns_ids_at_once(version: str) -> bool:
     """Whether a log has its topic id from its creation on (3.0 and later), so that one without is a sign of damage."""
-    return _numbers(release_of(version)) >= (3, 0)
+    return _numbers(version) >= (3, 0)
 
 
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:

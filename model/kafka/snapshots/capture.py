@@ -24,6 +24,7 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.untrusted_json import TAKE_AGAIN, JsonNode, key_number, load, printable
+from kwalk.model.kafka.versions.reported import VERSION, ReportedRelease, reported_release
 from kwalk.model.language import UsageError
 
 ZERO_ID = "A" * 22
@@ -97,7 +98,7 @@ FORMAT = 3
 """The newest format of captures; docs/reference/snapshots.md has the history."""
 
 
-_VERSION = re.compile(r"([0-9]+)\.?([0-9])\.?([0-9])")
+_THREE_DIGITS = re.compile(r"[0-9]{3}")
 
 
 T = TypeVar("T")
@@ -253,6 +254,7 @@ class Broker:
 class Capture:
     """The content of a capture; `controller` is None where there was none.
 
+    `version` is the release of Apache Kafka, and `version_note` says how the version that was reported names it.
     `registered` are the brokers in /brokers/ids, `deleting` the topics with a marker in /admin/delete_topics.
     `problems` says what could not be read, or contradicts itself, and `unsettled` are the topics that changed while
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
@@ -271,6 +273,7 @@ class Capture:
     taken: tuple[float, float] | None = None
     is_kraft: bool | None = None
     cluster_id: str | None = None
+    version_note: str = ""
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -302,7 +305,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         raise document.field("brokers").wrong("names no broker", "at least one broker")
     contradictions: list[str] = []
     topics = _topics(document.field("topics"), contradictions)
-    controller = document.field("controller")
+    controller, version = document.field("controller"), _version(document.field("version"))
     active = None if controller.missing else controller.number(0, INT32)
     ids = document.maybe("broker_ids")
     registered = tuple(b.id for b in described.values() if b.alive) if ids.missing else ids.numbers(0, INT32)
@@ -314,7 +317,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         if not b.is_described and b.id != active
     )
     return Capture(
-        version=_version(document.field("version")),
+        version=version.name,
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=topics,
@@ -326,6 +329,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         taken=_taken(document.maybe("taken")),
         is_kraft=_is_kraft(document),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
+        version_note=version.note,
     )
 
 
@@ -394,12 +398,12 @@ def _names(node: JsonNode) -> tuple[str, ...]:
     return () if node.missing else tuple(item.text() for item in node.items())
 
 
-def _version(node: JsonNode) -> str:
-    """Kafka's version; captures write 2.8.2 as 282."""
-    found = _VERSION.fullmatch(node.text()[:20])
-    if not found:
-        raise node.wrong("is no version of Kafka", 'a version such as "2.8.2" or "282"')
-    return ".".join(found.groups())
+def _version(node: JsonNode) -> ReportedRelease:
+    """The release behind Kafka's version; old captures write 2.8.2 as 282."""
+    text = node.text()
+    if not VERSION.fullmatch(text) and not _THREE_DIGITS.fullmatch(text):
+        raise node.wrong("is no version of Kafka", 'a version such as "2.8.2" or "7.3.0-ccs"')
+    return reported_release(".".join(text) if _THREE_DIGITS.fullmatch(text) else text)
 
 
 def _table(node: JsonNode, what: str, read: Callable[[JsonNode, int], T]) -> dict[int, T]:

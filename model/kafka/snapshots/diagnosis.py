@@ -41,7 +41,8 @@ def brokers(numbers: Iterable[int], last: str = "and") -> str:
 
 def unseen(capture: Capture) -> tuple[str, ...]:
     """Return what a capture does not show of a cluster, or may show of two moments, one sentence each."""
-    found = [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
+    found = [capture.version_note] if capture.version_note else []
+    found += [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
     missing = [broker.id for broker in capture.brokers.values() if not broker.seen]
     if missing:
         found.append(

@@ -68,7 +68,7 @@ from kwalk.model.kafka.snapshots.scope import MOST_LISTED, Scope, is_another, sc
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.versions import FINE, VARIANTS
+from kwalk.model.kafka.versions import FINE
 from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment
@@ -658,7 +658,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         },
         initial=_initial(series, scope, start),
         waypoints=tuple(_waypoints(series, scope, numbering)),
-        variant=series.first.version if series.first.version in VARIANTS else None,
+        variant=series.first.version,
         flags={**SERIES_FLAGS, **scope.flags},
         events=EVENTS,
         prompt=PROMPT,
@@ -843,6 +843,8 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
         f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
     )
+    if series.first.version_note:
+        yield series.first.version_note
     for place, (name, capture) in enumerate(zip(series.names, series.captures, strict=True)):
         doubt = _unsettled(name, capture, series.topic)
         if doubt and _open(series, place) != Unsettled():

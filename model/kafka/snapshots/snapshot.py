@@ -29,9 +29,7 @@ from kwalk.model.kafka.snapshots.initial_state import (
     replica_orders,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import VARIANTS
-from kwalk.model.language import Reading, UsageError
-from kwalk.model.language.errors import one_of
+from kwalk.model.language import Reading
 from kwalk.model.language.inspection import Severity
 from kwalk.model.language.scenario import Steps
 
@@ -62,18 +60,13 @@ NO_CLIENTS = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expa
 
 
 def reading_of(capture: Capture, topic: Topic | None, severity: Severity) -> Reading:
-    """Return a capture as an initial state; UsageError if it cannot be modelled.
+    """Return a capture as an initial state.
 
     Args:
         capture: the capture.
         topic: the topic to search about; None if there is none with partitions.
         severity: the worst that an inspection has found.
     """
-    if capture.version not in VARIANTS:
-        raise UsageError(
-            f"The capture is of Kafka {capture.version}, which kwalk does not model. {one_of(VARIANTS)} "
-            'Correct its "version" if it is near enough to one of these.'
-        )
     if topic is None:
         return _empty(capture, severity)
     return _reading(infer(capture, focus_on(capture, topic)), severity)
