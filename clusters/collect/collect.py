@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
-from kwalk.clusters.collect.log_files import LogRoot
+from kwalk.clusters.collect.log_files import RootFiles
 from kwalk.clusters.collect.logs import (
     SSH,
     LogsUnread,
@@ -217,8 +217,8 @@ class _Visit:
         self.znodes, self.options, self.report = znodes, options, report
         self.registered = znodes.registrations()
         self.problems: list[str] = []
-        self.roots: dict[int, list[LogRoot]] = {}
-        self.missing: list[tuple[int, LogPlace | SshPlace, LogRoot]] = []
+        self.roots: dict[int, list[RootFiles]] = {}
+        self.missing: list[tuple[int, LogPlace | SshPlace, RootFiles]] = []
         self.failed: set[int] = set()
         self.started, self.answers = time.monotonic(), 0
 
@@ -301,13 +301,13 @@ class _Visit:
             else:
                 yield number, place.host.replace(HOST_OF_BROKER, host or "")
 
-    def _list(self, place: SshPlace) -> list[LogRoot] | LogsUnread:
+    def _list(self, place: SshPlace) -> list[RootFiles] | LogsUnread:
         try:
             return read_by_ssh(place, self.options.ssh, seconds=self.options.seconds)
         except LogsUnread as error:
             return error
 
-    def _take(self, number: int, place: SshPlace, listing: list[LogRoot] | LogsUnread) -> None:
+    def _take(self, number: int, place: SshPlace, listing: list[RootFiles] | LogsUnread) -> None:
         try:
             if isinstance(listing, LogsUnread):
                 raise listing
@@ -336,7 +336,7 @@ class _Visit:
                 raise UsageError(f"{_missing(place, root)}.")
             self._fail_to_read(number, _missing(place, root))
 
-    def _add(self, number: int | None, place: LogPlace | SshPlace, roots: Sequence[LogRoot]) -> None:
+    def _add(self, number: int | None, place: LogPlace | SshPlace, roots: Sequence[RootFiles]) -> None:
         """Add roots to the broker that they belong to; LogsUnread if that is another one, or of another cluster."""
         cluster, source = (self.znodes.object(CLUSTER_ID) or {}).get("id"), str(place)
         for root in roots:
@@ -382,7 +382,7 @@ def _wrong_log_dirs(broker: BrokerSeen) -> Iterator[str]:
             yield f"Broker {broker.id} cannot describe its log directory {printable(path, 200)} (error {error})."
 
 
-def _missing(place: LogPlace | SshPlace, root: LogRoot) -> LogsUnread:
+def _missing(place: LogPlace | SshPlace, root: RootFiles) -> LogsUnread:
     return LogsUnread(f"{place}: there is no folder {printable(root.path, 200)}, or it cannot be entered")
 
 

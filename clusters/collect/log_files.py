@@ -56,7 +56,7 @@ class PartitionFiles:
 
 
 @frozen
-class LogRoot:
+class RootFiles:
     """A root: its path, the content of its meta.properties (None without one), and its directories by name.
 
     `checkpoints` are the texts of its checkpoints, by their names; `is_missing` says that it could not be entered.
@@ -119,13 +119,13 @@ class RootParts:
         """Add the size of a segment."""
         self.sizes.setdefault(directory, {})[segment] = size
 
-    def root(self) -> LogRoot:
+    def root(self) -> RootFiles:
         """Return what was collected."""
         holders = (path.rpartition("/")[0] for path in self.texts)
         known = sorted(
             name for name in {*self.names, *self.sizes, *holders} if DIRECTORY.fullmatch(name) and "/" not in name
         )
-        return LogRoot(
+        return RootFiles(
             self.path,
             self.texts.get(BROKER),
             {name: self._files(name) for name in known},

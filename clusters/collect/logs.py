@@ -27,8 +27,8 @@ from kwalk.clusters.collect.log_files import (
     HEADER,
     IDENTITY,
     SEGMENT,
-    LogRoot,
     PartitionFiles,
+    RootFiles,
     RootParts,
     header_in,
 )
@@ -61,7 +61,7 @@ def script() -> str:
 # A folder of this machine.
 
 
-def read_folder(path: Path) -> LogRoot:
+def read_folder(path: Path) -> RootFiles:
     """Return a root on this machine; one without anything if there is no such folder.
 
     Raises:
@@ -123,7 +123,7 @@ def _head(path: Path) -> bytes | None:
 # The output of the script.
 
 
-def read_listing(text: str, source: str) -> list[LogRoot]:
+def read_listing(text: str, source: str) -> list[RootFiles]:
     """Return the roots in the output of the script.
 
     Raises:
@@ -152,7 +152,7 @@ def _parts(lines: Iterable[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _root(lines: Sequence[str]) -> LogRoot:
+def _root(lines: Sequence[str]) -> RootFiles:
     root, texts, current = RootParts("?"), dict[str, list[str]](), ""
     for line in lines:
         word, _, rest = line.partition(" ")
@@ -204,7 +204,7 @@ def _add_head(root: RootParts, rest: str) -> None:
 # A tar archive.
 
 
-def read_archive(path: Path) -> list[LogRoot]:
+def read_archive(path: Path) -> list[RootFiles]:
     """Return the roots in a tar archive of log directories; other members are skipped.
 
     If a folder has meta.properties, only such folders are roots: /data/logs-1 is named like a partition's directory.
@@ -294,7 +294,7 @@ def ssh_place(host: str, root: str) -> SshPlace:
     return SshPlace(found[1].replace("[", "").replace("]", ""), int(found[2]) if found[2] else None, (root,))
 
 
-def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float = 120.0) -> list[LogRoot]:
+def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float = 120.0) -> list[RootFiles]:
     """Return the roots of a place: one command, which runs the script there.
 
     Raises:
@@ -319,7 +319,7 @@ def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float
 # Any file or folder.
 
 
-def read_path(path: Path) -> list[LogRoot]:
+def read_path(path: Path) -> list[RootFiles]:
     """Return the roots that a path names: a root itself, an archive of roots, or a listing.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from kwalk.clusters.collect.log_files import CHECKPOINTS, LogRoot, directory_object, offsets_in
+from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, offsets_in
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
@@ -45,7 +45,7 @@ class BrokerSeen:
 
     id: int
     alive: bool
-    roots: Sequence[LogRoot] | None = None
+    roots: Sequence[RootFiles] | None = None
     metadata: Metadata | None = None
     log_dirs: Mapping[str, int] | None = None
 
@@ -210,7 +210,7 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
     """Return the directories of a broker; those of topics whose znodes could not be read would look orphaned."""
     if broker.roots is None:
         return None
-    found: dict[str, tuple[LogRoot, dict[str, dict[str, int]]]] = {}
+    found: dict[str, tuple[RootFiles, dict[str, dict[str, int]]]] = {}
     for root in broker.roots:
         problems += [f"Broker {broker.id}: {problem}." for problem in root.problems]
         offsets = _offsets(broker, root, problems)
@@ -228,7 +228,7 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
     return kept
 
 
-def _offsets(broker: BrokerSeen, root: LogRoot, problems: list[str]) -> dict[str, dict[str, int]]:
+def _offsets(broker: BrokerSeen, root: RootFiles, problems: list[str]) -> dict[str, dict[str, int]]:
     """Return the entries of a root's checkpoints by the fields of a snapshot; none of a checkpoint that is garbled."""
     found = {}
     for each, name in CHECKPOINTS.items():
@@ -252,7 +252,7 @@ def _log_dirs(broker: BrokerSeen) -> list[dict[str, Any]] | None:
             "cluster_id": root.value_of("cluster.id"),
             "offline": broker.is_offline(root.path),
         }
-        for root in sorted((*read, *map(LogRoot, others)), key=lambda root: _path(root.path))
+        for root in sorted((*read, *map(RootFiles, others)), key=lambda root: _path(root.path))
     ]
 
 

@@ -14,7 +14,7 @@ import pytest
 from attrs import evolve
 
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
-from kwalk.clusters.collect.log_files import HEADER, LogRoot, PartitionFiles, header_in, offsets_in
+from kwalk.clusters.collect.log_files import HEADER, PartitionFiles, RootFiles, header_in, offsets_in
 from kwalk.clusters.collect.logs import LogsUnread, read_listing, read_path, script
 from kwalk.clusters.lab.brokers import record_batch
 from kwalk.model.language import UsageError
@@ -175,7 +175,7 @@ def test_a_listing_of_the_first_version_is_read(tmp_path):
     lines = ["root /data", "file ./meta.properties", "|broker.id=7", "directory ./t-0", "file ./t-0/partition.metadata"]
     (tmp_path / "listing").write_text("\n".join(["kwalk log directories 1", *lines, "|version: 0", "end", ""]))
     (root,) = read_path(tmp_path / "listing")
-    assert root == LogRoot("/data", "broker.id=7\n", {"t-0": PartitionFiles("version: 0\n")})
+    assert root == RootFiles("/data", "broker.id=7\n", {"t-0": PartitionFiles("version: 0\n")})
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_listing_of_the_first_version_is_read(tmp_path):
 )
 def test_a_line_of_a_listing_that_is_garbled_is_skipped(line):
     text = f"kwalk log directories 2\nroot /data\ndirectory ./t-0\n{line}\nend\n"
-    assert read_listing(text, "a test") == [LogRoot("/data", directories={"t-0": PartitionFiles()})]
+    assert read_listing(text, "a test") == [RootFiles("/data", directories={"t-0": PartitionFiles()})]
 
 
 def test_a_listing_that_a_mail_program_has_changed_is_read(folder, tmp_path):
