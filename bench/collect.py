@@ -3,7 +3,8 @@
     python -m bench.collect [TOPICS] [PARTITIONS] [BROKERS]
 
 ZooKeeper is real, started by the lab; the znodes are written by this script. All brokers register the same listener,
-behind which a process answers Metadata requests; log directories are outputs of `kwalk collect --script`.
+behind which a process answers Metadata and DescribeLogDirs requests; log directories are outputs of `kwalk collect
+--script`, with one segment for each log.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kwalk.clusters.collect.logs import END, HEAD
+from kwalk.clusters.collect.log_files import CHECKPOINTS, HEADER, MAGIC
+from kwalk.clusters.collect.logs import END, HEADS
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.zookeeper import Write, ZooKeeperClient, create
+from kwalk.clusters.metadata import Api
 from kwalk.clusters.wire import (
     NO_TAGS,
+    array,
     compact_array,
     compact_string,
     framed,
@@ -34,10 +38,13 @@ from kwalk.clusters.wire import (
     int32,
     new_topic_id,
     read_frame,
+    string,
 )
 
 REPLICAS = 3
 RELEASE = "2.8.2"
+SEGMENT = f"{0:020}.log"
+LOGS = "/data/logs"
 KWALK = (sys.executable, "-m", "kwalk.reports.command_line")
 
 
@@ -67,7 +74,7 @@ def znodes(ids: Sequence[str], partitions: int, brokers: int, port: int) -> Iter
 
 def listing(ids: Sequence[str], partitions: int, brokers: int, broker: int) -> str:
     """Return what the script prints on a broker."""
-    names, files = [], []
+    names, files, logs = [], [], []
     for topic, identity in enumerate(ids):
         for partition in range(partitions):
             if broker in replicas(topic, partition, brokers):
@@ -82,8 +89,16 @@ def listing(ids: Sequence[str], partitions: int, brokers: int, broker: int) -> s
                     "|1",
                     "|0 0",
                 ]
-    head = ["root /data/logs", "file ./meta.properties", f"|broker.id={broker}"]
-    return "\n".join([HEAD, *head, *names, *files, END]) + "\n"
+                header = HEADER.pack(0, 200, 0, MAGIC, topic, 0, 0, 1_700_000_000_000, 0, -1, -1, -1, 1)
+                logs.append(f"segment 1073741824 {name}/{SEGMENT}")
+                logs.append(f"batch {f'{name[2:]}/{SEGMENT}'.encode().hex()} {header.hex()}")
+    head = [f"root {LOGS}", "file ./meta.properties", f"|broker.id={broker}"]
+    for checkpoint in CHECKPOINTS.values():
+        entries = [
+            f"|{name.removeprefix('directory ./').replace('-', ' ').replace(' ', '-', 1)} 1000" for name in names
+        ]
+        head += [f"file ./{checkpoint}", "|0", f"|{len(entries)}", *entries]
+    return "\n".join([HEADS[-1], *head, *names, *files, *logs, END]) + "\n"
 
 
 def metadata_response(ids: Sequence[str], partitions: int, brokers: int) -> bytes:
@@ -108,11 +123,13 @@ def metadata_response(ids: Sequence[str], partitions: int, brokers: int) -> byte
 
 
 def serve(listener: socket.socket, response: bytes) -> None:
-    """Answer every request with the response."""
+    """Answer each request for log directories with one of them, and every other request with the response."""
+    log_dirs = int32(0) + array([int16(0) + string(LOGS) + array([])])
 
     def answer(connection: socket.socket) -> None:
         while (request := read_frame(connection)) is not None:
-            connection.sendall(framed(request[4:8] + response))
+            is_other = request[:2] != int16(Api.DESCRIBE_LOG_DIRS)
+            connection.sendall(framed(request[4:8] + (response if is_other else log_dirs)))
 
     while True:
         threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()

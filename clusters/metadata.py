@@ -1,7 +1,7 @@
-"""A connection to one broker, and its Metadata response: what the broker believes, and answers to clients.
+"""A connection to one broker, and what it answers: its Metadata response, and the state of its log directories.
 
-It speaks the protocol itself: a client library asks any broker that it has found, and shows neither leader epochs nor
-which broker answered, which is what a snapshot is about.
+The first is what the broker believes, and answers to clients. This module speaks the protocol itself: a client library
+asks any broker that it has found, and shows neither leader epochs nor which broker answered, which a snapshot is about.
 
 Source: the messages in org.apache.kafka.common.message.
 """
@@ -16,12 +16,26 @@ from types import TracebackType
 
 from attrs import field, frozen
 
-from kwalk.clusters.wire import NO_TAGS, Reader, compact_array, framed, int8, int16, int32, read_frame, string
+from kwalk.clusters.wire import (
+    NO_TAGS,
+    Malformed,
+    Reader,
+    array,
+    compact_array,
+    framed,
+    int8,
+    int16,
+    int32,
+    read_frame,
+    string,
+)
 
 CLIENT = "kwalk"
 LOOPBACK = "127.0.0.1"
 PATIENCE = 30.0
 """Seconds to wait for an answer, if the request has no timeout of its own."""
+STORAGE_ERROR = 56
+"""Of a log directory: its disk has failed (KAFKA_STORAGE_ERROR)."""
 
 
 class Api(IntEnum):
@@ -48,6 +62,7 @@ class Api(IntEnum):
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
     OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
     ELECT_LEADERS = 43
@@ -179,3 +194,32 @@ def _read_partition(reader: Reader) -> tuple[int, PartitionMetadata]:
     _, isr, offline = reader.compact_int32s(), reader.compact_int32s(), reader.compact_int32s()
     reader.tags()
     return index, PartitionMetadata(error, leader, epoch, isr, offline)
+
+
+def describe_log_dirs(port: int, *, host: str = LOOPBACK, seconds: float = 5.0) -> dict[str, int]:
+    """Return the paths of a broker's log directories, each with its error, which is 0 if there is none.
+
+    The request names no partition, so that the response does not describe logs. Version 1 is the last in which lengths
+    are not compact; brokers of 2.0 to 4.x know it. A broker that does not let the client ask answers with no path.
+
+    Args:
+        port: The broker's port.
+        host: The broker's host.
+        seconds: The patience.
+
+    Raises:
+        OSError: The broker does not answer.
+        Malformed: What answers is no broker.
+    """
+    with BrokerConnection(port, host=host, seconds=seconds) as connection:
+        reader = connection.ask(Api.DESCRIBE_LOG_DIRS, 1, array(()))
+    reader.int32()
+    return dict(reader.array(lambda: _read_log_dir(reader)))
+
+
+def _read_log_dir(reader: Reader) -> tuple[str, int]:
+    error, path = reader.int16(), reader.string()
+    reader.array(lambda: (reader.string(), reader.array(lambda: reader.numbers("iqqb"))))
+    if not path:
+        raise Malformed("a log directory without a path")
+    return path, error

@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
+from kwalk.clusters.collect.log_files import RootFiles
 from kwalk.clusters.collect.logs import (
     SSH,
-    LogRoot,
     LogsUnread,
     SshPlace,
     read_by_ssh,
@@ -37,7 +37,7 @@ from kwalk.clusters.collect.znodes import (
     some,
     topic_of,
 )
-from kwalk.clusters.metadata import Metadata, metadata
+from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.untrusted_json import printable
@@ -53,7 +53,7 @@ HOST_OF_BROKER = "{host}"
 """In a place: the host that a broker has registered."""
 PLAINTEXT = "PLAINTEXT"
 BROKER_SECONDS = 10.0
-"""The patience for a Metadata response."""
+"""The patience for a response of a broker."""
 
 
 @frozen
@@ -96,7 +96,7 @@ class CollectOptions:
         version: Kafka's version, such as "2.8.2"; see `reported_release`.
         topics: Patterns of topics' names; all topics without one.
         logs: Where log directories are.
-        ask_brokers: Whether brokers are asked for their metadata caches.
+        ask_brokers: Whether brokers are asked for their metadata caches, and the state of their log directories.
         ssh: The command that reaches another machine.
         seconds: The patience for the log directories of one machine.
     """
@@ -212,13 +212,14 @@ def _unsettled(changed: Iterable[str]) -> list[str]:
 
 
 class _Visit:
-    """Looks at all brokers once: their metadata caches, and their log directories."""
+    """Looks at all brokers once: what they answer, and their log directories."""
 
     def __init__(self, znodes: Znodes, options: CollectOptions, report: Report) -> None:
         self.znodes, self.options, self.report = znodes, options, report
         self.registered = znodes.registrations()
         self.problems: list[str] = []
-        self.roots: dict[int, list[LogRoot]] = {}
+        self.roots: dict[int, list[RootFiles]] = {}
+        self.missing: list[tuple[int, LogPlace | SshPlace, RootFiles]] = []
         self.failed: set[int] = set()
         self.started, self.answers = time.monotonic(), 0
 
@@ -230,23 +231,17 @@ class _Visit:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             answers = {number: pool.submit(self._ask, number) for number in asked}
             listings = [(number, place, pool.submit(self._list, place)) for number, place in places]
-            caches = {}
+            seen = {}
             for number, answer in answers.items():
-                caches[number] = answer.result()
+                seen[number] = answer.result()
                 self._report(len(asked) + len(places))
             for number, place, listing in listings:
-                self._take(number, str(place), listing.result())
+                self._take(number, place, listing.result())
                 self._report(len(asked) + len(places))
-        numbers = sorted({*self.registered, *self.roots, *self.failed})
-        return [
-            BrokerSeen(
-                number,
-                number in self.registered,
-                None if number in self.failed else self.roots.get(number),
-                caches.get(number),
-            )
-            for number in numbers
-        ]
+        numbers = sorted({*self.registered, *self.roots, *self.failed, *(number for number, *_ in self.missing)})
+        brokers = {n: seen.get(n) or BrokerSeen(n, n in self.registered) for n in numbers}
+        self._explain_missing(brokers)
+        return [evolve(b, roots=None if n in self.failed else self.roots.get(n)) for n, b in brokers.items()]
 
     def _report(self, total: int) -> None:
         self.answers += 1
@@ -254,19 +249,24 @@ class _Visit:
         left = (total - self.answers) * seconds / self.answers
         self.report(Progress("collect", self.answers, "answers of brokers", seconds, total, left, "brokers"))
 
-    # Metadata caches.
+    # Answers.
 
-    def _ask(self, number: int) -> Metadata | None:
-        endpoint = plaintext_endpoint(self.registered[number])
+    def _ask(self, number: int) -> BrokerSeen:
+        """Return what a broker answers to a Metadata and a DescribeLogDirs request, as far as it does."""
+        seen, endpoint = BrokerSeen(number, alive=True), plaintext_endpoint(self.registered[number])
         if endpoint is None:
             self.problems.append(f"Broker {number} has no PLAINTEXT listener: it was not asked for its metadata.")
-            return None
+            return seen
+        (host, port), request = endpoint, "Metadata"
         try:
-            return _ask(*endpoint, with_ids=self._has_topic_ids())
+            seen = evolve(seen, metadata=_ask(host, port, with_ids=self._has_topic_ids()))
+            request = "DescribeLogDirs"
+            seen = evolve(seen, log_dirs=describe_log_dirs(port, host=host, seconds=BROKER_SECONDS))
+            self.problems += _wrong_log_dirs(seen)
         except (OSError, Malformed) as error:
-            where = f"{printable(endpoint[0])}:{endpoint[1]}"
-            self.problems.append(f"Broker {number} did not answer a Metadata request at {where}: {_why(error)}.")
-            return None
+            where = f"{printable(host)}:{port}"
+            self.problems.append(f"Broker {number} did not answer a {request} request at {where}: {_why(error)}.")
+        return seen
 
     def _has_topic_ids(self) -> bool:
         """Whether brokers answer Metadata requests of version 10, which has topic ids."""
@@ -279,7 +279,7 @@ class _Visit:
         for place in self.options.logs:
             if place.host is None:
                 try:
-                    self._add(place.broker, str(place), read_path(Path(place.root)))
+                    self._add(place.broker, place, read_path(Path(place.root)))
                 except LogsUnread as error:
                     raise UsageError(f"{error}.") from error
 
@@ -306,30 +306,49 @@ class _Visit:
             else:
                 yield number, place.host.replace(HOST_OF_BROKER, host or "")
 
-    def _list(self, place: SshPlace) -> list[LogRoot] | LogsUnread:
+    def _list(self, place: SshPlace) -> list[RootFiles] | LogsUnread:
         try:
             return read_by_ssh(place, self.options.ssh, seconds=self.options.seconds)
         except LogsUnread as error:
             return error
 
-    def _take(self, number: int, place: str, listing: list[LogRoot] | LogsUnread) -> None:
+    def _take(self, number: int, place: SshPlace, listing: list[RootFiles] | LogsUnread) -> None:
         try:
             if isinstance(listing, LogsUnread):
                 raise listing
             self._add(number, place, listing)
         except LogsUnread as error:
-            self._fail(number, f"The log directories of broker {number} were not read: {error}.")
+            self._fail_to_read(number, error)
+
+    def _fail_to_read(self, number: int, error: LogsUnread) -> None:
+        self._fail(number, f"The log directories of broker {number} were not read: {error}.")
 
     def _fail(self, number: int, problem: str) -> None:
         self.failed.add(number)
         self.problems.append(problem)
 
-    def _add(self, number: int | None, source: str, roots: Sequence[LogRoot]) -> None:
+    def _explain_missing(self, brokers: Mapping[int, BrokerSeen]) -> None:
+        """Keep those roots that could not be entered of which their brokers say that the disk has failed.
+
+        Raises:
+            UsageError: Another one could not be entered, according to a listing on this machine.
+        """
+        for number, place, root in self.missing:
+            if brokers[number].is_offline(root.path):
+                self.roots.setdefault(number, []).append(root)
+                continue
+            if isinstance(place, LogPlace):
+                raise UsageError(f"{_missing(place, root)}.")
+            self._fail_to_read(number, _missing(place, root))
+
+    def _add(self, number: int | None, place: LogPlace | SshPlace, roots: Sequence[RootFiles]) -> None:
         """Add roots to the broker that they belong to; LogsUnread if that is another one, or of another cluster."""
-        cluster = (self.znodes.object(CLUSTER_ID) or {}).get("id")
+        cluster, source = (self.znodes.object(CLUSTER_ID) or {}).get("id"), str(place)
         for root in roots:
             where = printable(source if source == root.path else f"{source}, {root.path}", 200)
             owner = root.broker_id if number is None else number
+            if root.is_missing and owner is None:
+                raise _missing(place, root)
             if root.is_kraft:
                 raise LogsUnread(f"{where} belongs to a node of a KRaft cluster")
             if root.value_of("cluster.id") not in (None, cluster) and cluster is not None:
@@ -338,7 +357,10 @@ class _Visit:
                 raise LogsUnread(f"{where} does not say which broker it belongs to: name it, as in --logs 1={source}")
             if root.broker_id not in (None, owner):
                 raise LogsUnread(f"{where} belongs to broker {root.broker_id}, not {owner}")
-            self.roots.setdefault(owner, []).append(root)
+            if root.is_missing:
+                self.missing.append((owner, place, root))
+            else:
+                self.roots.setdefault(owner, []).append(root)
 
 
 def _ask(host: str, port: int, *, with_ids: bool) -> Metadata:
@@ -349,6 +371,24 @@ def _ask(host: str, port: int, *, with_ids: bool) -> Metadata:
         if not with_ids:
             raise
         return metadata(port, host=host, with_ids=False, seconds=BROKER_SECONDS)
+
+
+def _wrong_log_dirs(broker: BrokerSeen) -> Iterator[str]:
+    """Yield what is wrong with the log directories of a broker, as it says."""
+    if not broker.log_dirs:
+        yield (
+            f"Broker {broker.id} names no log directory in its answer to a DescribeLogDirs request: the client may "
+            "lack the permission DESCRIBE for the cluster."
+        )
+    for path, error in (broker.log_dirs or {}).items():
+        if broker.is_offline(path):
+            yield f"Broker {broker.id} says that its log directory {printable(path, 200)} is offline."
+        elif error:
+            yield f"Broker {broker.id} cannot describe its log directory {printable(path, 200)} (error {error})."
+
+
+def _missing(place: LogPlace | SshPlace, root: RootFiles) -> LogsUnread:
+    return LogsUnread(f"{place}: there is no folder {printable(root.path, 200)}, or it cannot be entered")
 
 
 def _why(error: Exception) -> str:

@@ -1,10 +1,9 @@
-"""What a snapshot needs of log directories: the names of the partitions' directories, and three small files.
+"""What a snapshot needs of log directories: the partitions' directories, and what shows whose logs are in them.
 
-Words: a *root* is one of a broker's log directories (log.dirs); a *directory* in it belongs to one partition. They are
+That is: three small files (meta.properties, partition.metadata, leader-epoch-checkpoint), three checkpoints of each
+root, the sizes of segments, and the header of each log's first batch (the words are those of `log_files`). They are
 read from a folder, by a shell script on another machine (`list_logs.sh`), from that script's output, or from a tar
 archive. Nothing is extracted from an archive, and records are never read.
-
-Source: kafka.log.LogManager, kafka.server.BrokerMetadataCheckpoint, kafka.server.PartitionMetadataFile.
 """
 
 from __future__ import annotations
@@ -14,24 +13,37 @@ import re
 import shlex
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
-from kwalk.model.kafka.snapshots.capture import leader_epochs, partition_metadata
-from kwalk.model.kafka.snapshots.untrusted_json import JsonNode, printable
+from kwalk.clusters.collect.log_files import (
+    BROKER,
+    CHECKPOINTS,
+    DIRECTORY,
+    EPOCHS,
+    HEADER,
+    IDENTITY,
+    SEGMENT,
+    PartitionFiles,
+    RootFiles,
+    RootParts,
+    header_in,
+)
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language import UsageError
 
-DIRECTORY = re.compile(r".+-\d+", re.DOTALL)
-"""The name of a partition's directory; that of a deleted, moved or stray one has a suffix."""
-BROKER, IDENTITY, EPOCHS = "meta.properties", "partition.metadata", "leader-epoch-checkpoint"
-SMALL = 1 << 20
-"""The most bytes of a file that are read; a checkpoint of ten thousand leader epochs has a quarter of that."""
+SMALL, LARGE = 1 << 20, 1 << 26
+"""The most bytes that are read of a file, and of a root's checkpoint.
+
+A checkpoint of ten thousand leader epochs has a quarter of the first, one of 200,000 logs a quarter of the second.
+"""
 LARGEST_LISTING = 1 << 28
 SCRIPT = Path(__file__).with_name("list_logs.sh")
-HEAD, END = "kwalk log directories 1", "end"
+HEADS, END = ("kwalk log directories 1", "kwalk log directories 2"), "end"
+"""The first lines of listings, by their versions, and the last line. Version 1 has no checkpoints and segments."""
 HOST = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?([A-Za-z0-9_.][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 """The command that reaches another machine; it never asks for a password."""
@@ -39,45 +51,6 @@ SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 
 class LogsUnread(Exception):
     """Log directories could not be read; the text says why, in one line."""
-
-
-@frozen
-class PartitionFiles:
-    """The small files in a partition's directory; None where there is none."""
-
-    identity: str | None = None
-    epochs: str | None = None
-
-
-@frozen
-class LogRoot:
-    """A root: its path, the content of its meta.properties (None without one), and its directories by name."""
-
-    path: str
-    broker: str | None = None
-    directories: dict[str, PartitionFiles] = field(factory=dict)
-    problems: tuple[str, ...] = ()
-
-    def value_of(self, name: str) -> str | None:
-        """Return a value of meta.properties."""
-        found = re.search(rf"^{re.escape(name)}=(.*)$", self.broker or "", re.MULTILINE)
-        return found[1].strip() if found else None
-
-    @property
-    def broker_id(self) -> int | None:
-        """The broker that the root belongs to."""
-        number = self.value_of("broker.id") or ""
-        return int(number) if re.fullmatch("[0-9]{1,10}", number) else None
-
-    @property
-    def is_kraft(self) -> bool:
-        """Whether it belongs to a node of a KRaft cluster."""
-        return self.value_of("node.id") is not None or "__cluster_metadata-0" in self.directories
-
-    @property
-    def is_root(self) -> bool:
-        """Whether it looks like a log directory at all."""
-        return self.broker is not None or bool(self.directories)
 
 
 def script() -> str:
@@ -88,59 +61,83 @@ def script() -> str:
 # A folder of this machine.
 
 
-def read_folder(path: Path) -> LogRoot:
+def read_folder(path: Path) -> RootFiles:
     """Return a root on this machine; one without anything if there is no such folder.
 
     Raises:
         OSError: It cannot be read.
     """
-    directories, problems = {}, []
+    root = RootParts(os.path.abspath(path))
+    directories = {}
     for entry in sorted(os.scandir(path), key=lambda entry: entry.name) if path.is_dir() else ():
         if entry.is_dir() and DIRECTORY.fullmatch(entry.name):
-            files, unread = _partition_files(Path(entry.path))
-            directories[entry.name] = files
-            problems += [f"{name} of {entry.name} in {path} cannot be read" for name in unread]
-    return LogRoot(str(path), _small_file(path / BROKER), directories, tuple(problems))
+            directories[entry.name], unread = _partition_files(Path(entry.path))
+            root.problems += [f"{name} of {entry.name} in {path} cannot be read" for name in unread]
+    broker = _text(path / BROKER)
+    for name in CHECKPOINTS.values():
+        try:
+            text = _text(path / name, LARGE)
+            root.texts |= {} if text is None else {name: text}
+        except OSError:
+            root.problems.append(f"{name} in {path} cannot be read")
+    return evolve(root.root(), broker=broker, directories=directories)
 
 
-def _small_file(path: Path) -> str | None:
-    """Return the text of a small file; None if there is none. OSError if it is no regular file, or not allowed."""
+def _text(path: Path, most: int = SMALL) -> str | None:
+    """Return the text of a file; None if there is none. OSError if it is no regular file, or not allowed."""
     if not path.is_file():
         return None
     with open(path, "rb") as file:
-        return file.read(SMALL).decode(errors="replace")
+        return file.read(most).decode(errors="replace")
 
 
 def _partition_files(folder: Path) -> tuple[PartitionFiles, list[str]]:
-    """Return the small files of a directory, and the names of those that cannot be read."""
+    """Return what is read in a directory, and the names of what cannot be read."""
     found: dict[str, str | None] = {}
-    unread = []
+    sizes, head, unread = dict[str, int](), None, []
     for name in (IDENTITY, EPOCHS):
         try:
-            found[name] = _small_file(folder / name)
+            found[name] = _text(folder / name)
         except OSError:
             unread.append(name)
-    return PartitionFiles(found.get(IDENTITY), found.get(EPOCHS)), unread
+    try:
+        sizes = {entry.name: entry.stat().st_size for entry in os.scandir(folder) if _is_segment(entry)}
+        if sizes:
+            head = _head(folder / min(sizes))
+    except FileNotFoundError:
+        pass  # deleted meanwhile
+    except OSError:
+        unread.append("a segment")
+    return PartitionFiles(found.get(IDENTITY), found.get(EPOCHS), sizes or None, head), unread
+
+
+def _is_segment(entry: os.DirEntry[str]) -> bool:
+    return SEGMENT.fullmatch(entry.name) is not None and entry.is_file(follow_symlinks=False)
+
+
+def _head(path: Path) -> bytes | None:
+    with open(path, "rb", buffering=0) as file:
+        return header_in(file.read(HEADER.size))
 
 
 # The output of the script.
 
 
-def read_listing(text: str, source: str) -> list[LogRoot]:
+def read_listing(text: str, source: str) -> list[RootFiles]:
     """Return the roots in the output of the script.
 
     Raises:
         LogsUnread: It is no such output, or it is cut.
     """
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    if lines[0] != HEAD:
+    if lines[0] not in HEADS:
         raise LogsUnread(
             f'{source} is no listing of log directories (it begins "{printable(lines[0])}"). Make it with the script '
             "that `kwalk collect --script` prints"
         )
     if lines[-1] != END:
         raise LogsUnread(f"{source} is cut: its last line is not {END!r}. Make it again")
-    return [_root(part, source) for part in _parts(lines[1:-1])]
+    return [_root(part) for part in _parts(lines[1:-1])]
 
 
 def _parts(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -155,70 +152,103 @@ def _parts(lines: Iterable[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _root(lines: Sequence[str], source: str) -> LogRoot:
-    path, texts, names, unread = "?", dict[str, list[str]](), [], []
-    current = ""
+def _root(lines: Sequence[str]) -> RootFiles:
+    root, texts, current = RootParts("?"), dict[str, list[str]](), ""
     for line in lines:
         word, _, rest = line.partition(" ")
         if line.startswith(("|", "+")):
             texts.setdefault(current, []).append(unquote(line[1:]) + ("\n" if line[0] == "|" else ""))
         elif word == "root":
-            path = unquote(rest)
+            root.path = unquote(rest)
         elif word == "directory":
-            names.append(unquote(rest).removeprefix("./"))
+            root.names.add(_name(rest))
         elif word == "file":
-            current = unquote(rest).removeprefix("./")
+            current = _name(rest)
             texts[current] = []
         elif word == "unreadable":
             texts.pop(current, None)
-            unread.append(current)
+            root.problems.append(f"{printable(current)} in {printable(root.path)} cannot be read")
+        elif word == "segment":
+            _add_segment(root, rest)
+        elif word == "batch":
+            _add_head(root, rest)
         elif word == "missing":
-            raise LogsUnread(f"{source}: there is no folder {printable(path)}, or it cannot be entered")
-    files = {name: "".join(content) for name, content in texts.items()}
-    return _assembled(path, files, names, [f"{printable(name)} in {printable(path)} cannot be read" for name in unread])
+            root.is_missing = True
+    root.texts = {name: "".join(content) for name, content in texts.items()}
+    return root.root()
 
 
-def _assembled(path: str, files: dict[str, str], names: Iterable[str], problems: Iterable[str] = ()) -> LogRoot:
-    """Return a root with these files by their paths in it, and these directories besides theirs."""
-    holders = (name.rpartition("/")[0] for name in files)
-    known = sorted({name for name in (*names, *holders) if DIRECTORY.fullmatch(name) and "/" not in name})
-    return LogRoot(
-        path,
-        files.get(BROKER),
-        {name: PartitionFiles(files.get(f"{name}/{IDENTITY}"), files.get(f"{name}/{EPOCHS}")) for name in known},
-        tuple(problems),
-    )
+def _name(text: str) -> str:
+    return unquote(text).removeprefix("./")
+
+
+def _add_segment(root: RootParts, rest: str) -> None:
+    """Add a segment from its size and its name."""
+    size, _, name = rest.partition(" ")
+    directory, _, segment = _name(name).rpartition("/")
+    if re.fullmatch("[0-9]{1,19}", size) and SEGMENT.fullmatch(segment) and DIRECTORY.fullmatch(directory):
+        root.add_segment(directory, segment, int(size))
+
+
+def _add_head(root: RootParts, rest: str) -> None:
+    """Add the first bytes of a segment; its name and they are in hexadecimal digits."""
+    try:
+        name, content = map(bytes.fromhex, rest.split(" "))
+    except ValueError:
+        return
+    directory, _, segment = name.decode(errors="replace").rpartition("/")
+    if SEGMENT.fullmatch(segment):
+        root.heads[directory] = header_in(content)
 
 
 # A tar archive.
 
 
-def read_archive(path: Path) -> list[LogRoot]:
-    """Return the roots in a tar archive of log directories; members other than the small files are skipped.
+def read_archive(path: Path) -> list[RootFiles]:
+    """Return the roots in a tar archive of log directories; other members are skipped.
 
     If a folder has meta.properties, only such folders are roots: /data/logs-1 is named like a partition's directory.
 
     Raises:
         LogsUnread: It is no archive, it is cut, or it has a path that leaves it.
     """
-    files: dict[str, dict[str, str]] = {}
-    names: dict[str, set[str]] = {}
+    parts: dict[str, RootParts] = {}
     try:
         with tarfile.open(path, "r:*") as archive:
             for member in archive:
-                place = _place(member.name, path)
-                if len(place) and place[-1] == BROKER and member.isfile():
-                    files.setdefault("/".join(place[:-1]), {})[BROKER] = _member(archive, member)
-                elif len(place) > 1 and place[-1] in (IDENTITY, EPOCHS) and member.isfile():
-                    here = files.setdefault("/".join(place[:-2]), {})
-                    here["/".join(place[-2:])] = _member(archive, member)
-                elif len(place) and member.isdir() and DIRECTORY.fullmatch(place[-1]):
-                    names.setdefault("/".join(place[:-1]), set()).add(place[-1])
+                _add_member(archive, member, _place(member.name, path), parts)
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         shown, why = printable(str(path), 200), printable(str(error))
         raise LogsUnread(f"{shown} cannot be read as an archive: {why}") from error
-    roots = [_assembled(root or ".", files.get(root, {}), names.get(root, ())) for root in sorted({*files, *names})]
+    roots = [parts[name].root() for name in sorted(parts)]
     return [root for root in roots if root.broker is not None] or [root for root in roots if root.is_root]
+
+
+def _add_member(
+    archive: tarfile.TarFile, member: tarfile.TarInfo, place: Sequence[str], parts: dict[str, RootParts]
+) -> None:
+    """Add what is needed of a member, at a place in the archive, to the root that it belongs to."""
+    if not place:
+        return
+
+    def root(levels: int) -> RootParts:
+        folder = "/".join(place[:-levels]) or "."
+        return parts.setdefault(folder, RootParts(folder))
+
+    name, parent = place[-1], place[-2] if len(place) > 1 else ""
+    if member.isdir():
+        if DIRECTORY.fullmatch(name):
+            root(1).names.add(name)
+    elif not member.isfile():
+        return
+    elif name in (BROKER, *CHECKPOINTS.values()):
+        root(1).texts[name] = _member(archive, member, LARGE).decode(errors="replace")
+    elif parent and name in (IDENTITY, EPOCHS):
+        root(2).texts[f"{parent}/{name}"] = _member(archive, member, SMALL).decode(errors="replace")
+    elif SEGMENT.fullmatch(name) and DIRECTORY.fullmatch(parent):
+        if root(2).is_first(parent, name):
+            root(2).heads[parent] = header_in(_member(archive, member, HEADER.size))
+        root(2).add_segment(parent, name, member.size)
 
 
 def _place(name: str, archive: Path) -> list[str]:
@@ -232,9 +262,10 @@ def _place(name: str, archive: Path) -> list[str]:
     return parts
 
 
-def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+def _member(archive: tarfile.TarFile, member: tarfile.TarInfo, most: int) -> bytes:
+    """Return the first bytes of a member."""
     file = archive.extractfile(member)
-    return "" if file is None else file.read(SMALL).decode(errors="replace")
+    return b"" if file is None else file.read(most)
 
 
 # Another machine.
@@ -263,7 +294,7 @@ def ssh_place(host: str, root: str) -> SshPlace:
     return SshPlace(found[1].replace("[", "").replace("]", ""), int(found[2]) if found[2] else None, (root,))
 
 
-def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float = 120.0) -> list[LogRoot]:
+def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float = 120.0) -> list[RootFiles]:
     """Return the roots of a place: one command, which runs the script there.
 
     Raises:
@@ -288,7 +319,7 @@ def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float
 # Any file or folder.
 
 
-def read_path(path: Path) -> list[LogRoot]:
+def read_path(path: Path) -> list[RootFiles]:
     """Return the roots that a path names: a root itself, an archive of roots, or a listing.
 
     Raises:
@@ -309,28 +340,3 @@ def read_path(path: Path) -> list[LogRoot]:
             return read_listing(file.read(LARGEST_LISTING).decode(errors="replace"), shown)
     except OSError as error:
         raise LogsUnread(f"{shown} cannot be read: {(error.strerror or str(error)).lower()}") from error
-
-
-# The pieces of a snapshot.
-
-
-def directory_object(files: PartitionFiles) -> tuple[dict[str, str | None], list[str]]:
-    """Return a directory as a snapshot has it, and the names of the files that are garbled, which it does not have."""
-    garbled = [
-        name
-        for name, read, text in ((IDENTITY, partition_metadata, files.identity), (EPOCHS, leader_epochs, files.epochs))
-        if not _is_readable(read, text)
-    ]
-    found = {
-        "partition_metadata": None if IDENTITY in garbled else files.identity,
-        "leader_epoch_checkpoint": None if EPOCHS in garbled else files.epochs,
-    }
-    return found, garbled
-
-
-def _is_readable(read: Callable[[JsonNode], object], text: str | None) -> bool:
-    try:
-        read(JsonNode(text))
-    except UsageError:
-        return False
-    return True

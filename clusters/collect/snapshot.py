@@ -6,25 +6,28 @@ one writer. The format is described in docs/reference/snapshots.md.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from attrs import field, frozen
 
-from kwalk.clusters.collect.logs import LogRoot, PartitionFiles, directory_object
+from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, offsets_in
 from kwalk.clusters.collect.znodes import (
+    CLUSTER_ID,
     CONTROLLER,
     CONTROLLER_EPOCH,
     DELETED,
+    TOPIC_CONFIGS,
     TOPICS,
     Topics,
     Znode,
     Znodes,
     some,
 )
-from kwalk.clusters.metadata import Metadata, TopicMetadata
-from kwalk.model.kafka.snapshots.capture import FORMAT
+from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, TopicMetadata
+from kwalk.model.kafka.snapshots.capture import FORMAT, INT32
 
 STATE_FIELDS = ("leader", "leader_epoch", "isr", "controller_epoch")
 
@@ -38,12 +41,19 @@ class BrokerSeen:
         alive: Whether it runs.
         roots: Its log directories; None if they were not read.
         metadata: Its Metadata response; None if there was none.
+        log_dirs: The errors of its log directories by path, as it says; None if it does not.
     """
 
     id: int
     alive: bool
-    roots: Sequence[LogRoot] | None = None
+    roots: Sequence[RootFiles] | None = None
     metadata: Metadata | None = None
+    log_dirs: Mapping[str, int] | None = None
+
+    def is_offline(self, path: str) -> bool | None:
+        """Whether the disk of a log directory has failed; None if the broker does not say."""
+        error = {_path(each): error for each, error in (self.log_dirs or {}).items()}.get(_path(path))
+        return {0: False, STORAGE_ERROR: True}.get(error) if error is not None else None
 
 
 @frozen
@@ -82,9 +92,11 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
         "format": FORMAT,
         **parts.about,
         "version": parts.version,
+        "cluster_id": _text((znodes.object(CLUSTER_ID) or {}).get("id")),
         "broker_ids": list(znodes.registrations()),
         "controller": controller,
         "controller_epoch": _controller_epoch(znodes),
+        "kraft_controller_epoch": _kraft_controller_epoch(znodes),
         "delete_topics": [name for name in znodes.children(DELETED) if znodes.topics.have(name)],
         "topics": topics,
         "brokers": _brokers(brokers, znodes, topics, problems),
@@ -99,6 +111,16 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
 def _controller(znodes: Znodes) -> int | None:
     number = (znodes.object(CONTROLLER) or {}).get("brokerid")
     return number if isinstance(number, int) else None
+
+
+def _kraft_controller_epoch(znodes: Znodes) -> int | None:
+    """Return the epoch of a KRaft controller, -1 of another one; None before 3.4, which does not write it."""
+    epoch = (znodes.object(CONTROLLER) or {}).get("kraftControllerEpoch")
+    return epoch if type(epoch) is int and -1 <= epoch <= INT32 else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _controller_epoch(znodes: Znodes) -> int:
@@ -127,8 +149,17 @@ def _topic(znodes: Znodes, name: str, problems: list[str]) -> dict[str, Any] | N
         "version": found.version,
         "czxid": found.czxid,
         "mzxid": found.mzxid,
+        "cleanup_policy": _cleanup_policy(znodes.object(f"{TOPIC_CONFIGS}/{name}")),
         "partition_state": {number: state for number, state in states.items() if state},
     }
+
+
+def _cleanup_policy(config: Mapping[str, Any] | None) -> str | None:
+    """Return cleanup.policy of a topic's configuration, "default" where it has none; None if it was not read."""
+    values = None if config is None else config.get("config")
+    if not isinstance(values, dict):
+        return None
+    return str(values.get("cleanup.policy", "default"))
 
 
 def _state(znodes: Znodes, path: str) -> dict[str, Any] | None:
@@ -178,6 +209,7 @@ def _brokers(
     for broker in brokers:
         found[str(broker.id)] = {
             "alive": broker.alive,
+            "log_dirs": _log_dirs(broker),
             "dirs": _directories(broker, znodes.topics, unread, problems),
             "metadata_cache": answers.object(broker),
         }
@@ -188,20 +220,55 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
     """Return the directories of a broker; those of topics whose znodes could not be read would look orphaned."""
     if broker.roots is None:
         return None
-    found: dict[str, PartitionFiles] = {}
+    found: dict[str, tuple[RootFiles, dict[str, dict[str, int]]]] = {}
     for root in broker.roots:
         problems += [f"Broker {broker.id}: {problem}." for problem in root.problems]
-        wanted = {name: files for name, files in root.directories.items() if topics.have_directory(name)}
+        offsets = _offsets(broker, root, problems)
+        wanted = {name: (root, offsets) for name in root.directories if topics.have_directory(name)}
         twice = sorted(found.keys() & wanted)
         if twice:
             problems.append(f"Broker {broker.id} has {some(twice)} in two log directories; one of each is left out.")
         found = {**wanted, **found}
     kept: dict[str, Any] = {}
-    for name, files in sorted(found.items()):
+    for name in sorted(found):
         if name.rpartition("-")[0] not in unread:
-            kept[name], garbled = directory_object(files)
+            root, offsets = found[name]
+            kept[name], garbled = directory_object(name, root.directories[name], _path(root.path), offsets)
             problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled]
     return kept
+
+
+def _offsets(broker: BrokerSeen, root: RootFiles, problems: list[str]) -> dict[str, dict[str, int]]:
+    """Return the entries of a root's checkpoints by the fields of a snapshot; none of a checkpoint that is garbled."""
+    found = {}
+    for each, name in CHECKPOINTS.items():
+        entries = offsets_in(root.checkpoints.get(name, ""))
+        if entries is None:
+            problems.append(f"Broker {broker.id}: {name} in {root.path} is truncated or garbled.")
+        found[each] = entries or {}
+    return found
+
+
+def _log_dirs(broker: BrokerSeen) -> list[dict[str, Any]] | None:
+    """Return the log directories that were read, and those that the broker names; None if there is neither."""
+    if broker.roots is None and broker.log_dirs is None:
+        return None
+    read = list(broker.roots or ())
+    others = {_path(path) for path in broker.log_dirs or ()} - {_path(root.path) for root in read}
+    return [
+        {
+            "path": _path(root.path),
+            "broker_id": root.broker_id if (root.broker_id or 0) <= INT32 else None,
+            "cluster_id": root.value_of("cluster.id"),
+            "offline": broker.is_offline(root.path),
+        }
+        for root in sorted((*read, *map(RootFiles, others)), key=lambda root: _path(root.path))
+    ]
+
+
+def _path(path: str) -> str:
+    """Return the path of a log directory without what may differ between its spellings, such as a slash at its end."""
+    return posixpath.normpath(path)
 
 
 class _Answers:

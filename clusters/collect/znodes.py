@@ -24,6 +24,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 BROKER_IDS, TOPICS, DELETED = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
+TOPIC_CONFIGS = "/config/topics"
 BATCH = 2_000
 """How many znodes are read between two reports of progress."""
 LEFT_OUT = "Topics of which a znode could not be read are left out."
@@ -151,6 +152,7 @@ class Znodes:
         yield from (f"{BROKER_IDS}/{child}" for child in self.children(BROKER_IDS))
         for name in self.topic_names():
             yield f"{TOPICS}/{name}"
+            yield f"{TOPIC_CONFIGS}/{name}"
             parent = f"{TOPICS}/{name}/partitions"
             yield from (f"{parent}/{child}/state" for child in self.children(parent))
 

@@ -36,7 +36,7 @@ COMMAND = Command(
         "with {host} for that of each broker",
     ),
     repeatable("--topic", nonempty, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
-    switch("--no-metadata", "do not ask brokers for their metadata caches"),
+    switch("--no-metadata", "do not ask brokers for their metadata caches and the state of their log directories"),
     option("--ssh", nonempty, "COMMAND", "the command in place of ssh, with its options"),
     option("--sasl", nonempty, "USER", "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
     option("--digest", nonempty, "USER", "authenticate to ZooKeeper with its scheme digest"),

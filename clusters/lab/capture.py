@@ -1,13 +1,15 @@
 """Snapshots of a cluster of the lab: its own eyes, and the writer of `kwalk.clusters.collect`.
 
-What is seen: the znodes of ZooKeeper, each broker's log directories on disk, and its answer to a Metadata request. The
-parts are read one after another: a snapshot of a cluster that changes meanwhile may mix two moments.
+What is seen: the znodes of ZooKeeper, each broker's log directories on disk, and its answers to a Metadata and a
+DescribeLogDirs request. The parts are read one after another: a snapshot of a cluster that changes meanwhile may mix
+two moments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,11 @@ from kwalk.clusters.collect.logs import read_folder
 from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
-from kwalk.clusters.metadata import Metadata, metadata
+from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed, Reader
 
 PATIENCE = 2.0
-"""Seconds that a broker has for its Metadata response."""
+"""Seconds that a broker has for a response."""
 
 
 @frozen
@@ -34,7 +36,7 @@ class Place:
         data: The folder of its log directories.
         alive: Whether its process runs.
         with_ids: Whether its Metadata responses have topic ids.
-        is_queried: Whether it is asked for one; not if it is known to be paused.
+        is_queried: Whether it is asked for anything; not if it is known to be paused.
     """
 
     id: int
@@ -104,13 +106,16 @@ def take(
 
 
 def _broker(place: Place) -> BrokerSeen:
-    return BrokerSeen(place.id, place.alive, [read_folder(place.data)], _metadata(place))
+    answer, log_dirs = _answers(place)
+    return BrokerSeen(place.id, place.alive, [read_folder(place.data)], answer, log_dirs)
 
 
-def _metadata(place: Place) -> Metadata | None:
+def _answers(place: Place) -> tuple[Metadata | None, dict[str, int] | None]:
+    """Return what a broker answers, as far as it does."""
+    answer = None
     if not place.alive or not place.is_queried:
-        return None
-    try:
-        return metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)
-    except (OSError, Malformed):
-        return None
+        return None, None
+    with suppress(OSError, Malformed):
+        answer = metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)
+        return answer, describe_log_dirs(place.port, seconds=PATIENCE)
+    return answer, None

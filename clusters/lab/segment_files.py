@@ -24,6 +24,7 @@ from pathlib import Path
 import attrs
 from attrs import frozen
 
+from kwalk.clusters.collect.log_files import HEADER, MAGIC
 from kwalk.clusters.lab.cluster import find_java
 from kwalk.clusters.lab.jars import jar_store
 from kwalk.invariants.stories.storage import LOOKUP
@@ -40,8 +41,6 @@ from kwalk.model.language.binding import Binding
 
 RELEASE = "2.8.2"
 INT_MAX = 2**31 - 1
-HEADER = struct.Struct(">qiibIhiqqqhii")
-"""Of a batch of format 2: base offset, length, leader epoch, magic, CRC, attributes, last offset delta, …"""
 AFTER_LENGTH, AFTER_CRC = 12, 21
 """How many bytes of a batch its length does not count, and its CRC does not cover."""
 OFFSET_ENTRY, TIME_ENTRY = struct.Struct(">ii"), struct.Struct(">qi")
@@ -111,7 +110,7 @@ def _batches(data: bytes, path: Path) -> Iterator[tuple[int, int, int, int]]:
             raise CorruptSegment(f"{path}: {len(data) - at} bytes at {at:,} are no batch.")
         base, length, _, magic, crc, _, delta, _, largest, *_ = HEADER.unpack_from(data, at)
         end = at + AFTER_LENGTH + length
-        if magic != 2 or length < HEADER.size - AFTER_LENGTH or end > len(data):
+        if magic != MAGIC or length < HEADER.size - AFTER_LENGTH or end > len(data):
             raise CorruptSegment(f"{path}: no batch of format 2 is at byte {at:,} (magic {magic}, length {length}).")
         if crc32c(data[at + AFTER_CRC : end]) != crc:
             raise CorruptSegment(f"{path}: the batch at byte {at:,} has another CRC than its bytes.")

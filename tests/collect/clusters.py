@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from kwalk.clusters.collect.log_files import HEADER, MAGIC
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Znode
 
 CLUSTER = "a-cluster-of-the-tests"
@@ -110,8 +111,16 @@ def put_topic(zk: FakeZooKeeper, name: str, topic: dict[str, Any]) -> None:
         zk.put(f"{path}/partitions/{number}/state", state)
 
 
+def batch(base_offset: int = 0, *, epoch: int = 0, timestamp: int = 1_700_000_000_000, crc: int = 7) -> bytes:
+    """A batch of format 2 with a secret where records are."""
+    return HEADER.pack(base_offset, 200, epoch, MAGIC, crc, 0, 0, timestamp, timestamp, -1, -1, -1, 1) + SECRET.encode()
+
+
 def log_folders(document: dict[str, Any], folder: Path) -> dict[int, Path]:
-    """The log directories that a capture shows, by broker; records are there, and are secret."""
+    """The log directories that a capture shows, by broker; records are there, and are secret.
+
+    Segments have the sizes that it shows; all logs begin with the same batch.
+    """
     found = {}
     for number, broker in document["brokers"].items():
         root = found[int(number)] = folder / f"broker-{number}"
@@ -119,7 +128,8 @@ def log_folders(document: dict[str, Any], folder: Path) -> dict[int, Path]:
         (root / "meta.properties").write_text(f"#\nversion=0\nbroker.id={number}\ncluster.id={CLUSTER}\n")
         for name, directory in broker["dirs"].items():
             (root / name).mkdir()
-            (root / name / "00000000000000000000.log").write_text(SECRET)
+            for segment, size in (directory.get("files") or {"00000000000000000000.log": len(batch())}).items():
+                (root / name / segment).write_bytes(batch().ljust(size, b"\0")[:size])
             for file, key in (
                 ("partition.metadata", "partition_metadata"),
                 ("leader-epoch-checkpoint", "leader_epoch_checkpoint"),

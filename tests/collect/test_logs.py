@@ -14,12 +14,16 @@ import pytest
 from attrs import evolve
 
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
-from kwalk.clusters.collect.logs import LogsUnread, PartitionFiles, read_listing, read_path, script
+from kwalk.clusters.collect.log_files import HEADER, PartitionFiles, RootFiles, header_in, offsets_in
+from kwalk.clusters.collect.logs import LogsUnread, read_listing, read_path, script
+from kwalk.clusters.lab.brokers import record_batch
 from kwalk.model.language import UsageError
-from tests.collect.clusters import CLUSTER, SECRET, log_folders, zookeeper_of
+from tests.collect.clusters import CLUSTER, SECRET, batch, log_folders, zookeeper_of
 from tests.snapshots.captured import AGED, document
 
 SHELLS = [shell for shell in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(shell[0])]
+TOOLS = ("sh", "awk", "find", "head", "od", "cat", "ls")
+"""What the script needs."""
 HOSTILE = (
     "t-0",
     "-n-1",
@@ -32,7 +36,21 @@ HOSTILE = (
     "line\nfeed-8",
     "|root -9",
     "ümlaut-10",
+    "==> .\n==> .-11",
+    "-rw-r--r-- 1 0 0 9 Jan 1 0:00 .-12",
+    "a.log <==\n-13",
 )
+FIRST, SECOND = f"{7:020}.log", f"{30:020}.log"
+CHECKPOINT = "replication-offset-checkpoint"
+
+
+UNUSUAL = {
+    "void-0": b"",
+    "short-1": batch()[:60],
+    "old-2": batch()[:16] + b"\1" + SECRET.encode() * 9,
+    "header-3": batch()[:61],
+}
+"""Segments by their directories: of these, only the last begins with the header of a batch that is read."""
 
 
 @pytest.fixture
@@ -45,14 +63,22 @@ def folder(tmp_path):
         (root / name).mkdir()
         (root / name / "partition.metadata").write_text(f"version: 0\ntopic_id: {'AbCd' * 5}{number:02}\n")
         (root / name / "leader-epoch-checkpoint").write_text("" if number % 2 else "0\n1\n0 0\n")
-        (root / name / "00000000000000000000.log").write_text(SECRET)
+        (root / name / SECOND).write_bytes(batch(30))
+        (root / name / FIRST).write_bytes(batch(7, crc=0x0A3D3D3E, timestamp=0x202E2F0A3D3D3E20 >> 8, epoch=number))
+        (root / name / f"{0:020}.index").write_text(SECRET * 9)
+        (root / name / "0.log").write_text(SECRET * 9)
+    for name, content in UNUSUAL.items():
+        (root / name).mkdir()
+        (root / name / FIRST).write_bytes(content)
     (root / "t-0" / "partition.metadata").write_text("version: 0")
     (root / "empty-0").mkdir()
-    (root / "t-0.0123456789abcdef-delete").mkdir()
-    (root / "no-partition").mkdir()
-    (root / "t-0" / "below-0").mkdir()
+    for name in ("t-0.0123456789abcdef-delete", "no-partition", "t-0/below-0"):
+        (root / name).mkdir()
+        (root / name / FIRST).write_bytes(batch())
     (root / "t-0" / "below-0" / "partition.metadata").write_text(SECRET)
-    (root / "recovery-point-offset-checkpoint").write_text(SECRET)
+    (root / CHECKPOINT).write_text("0\n2\nt 0 8\n100%41 6 9\nline\nfeed 8 1\n")
+    (root / "recovery-point-offset-checkpoint").write_text("0\n1\nt 0 8")
+    (root / "cleaner-offset-checkpoint").write_text(SECRET)
     return root
 
 
@@ -62,23 +88,113 @@ def listing_of(folder: Path, shell: list[str], cwd: Path) -> str:
     return subprocess.run([*shell, str(file), str(folder)], cwd=cwd, capture_output=True, text=True, check=True).stdout
 
 
-def test_a_folder_shows_its_partitions_and_their_small_files(folder):
+def test_a_folder_shows_its_partitions_and_what_is_read_of_their_logs(folder):
     (root,) = read_path(folder)
-    assert sorted(root.directories) == sorted((*HOSTILE, "empty-0"))
-    assert root.directories["t-0"] == PartitionFiles("version: 0", "0\n1\n0 0\n")
+    sizes = {FIRST: len(batch()), SECOND: len(batch())}
+    assert sorted(root.directories) == sorted((*HOSTILE, *UNUSUAL, "empty-0"))
+    head = root.directories["t-0"].head
+    assert root.directories["t-0"] == PartitionFiles("version: 0", "0\n1\n0 0\n", sizes, head)
+    assert {name: HEADER.unpack(root.directories[name].head)[2] for name in HOSTILE} == {
+        name: number for number, name in enumerate(HOSTILE)
+    }
+    assert {name: root.directories[name].head for name in UNUSUAL} == {
+        "void-0": None,
+        "short-1": None,
+        "old-2": None,
+        "header-3": batch()[:61],
+    }
+    assert root.directories["void-0"].sizes == {FIRST: 0}
     assert root.directories["-n-1"].epochs == ""
     assert root.directories["empty-0"] == PartitionFiles()
     assert (root.broker_id, root.problems) == (7, ())
+    assert sorted(root.checkpoints) == ["recovery-point-offset-checkpoint", CHECKPOINT]
+
+
+def test_no_secret_of_a_record_is_in_a_listing(folder, tmp_path):
+    text = listing_of(folder, ["sh"], tmp_path)
+    assert SECRET not in text
+    assert SECRET.encode().hex() not in text
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 def test_the_script_shows_what_the_folder_shows(folder, shell, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     text = listing_of(folder, shell, tmp_path / "elsewhere")
-    (root,) = read_path(folder)
-    assert read_listing(text, "a test") == [root]
-    assert SECRET not in text
+    assert read_listing(text, "a test") == read_path(folder)
     assert not list(tmp_path.rglob("pwned"))
+
+
+def test_the_script_needs_no_stat(folder, tmp_path, monkeypatch):
+    found = {tool: shutil.which(tool) for tool in TOOLS}
+    (tmp_path / "bin").mkdir()
+    for tool, path in found.items():
+        (tmp_path / "bin" / tool).symlink_to(path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert read_listing(listing_of(folder, ["sh"], tmp_path), "a test") == read_path(folder)
+
+
+@pytest.mark.skipif(not shutil.which("busybox"), reason="busybox is not installed")
+def test_the_script_needs_no_more_than_busybox_has(folder, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    for tool in (*TOOLS, "stat"):
+        (tmp_path / "bin" / tool).symlink_to(shutil.which("busybox"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert read_listing(listing_of(folder, ["sh"], tmp_path), "a test") == read_path(folder)
+
+
+def test_the_beginnings_of_more_segments_than_fit_one_command_are_listed(tmp_path):
+    for number in range(3_000):
+        (tmp_path / "root" / f"topic-with-a-longer-name-{number}").mkdir(parents=True)
+        (tmp_path / "root" / f"topic-with-a-longer-name-{number}" / FIRST).write_bytes(batch(crc=number))
+    assert read_listing(listing_of(tmp_path / "root", ["sh"], tmp_path), "a test") == read_path(tmp_path / "root")
+
+
+def test_a_segment_that_is_cut_while_it_is_read_has_no_batch_and_the_next_one_has(tmp_path, monkeypatch):
+    """A head that prints four bytes of the first file stands for the real one."""
+    for number in range(4):
+        (tmp_path / "root" / f"t-{number}").mkdir(parents=True)
+        (tmp_path / "root" / f"t-{number}" / FIRST).write_bytes(batch(crc=number))
+    (tmp_path / "bin").mkdir()
+    real = shutil.which("head")
+    parts = (
+        f"{real} -c 61 /dev/null",
+        """printf '\\n==> %s <==\\n' "$4" """,
+        f'{real} -c 4 "$4"; shift 4; {real} -c 61 /dev/null "$@"',
+    )
+    (tmp_path / "bin" / "head").write_text("#!/bin/sh\n" + "\n".join(parts) + "\n")
+    (tmp_path / "bin" / "head").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (listed,) = read_listing(listing_of(tmp_path / "root", ["sh"], tmp_path), "a test")
+    (read,) = read_path(tmp_path / "root")
+    differing = [name for name, files in read.directories.items() if listed.directories[name] != files]
+    assert len(differing) == 1
+    assert listed.directories[differing[0]] == evolve(read.directories[differing[0]], head=None)
+
+
+def test_a_listing_of_the_first_version_is_read(tmp_path):
+    lines = ["root /data", "file ./meta.properties", "|broker.id=7", "directory ./t-0", "file ./t-0/partition.metadata"]
+    (tmp_path / "listing").write_text("\n".join(["kwalk log directories 1", *lines, "|version: 0", "end", ""]))
+    (root,) = read_path(tmp_path / "listing")
+    assert root == RootFiles("/data", "broker.id=7\n", {"t-0": PartitionFiles("version: 0\n")})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "segment x ./t-0/00000000000000000000.log",
+        "segment 7 ./t-0/other.log",
+        "segment 7 ./t/00000000000000000000.log",
+        "segment",
+        "batch 7 7 7",
+        "batch zz 00",
+        "batch 742d30 00",
+        "batch",
+        "a-word-of-a-later-version 1",
+    ],
+)
+def test_a_line_of_a_listing_that_is_garbled_is_skipped(line):
+    text = f"kwalk log directories 2\nroot /data\ndirectory ./t-0\n{line}\nend\n"
+    assert read_listing(text, "a test") == [RootFiles("/data", directories={"t-0": PartitionFiles()})]
 
 
 def test_a_listing_that_a_mail_program_has_changed_is_read(folder, tmp_path):
@@ -107,6 +223,18 @@ def test_an_archive_shows_what_the_folder_shows(folder, packed, tmp_path):
     with tarfile.open(file, packed) as archive:
         archive.add(folder, ".")
     assert read_path(file) == [evolve(root, path=".")]
+
+
+def test_an_archive_without_segments_shows_neither_sizes_nor_batches(folder, tmp_path):
+    def without_segments(member):
+        return None if member.name.endswith(".log") else member
+
+    with tarfile.open(tmp_path / "logs.tar", "w") as archive:
+        archive.add(folder, ".", filter=without_segments)
+    (root,) = read_path(tmp_path / "logs.tar")
+    (whole,) = read_path(folder)
+    assert root.directories["t-0"] == evolve(whole.directories["t-0"], sizes=None, head=None)
+    assert root.checkpoints == whole.checkpoints
 
 
 def hostile_archive(file: Path, name: str) -> None:
@@ -149,7 +277,7 @@ def test_an_archive_that_is_cut_is_refused(folder, tmp_path):
         (b"", 'is no listing of log directories \\(it begins ""\\)'),
         (b"hello\n", 'is no listing of log directories \\(it begins "hello"\\)'),
         (b"kwalk log directories 1\nroot /data\ndirectory ./t-0\n", "is cut: its last line is not 'end'"),
-        (b"kwalk log directories 1\nroot /data\nmissing\nend\n", "there is no folder /data"),
+        (b"kwalk log directories 3\nroot /data\nend\n", 'is no listing of log directories \\(it begins "kwalk log'),
         (b"\x7fELF\x00\x01", "is no listing of log directories"),
     ],
 )
@@ -186,6 +314,42 @@ def test_a_root_of_another_broker_or_cluster_is_refused(shown, properties, broke
     options = CollectOptions("2.8.2", ask_brokers=False, logs=(LogPlace(str(folder), broker),))
     with pytest.raises(UsageError, match=message):
         collect(zookeeper_of(shown), options)
+
+
+# What files say.
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "offsets"),
+    [
+        ("", {}),
+        ("0\n0\n", {}),
+        ("0\n2\nt 0 5\na.b_c-d 12 9223372036854775807\n", {"t-0": 5, "a.b_c-d-12": 2**63 - 1}),
+        ("0\n1\nt 0 5", {"t-0": 5}),
+        ("0\n1\nt  0\t5 \n", {"t-0": 5}),
+        ("1\n0\n", None),
+        ("0", None),
+        ("0\n2\nt 0 5\n", None),
+        ("0\n1\nt 0 5\nt 1 5\n", None),
+        ("0\n1\nt 0\n", None),
+        ("0\n1\nt 0 -5\n", None),
+        ("0\n1\nt 0 5 5\n", None),
+        ("0\n1\nt 0 9223372036854775808\n", None),
+        ("0\n1\nline\nfeed 0 5\n", None),
+        ("0\n1\nt 0 5\nfeed 0 5\n", None),
+        ("0\nx\n", None),
+        ("\0\0\0", None),
+    ],
+)
+def test_a_checkpoint_is_read_as_a_whole_or_not_at_all(checkpoint, offsets):
+    assert offsets_in(checkpoint) == offsets
+
+
+def test_a_header_is_that_of_a_whole_batch_of_the_second_format():
+    real = record_batch(b"value", 7)
+    assert header_in(real) == real[:61]
+    assert header_in(real[:60]) is None
+    assert [header_in(real[:16] + bytes([magic]) + real[17:]) for magic in (0, 1, 3)] == [None] * 3
 
 
 # Another machine.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kwalk.clusters.lab.brokers import produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import create
@@ -68,6 +69,37 @@ def test_by_ssh_it_sees_the_same(lab, collect, tmp_path):
     places = (word for b in lab.brokers.values() for word in ("--logs", f"{b.id}=ssh://broker{b.data}"))
     by_ssh = collect("--ssh", f"{sys.executable} {tmp_path / 'ssh.py'}", *places)
     assert without_its_circumstances(by_ssh) == without_its_circumstances(lab.capture())
+
+
+def test_the_logs_of_one_partition_begin_with_the_same_batch_and_no_record_is_in_the_snapshot(lab, collect, tmp_path):
+    assert wait_until(lambda: produce(lab.brokers[1].port, "t", 0, SECRET)["ok"], 20)
+    assert wait_until(lambda: high_watermarks(lab) == [1, 1], 20)
+    snapshot = collect(*logs(lab))
+    assert SECRET not in (tmp_path / "now.json").read_text()
+    first, second = (snapshot["brokers"][number]["dirs"]["t-0"] for number in ("1", "2"))
+    assert first["first_batch"] == second["first_batch"] is not None
+    assert first["files"] == second["files"]
+    for number, broker in lab.brokers.items():
+        (root,) = snapshot["brokers"][str(number)]["log_dirs"]
+        cluster = snapshot["cluster_id"]
+        assert root == {"path": str(broker.data), "broker_id": number, "cluster_id": cluster, "offline": False}
+
+
+def high_watermarks(lab):
+    return [broker["dirs"]["t-0"]["high_watermark"] for broker in lab.capture()["brokers"].values()]
+
+
+def test_a_disk_that_has_failed_is_in_the_snapshot_as_its_broker_says(kwalk, tmp_path):
+    (tmp_path / "file").write_text("no folder can be below it")
+    folder, failed = tmp_path / "lab", tmp_path / "file" / "logs"
+    own = {1: {"log.dirs": f"{folder / 'broker-1' / 'data'},{failed}"}}
+    with Lab(folder, LabOptions(brokers=1, own_settings=own)) as lab:
+        (root, offline) = lab.capture()["brokers"]["1"]["log_dirs"][::-1]
+        assert (root["path"], root["offline"]) == (str(lab.brokers[1].data), False)
+        assert offline == {"path": str(failed), "broker_id": None, "cluster_id": None, "offline": True}
+        where, out = f"127.0.0.1:{lab.zookeeper_port}", str(tmp_path / "now.json")
+        ran = kwalk("collect", where, "--release", "3.9.0", "--out", out)
+        assert f"Broker 1 says that its log directory {failed} is offline." in ran.err
 
 
 def last_transaction(lab):

@@ -67,9 +67,13 @@ def test_a_capture_is_read_as_those_of_the_project_are(lab, topic, tmp_path):
     assert capture.controller == lab.controller()
     ids = {capture.topics[topic].topic_id}
     ids |= {capture.brokers[b].cache.topic_ids[topic] for b in (1, 2)}
-    assert wait_until(
-        lambda: len({read_capture(_written(lab, file)).directory(b, topic, p) for b in (1, 2) for p in (0, 1)}) == 1, 10
-    )
+
+    def logs():
+        read = read_capture(_written(lab, file))
+        return [read.directory(b, topic, p) for b in (1, 2) for p in (0, 1)]
+
+    assert wait_until(lambda: len({(log.topic_id, log.leader_epochs) for log in logs()}) == 1, 10)
+    assert wait_until(lambda: len({log.first_batch for log in logs()[::2]}) == 1, 10)
     assert len(ids) == 1 and None not in ids
 
 

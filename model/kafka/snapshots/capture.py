@@ -184,7 +184,8 @@ class Topic:
 
     `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes, and
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
-    capture lacks them. `moving` are the partitions whose replicas are being reassigned.
+    capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
+    topic's configuration, "default" where it has none, None if it was not read.
     """
 
     name: str
@@ -196,6 +197,12 @@ class Topic:
     created: int | None = None
     moving: tuple[int, ...] = ()
     changed: int | None = None
+    cleanup_policy: str | None = None
+
+    @property
+    def may_be_compacted(self) -> bool:
+        """Whether a cleaner may have rewritten its logs: the policy says so, or is not known."""
+        return self.cleanup_policy is None or "compact" in self.cleanup_policy
 
 
 @frozen
@@ -454,6 +461,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         created=None if node.maybe("czxid").missing else node.maybe("czxid").number(),
         moving=_moving(znode),
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
+        cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
     )
 
 

@@ -68,20 +68,29 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
     Returns:
         What they are to each other.
     """
-    first, second = one.first_batch, other.first_batch
-    differs = differing_offset(one, other)
-    if first and second and first.base_offset == second.base_offset:
-        if first == second:
-            return _of_related(one, other, differs, f"the first batch at offset {first.base_offset} is the same")
-        if first.leader_epoch != second.leader_epoch or not is_compacted:
-            fact = f"the first batches at offset {first.base_offset} differ"
-            is_one = one.topic_id is not None and one.topic_id == other.topic_id
-            return Comparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
+    differs, first = differing_offset(one, other), one.first_batch
+    if first is not None and first == other.first_batch:
+        return _of_related(one, other, differs, f"the first batch at offset {first.base_offset} is the same")
+    if first is not None and begin_apart(one, other, is_compacted=is_compacted):
+        fact = f"the first batches at offset {first.base_offset} differ"
+        is_one = one.topic_id is not None and one.topic_id == other.topic_id
+        return Comparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
     if one.topic_id is not None and one.topic_id == other.topic_id:
         return _of_related(one, other, differs, "both have the same topic id")
     if differs is not None:
         return Comparison(Relation.UNRELATED, f"the records at offset {differs} have different leader epochs")
     return Comparison(Relation.UNKNOWN)
+
+
+def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
+    """Whether the first batches of two logs show that they are not copies: at one offset they have different headers.
+
+    A cleaner rewrites batches, on each broker at another time, and keeps their offsets and leader epochs.
+    """
+    first, second = one.first_batch, other.first_batch
+    if first is None or second is None or first.base_offset != second.base_offset:
+        return False
+    return first.leader_epoch != second.leader_epoch or (not is_compacted and first != second)
 
 
 def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> Comparison:
@@ -209,7 +218,7 @@ def lineages_of(
     logs = {b: directory for b, directory in found if directory is not None}
     state = topic.states.get(partition)
     isr = set(state.isr) if state else set()
-    is_compacted = topic.name.startswith("__")
+    is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     related = {pair for pair, one in compared.items() if one.relation not in (Relation.UNRELATED, Relation.UNKNOWN)}
     related |= {
@@ -364,7 +373,11 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
             else:
                 epochs, lineage = _epochs(logs[b], bounds, ranks), number_of[b]
-                began_apart = lineage == OWN and reference is not None and _begin_apart(logs[reference], logs[b])
+                began_apart = (
+                    lineage == OWN
+                    and reference is not None
+                    and begin_apart(logs[reference], logs[b], is_compacted=lineages.is_compacted)
+                )
                 contents.append(LogContent(epochs, (OTHER if began_apart else lineage,) * len(epochs)))
         holders = frozenset(lineages.brokers.index(b) for b in same) if common else frozenset()
         yield LineageCase(tuple(contents), ranks[epoch], holders)
@@ -373,12 +386,6 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
 def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:
     """Whether a log has nothing that differs from another one of its lineage."""
     return compare(reference, log, is_compacted=is_compacted).relation is not Relation.DIVERGED
-
-
-def _begin_apart(one: Directory, other: Directory) -> bool:
-    """Whether the first batches of two logs of one topic id differ: one of them began as the log of another topic."""
-    first, second = one.first_batch, other.first_batch
-    return bool(first and second and first.base_offset == second.base_offset and first != second)
 
 
 def _epochs(log: Directory, bounds: Sequence[int], ranks: Mapping[int, int]) -> tuple[int, ...]:
