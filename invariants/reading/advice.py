@@ -162,8 +162,8 @@ class Advice:
         for name in dict.fromkeys(place.topic.name for place in places):
             known = [place for (topic, _), place in self.logs.items() if topic == name]
             again = [place for place in known if place.is_created_again]
-            ids = {identity for place in known for identity in place.ids}
             topic, label = known[0].topic, topic_label(name)
+            ids = self._ids(topic)
             if again:
                 kept = sorted({b for place in again for b in place.kept})
                 yield (
@@ -182,6 +182,18 @@ class Advice:
                 yield f"write {held}, into the znode of {label}, then fail the controller over"
             elif sent_id(self.capture, topic) not in (None, topic.topic_id):
                 yield f"fail the controller over: the znode of {label} has the id of the logs already"
+
+    def _ids(self, topic: Topic) -> set[str]:
+        """Return the topic ids of the logs that the partitions of a topic have, and keep."""
+        found: set[str] = set()
+        for partition, state in topic.states.items():
+            place = self.logs.get((topic.name, partition))
+            if place is not None:
+                found |= place.ids
+            else:
+                logs = (self.capture.directory(b, topic.name, partition) for b in state.isr)
+                found.update(log.topic_id for log in logs if log is not None and log.topic_id is not None)
+        return found
 
     def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""

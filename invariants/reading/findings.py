@@ -56,6 +56,10 @@ class _Place:
         one = self.observed.situation.brokers[self.observed.brokers.index(broker)]
         return one.replica and one.alive
 
+    def refuses_all(self, broker: int) -> bool:
+        """Whether a broker's log is of an earlier topic, so that it refuses every request: another kind says so."""
+        return self.observed.situation.brokers[self.observed.brokers.index(broker)].earlier
+
     def broker(self, number: int | None) -> int | None:
         """Return the real id of a broker of the situation."""
         return None if number is None else self.observed.brokers[number]
@@ -267,7 +271,11 @@ class Findings:
         """Logs of other topics: in the ISR, on brokers that are down, and logs that any topic of the name takes."""
         lineages = self.lineages(place)
         state = place.topic.states.get(place.partition)
-        held = [b for b in (state.isr if state else ()) if b in lineages.logs and self.capture.brokers[b].seen]
+        held = [
+            b
+            for b in (state.isr if state else ())
+            if b in lineages.logs and self.capture.brokers[b].seen and not place.refuses_all(b)
+        ]
         for one, other in combinations(held, 2):
             found = differing(lineages, one, other)
             if found:

@@ -263,6 +263,61 @@ def log_of_an_earlier_topic(capture: Capture) -> None:
     directory(capture, 2)["leader_epoch_checkpoint"] = "0\n2\n0 0\n4 17\n"
 
 
+def disk_has_failed(capture: Capture) -> None:
+    """Broker 3 runs, and has lost the directory of partition 0; metadata names its replica as offline."""
+    leads(capture, 1, 0, [1, 2])
+    del capture["brokers"]["3"]["dirs"]["t-0"]
+    for broker in capture["brokers"].values():
+        broker["metadata_cache"]["topics"]["t"]["partitions"]["0"]["offline"] = [3]
+
+
+def broker_has_another_id(capture: Capture) -> None:
+    """The only replica's broker is gone, and a broker with another id has its log."""
+    topic(capture)["znode"]["partitions"]["0"] = [4]
+    state(capture).update(leader=-1, isr=[4])
+    for broker in (1, 3):
+        del capture["brokers"][str(broker)]["dirs"]["t-0"]
+
+
+def isr_is_empty(capture: Capture) -> None:
+    state(capture).update(leader=-1, isr=[])
+
+
+def logs_differ(capture: Capture) -> None:
+    """A follower in the ISR took the log of an earlier topic for its own: only the records show it."""
+    topic(capture)["cleanup_policy"] = "delete"
+    for broker in (1, 2, 3):
+        crc = 7 if broker == 2 else 8
+        batch = {"base_offset": 0, "leader_epoch": 0, "timestamp": 1, "crc": crc}
+        directory(capture, broker)["first_batch"] = batch
+
+
+def controller_is_no_broker(capture: Capture) -> None:
+    capture["controller"] = 3000
+
+
+def log_has_no_id(capture: Capture) -> None:
+    capture["version"] = "3.6.1"
+    give_id(capture, 2, 1, None)
+
+
+def down_broker_has_another_log(capture: Capture) -> None:
+    topic(capture)["version"] = 0
+    leads(capture, 1, 0, [1, 2])
+    leads(capture, 1, 1, [1, 2])
+    give_id(capture, 3, 0, OTHER_ID)
+    stop(capture, 3)
+
+
+def isr_repeats(capture: Capture) -> None:
+    state(capture)["isr"] = [*state(capture)["isr"], state(capture)["leader"]]
+
+
+def reassignment_waits(capture: Capture) -> None:
+    topic(capture)["znode"]["adding_replicas"] = {"0": [4]}
+    topic(capture)["znode"]["partitions"]["0"] = [1, 2, 3, 4]
+
+
 def another_controller(capture: Capture) -> None:
     capture["brokers"]["2"]["metadata_cache"]["controller"] = next(b for b in (1, 2, 3) if b != capture["controller"])
 
@@ -303,6 +358,19 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     broker_is_not_registered: {"broker-not-registered": ["broker 2"], "catching-up": ["t-0", "t-1"]},
     replica_catches_up: {"catching-up": ["t-0"]},
     reassignment: {"reassignment": ["t"]},
+    disk_has_failed: {"offline-log-directory": ["t-0"]},
+    broker_has_another_id: {
+        "replica-under-another-broker-id": ["t-0"],
+        "stray-log": ["t-0"],
+        "broker-down": ["broker 4"],
+    },
+    isr_is_empty: {"empty-isr": ["t-0"]},
+    logs_differ: {"replicas-diverged": ["t-0"]},
+    controller_is_no_broker: {"controller-is-no-broker": ["/controller"]},
+    log_has_no_id: {"log-without-topic-id": ["t-1"]},
+    down_broker_has_another_log: {"down-broker-has-another-log": ["t-0"], "broker-down": ["broker 3"]},
+    isr_repeats: {"isr-repeats-a-broker": ["t-0"]},
+    reassignment_waits: {"reassignment-waits": ["t-0"], "broker-down": ["broker 4"]},
     stale_metadata: {"stale-metadata": ["t-0"]},
     another_controller: {"another-controller": ["broker 2"]},
     too_many_brokers: {"not-inspected": ["t-0"]},
@@ -425,7 +493,7 @@ def test_the_command_says_and_exits_with_the_condition(name, code, word, capsys)
 def test_the_command_names_the_way_out_and_the_log_line(capsys) -> None:
     main(["inspect", str(FILES[MIXED])])
     out = " ".join(capsys.readouterr().out.split())
-    assert "Way out: no id in the znode fits all replicas: remove partition.metadata" in out
+    assert "no id in the znode fits the logs of all partitions of t: one broker after the other, stop it" in out
     assert "does not match the topic Id for partition" in out
     assert "grep -E 'Topic I[dD] in memory: .* does not match the topic I[dD]' logs/state-change.log*" in out
     assert "Read: docs/stories/repair-topic-ids.md" in out
