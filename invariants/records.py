@@ -97,7 +97,7 @@ def committed_records_are_kept(cluster: Cluster, topic: Topic, partition: Partit
 )
 def last_copies_are_kept(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """Every record that disks had at the beginning is on a disk, or in a directory that was moved away."""
-    premise(not cluster.originals[topic][partition].is_empty)
+    premise(not cluster.originals[topic][partition].is_empty and not cluster.zookeeper.topics[topic].deletion_requested)
     return all(
         any(
             record in cluster.replica_of(broker, topic, partition).log.records

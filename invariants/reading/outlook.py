@@ -115,7 +115,13 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     others = sorted(capture.topics, key=lambda name: (name.startswith("__"), name))
     topics = (capture.topics[name] for name in (*damaged, *others))
     topic = next((topic for topic in topics if topic.partitions), None)
-    reading = reading_of(capture, topic, inspection.severity)
+    broken = [
+        one
+        for one in inspection.observations
+        if one.kind.severity is Severity.BROKEN and topic is not None and one.fields.get("topic") == topic.name
+    ]
+    violated = {name for one in broken for name in one.kind.properties}
+    reading = reading_of(capture, topic, inspection.severity, violated)
     return evolve(reading, problems=(problem_of(capture, inspection), deletion_of(capture, inspection)))
 
 

@@ -127,7 +127,7 @@ def test_a_broker_of_before_topic_ids_is_asked_again_without_them(shown, monkeyp
 def test_only_the_znodes_that_are_needed_are_read_and_no_secret_is_in_the_snapshot(shown, tmp_path):
     zk = zookeeper_of(shown)
     found = collect(zk, evolve(NO_CACHES, logs=places(log_folders(shown, tmp_path))))
-    allowed = ("/brokers/ids", "/brokers/topics", "/config/topics", "/admin/delete_topics", "/controller", "/cluster/id")
+    allowed = ("/brokers/ids", "/brokers/topics", "/config/topics", "/admin/delete_topics", "/controller", "/cluster")
     assert [path for path in zk.asked if not path.startswith(allowed)] == []
     assert SECRET not in found.text
 

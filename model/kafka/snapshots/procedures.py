@@ -424,6 +424,7 @@ class Catalogue:
                 f"{BY_ITSELF}; an operator can do it",
                 lambda part: (Move((("delete_controller()",),)),),
             ),
+            *(self._started(b) for b in self.brokers if not self.capture.brokers[b].alive),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
             *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
             self._what_if(
@@ -433,6 +434,10 @@ class Catalogue:
             ),
         ]
         return tuple(found)
+
+    def _started(self, broker: int) -> WhatIf:
+        title = f"broker {broker} starts with the logs that it has"
+        return self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
         return self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part, broker)))

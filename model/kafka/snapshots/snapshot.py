@@ -6,7 +6,7 @@ therefore assumes, is listed in the reading's facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
@@ -59,17 +59,18 @@ NO_CLIENTS = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expa
 """Bounds without new topics and expansions: the search is about the consequences of the present state."""
 
 
-def reading_of(capture: Capture, topic: Topic | None, severity: Severity) -> Reading:
+def reading_of(capture: Capture, topic: Topic | None, severity: Severity, violated: Collection[str] = ()) -> Reading:
     """Return a capture as an initial state.
 
     Args:
         capture: the capture.
         topic: the topic to search about; None if there is none with partitions.
         severity: the worst that an inspection has found.
+        violated: the names of the properties that it has found violated, of what is broken in the topic.
     """
     if topic is None:
         return _empty(capture, severity)
-    return _reading(infer(capture, focus_on(capture, topic)), severity)
+    return _reading(infer(capture, focus_on(capture, topic)), severity, violated)
 
 
 def _empty(capture: Capture, severity: Severity) -> Reading:
@@ -86,7 +87,7 @@ def _empty(capture: Capture, severity: Severity) -> Reading:
     )
 
 
-def _reading(inferred: InferredState, severity: Severity) -> Reading:
+def _reading(inferred: InferredState, severity: Severity, violated: Collection[str]) -> Reading:
     focus, ids = inferred.focus, ids_in(inferred)
     bounds = {
         "brokers": len(focus.brokers),
@@ -109,14 +110,14 @@ def _reading(inferred: InferredState, severity: Severity) -> Reading:
             *_assumptions(inferred),
             *_names(ids),
         ),
-        properties=_asked(severity),
-        diagnose=partial(conclude, severity),
+        properties=_asked(severity, violated),
+        diagnose=partial(conclude, severity, unasked=tuple(sorted(set(violated) - {*HARM, *AGREEMENT}))),
     )
 
 
-def _asked(severity: Severity) -> tuple[str, ...]:
-    """Return the properties to search for: of a consistent cluster all, of another one only new harm to users."""
-    return HARM + AGREEMENT if severity is Severity.NOTE else HARM
+def _asked(severity: Severity, violated: Collection[str]) -> tuple[str, ...]:
+    """Return the properties to search for: of a consistent cluster all; else harm to users, and what is broken now."""
+    return HARM + tuple(name for name in AGREEMENT if severity is Severity.NOTE or name in violated)
 
 
 def _starting(arrangement: Callable[[Cluster], None]) -> Callable[..., None]:
@@ -211,11 +212,14 @@ def _assumptions(inferred: InferredState) -> tuple[str, ...]:
 # What a search found.
 
 
-def conclude(severity: Severity, steps: Steps | None) -> tuple[str, ...]:
+def conclude(severity: Severity, steps: Steps | None, unasked: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return what the search adds to an inspection: its steps to a violation, or None if it found none.
 
-    A violation without outside actions means broken, one that needs a failover or a stop latent.
+    A violation without outside actions means broken, one that needs a failover or a stop latent. What is broken and has
+    no property in the search is `unasked`.
     """
+    if steps is None and unasked:
+        return (f"The search does not ask for what is broken ({listed(unasked)}); what it asks for, it found to hold.",)
     if steps is None:
         return (NOTHING_FOUND[severity],)
     doings = tuple(_doing(lane, says) for lane, says in steps if lane in WORLD)
