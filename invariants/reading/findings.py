@@ -10,9 +10,9 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
-from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, assigns_ids_at_once
+from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, brokers, listed
 from kwalk.model.kafka.snapshots.lineage import Lineages, Relation, choices_of, compare, same_disks
 from kwalk.model.language.inspection import FindingKind, Observation
 

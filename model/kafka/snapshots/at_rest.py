@@ -27,7 +27,7 @@ from kwalk.model.kafka.snapshots.capture import (
     MetadataCache,
     Topic,
 )
-from kwalk.model.kafka.snapshots.diagnosis import symptoms
+from kwalk.model.kafka.snapshots.diagnosis import has_epoch, is_of_an_earlier_topic, refuses_all, symptoms
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
     InferredReplica,
@@ -41,7 +41,6 @@ from kwalk.model.kafka.snapshots.series import (
     InferredStart,
     arrange_as_shown,
     histories,
-    is_as_created,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import METADATA_CACHES
@@ -154,11 +153,6 @@ class Broken:
     certain: bool = True
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in version.split(".")]
-    return tuple(numbers + [0] * (3 - len(numbers)))
-
-
 # From a capture to situations.
 
 
@@ -202,10 +196,10 @@ class Situations:
                 leads=state is not None and state.leader == b,
                 directory=directory is not None,
                 file=_number(directory.topic_id if directory else None, ids),
-                has_epoch=self._has_epoch(topic, directory, state) if directory and state else None,
+                has_epoch=has_epoch(capture, topic, directory, state) if directory and state else None,
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
-                earlier=state is not None and self._refuses_all(topic, directory),
+                earlier=state is not None and refuses_all(capture, topic, directory),
                 offline=b in offline,
             )
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
@@ -229,26 +223,12 @@ class Situations:
             return capture.controller
         return next((b for b in capture.live if b in self.registered and b not in offline), None)
 
-    def _has_epoch(self, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
-        """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
-
-        Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic.
-        """
-        has = directory.has_epoch(state.leader_epoch)
-        if not has or not _is_of_an_earlier_topic(topic, directory):
-            return has
-        return False if self._refuses_all(topic, directory) else None
-
-    def _refuses_all(self, topic: Topic, directory: Directory | None) -> bool:
-        """Whether a log refuses every request: from 3.0 on, if it is one of an earlier topic of the name."""
-        return _numbers(self.release) >= (3, 0) and _is_of_an_earlier_topic(topic, directory)
-
     def lineages(self, topic: Topic, partition: int, brokers: Sequence[int]) -> Lineages:
         """Return the lineages of a partition's logs on the brokers of its situation."""
         earlier: dict[int, str] = {}
         for b in brokers:
             directory = self.capture.directory(b, topic.name, partition)
-            if directory is not None and _is_of_an_earlier_topic(topic, directory):
+            if directory is not None and is_of_an_earlier_topic(topic, directory):
                 earlier[b] = (
                     f"it has the topic id {directory.topic_id}, and the topic never had another one than its present "
                     f"{topic.topic_id}: its znode has the data version {topic.version}"
@@ -285,21 +265,6 @@ class Situations:
             if topic is None or (partition not in topic.partitions and partition not in topic.states):
                 found.setdefault(name, {})[partition] = tuple(hosts)
         return found
-
-
-def _is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
-    """Whether a log has an id that the topic never had.
-
-    The id of a znode that only its creation and the first minting have written is the topic's first one.
-    """
-    if directory is None or topic.topic_id is None or not is_as_created(topic):
-        return False
-    return directory.topic_id not in (None, topic.topic_id)
-
-
-def assigns_ids_at_once(version: str) -> bool:
-    """Whether a log has its topic id from its creation on (3.0 and later), so that one without is a sign of damage."""
-    return _numbers(version) >= (3, 0)
 
 
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 
 MOST = 8
@@ -140,7 +140,43 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     if state.leader is None or not capture.brokers[state.leader].alive:
         return False
     directory = capture.directory(state.leader, topic.name, partition)
-    return directory.has_epoch(state.leader_epoch) if directory else None
+    return has_epoch(capture, topic, directory, state) if directory else None
+
+
+def is_as_created(topic: Topic) -> bool:
+    """Whether only the controller that minted its id has written the topic's znode since its creation."""
+    return topic.version <= (topic.topic_id is not None)
+
+
+def is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
+    """Whether a log has an id that the topic never had.
+
+    The id of a znode that only its creation and the first minting have written is the topic's first one.
+    """
+    if directory is None or topic.topic_id is None or not is_as_created(topic):
+        return False
+    return directory.topic_id not in (None, topic.topic_id)
+
+
+def assigns_ids_at_once(version: str) -> bool:
+    """Whether a log has its topic id from its creation on, and a process checks the first request it gets (3.0)."""
+    return tuple(int(part) for part in version.split(".")[:2]) >= (3, 0)
+
+
+def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
+    """Whether a log refuses every request: from 3.0 on, if it is one of an earlier topic of the name."""
+    return assigns_ids_at_once(capture.version) and is_of_an_earlier_topic(topic, directory)
+
+
+def has_epoch(capture: Capture, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
+    """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
+
+    Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic.
+    """
+    has = directory.has_epoch(state.leader_epoch)
+    if not has or not is_of_an_earlier_topic(topic, directory):
+        return has
+    return False if refuses_all(capture, topic, directory) else None
 
 
 def sent_id(capture: Capture, topic: Topic) -> str | None:

@@ -21,6 +21,7 @@ from kwalk.model.kafka.controller.controller_context import BrokerRegistration, 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     Symptoms,
+    assigns_ids_at_once,
     brokers,
     each,
     partitions,
@@ -223,8 +224,7 @@ class InferredState:
 
 def infer(capture: Capture, focus: Focus) -> InferredState:
     """Infer the flags of the capture's version, and the id that its controller sends."""
-    checked = tuple(int(part) for part in capture.version.split(".")[:2]) >= (3, 0)
-    return InferredState(capture, focus, context_id(capture, focus), checked)
+    return InferredState(capture, focus, context_id(capture, focus), assigns_ids_at_once(capture.version))
 
 
 def context_id(capture: Capture, focus: Focus) -> str | None:

@@ -42,7 +42,7 @@ from kwalk.model.kafka.snapshots.capture import (
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import listed, symptoms
+from kwalk.model.kafka.snapshots.diagnosis import is_as_created, listed, symptoms
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
     InferredMemory,
@@ -132,11 +132,6 @@ def is_young(capture: Capture, topic: Topic) -> bool:
     states = topic.states.values()
     created = all(s.leader_epoch == 0 and s.controller_epoch == capture.controller_epoch for s in states)
     return created and is_as_created(topic) and topic.name not in capture.deleting
-
-
-def is_as_created(topic: Topic) -> bool:
-    """Whether only the controller that minted its id has written the topic's znode since its creation."""
-    return topic.version <= (topic.topic_id is not None)
 
 
 def created_partitions(topic: Topic) -> int:

@@ -1,0 +1,244 @@
+"""Clusters rebuilt from public reports and from runs of real brokers: what is right to say of each, and to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from kwalk.invariants.reading.inspection import inspect_capture, inspect_snapshot
+from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.snapshots.capture import BatchHeader, read_capture
+from kwalk.model.language import Model
+from kwalk.model.language.inspection import Inspection, Severity
+from kwalk.reports.command_line import main
+from kwalk.search.analyses.recovery import Recovery, foresee, plan_recovery
+from tests.snapshots.captured import FILES
+
+FOLDER = Path(__file__).with_name("reported")
+CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+
+DAMAGE = {
+    "broker-got-a-new-id": {"replica-under-another-broker-id", "stray-log"},
+    "control-lost-id-and-hanging-deletion": {"topic-id-missing", "deletion-hangs"},
+    "created-again-with-a-dead-broker": {"down-broker-has-another-log"},
+    "deletion-waits-for-a-retired-broker": {"deletion-pending"},
+    "empty-isr": {"empty-isr"},
+    "id-written-back": {"fetch-by-id-refused", "controller-sends-another-id"},
+    "id-written-back-mixed-logs": {
+        "fetch-by-id-refused-mixed-topic-ids",
+        "replica-refuses",
+        "topic-ids-mixed",
+        "controller-sends-another-id",
+        "stray-log",
+    },
+    "kraft-controller-in-controller": {"controller-is-no-broker"},
+    "logs-without-topic-id-before-kraft": set(),
+    "minted-id-3.0.0": {"topic-id-differs"},
+    "minted-id-3.3.2": {"fetch-by-id-refused"},
+    "offline-dir-only-replica": {"offline-log-directory"},
+    "one-replica-of-an-earlier-topic": {"replica-refuses", "topic-ids-mixed"},
+    "one-replica-of-an-earlier-topic-epoch-7": {"replica-refuses", "topic-ids-mixed", "log-of-an-earlier-topic"},
+    "stale-log-taken-for-the-topic": set(),
+    "stale-log-when-its-broker-is-back": {"replica-refuses", "topic-ids-mixed"},
+    "stale-log-while-its-broker-is-down": {"down-broker-has-another-log"},
+    "zookeeper-lost-topic-created-again": {"leader-refuses-topic-id"},
+}
+"""The kinds of damage that an inspection finds; notes are left out."""
+
+
+def inspected(name: str) -> Inspection:
+    return inspect_snapshot(CLUSTERS[name])
+
+
+def damage(inspection: Inspection) -> set[str]:
+    return {kind.name for kind in inspection.by_kind() if kind.severity is not Severity.NOTE}
+
+
+def ways_out(name: str) -> dict[str, str]:
+    return {kind.name: kind.way_out for kind in inspected(name).by_kind()}
+
+
+def planned(name: str) -> Recovery:
+    return plan_recovery(recovery_problem(CLUSTERS[name]), seconds=300)
+
+
+def steps(recovery: Recovery) -> list[str] | None:
+    return None if recovery.plan is None else [one.name for one in recovery.plan.procedures]
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_each_damage_is_found_and_nothing_else(name: str) -> None:
+    assert damage(inspected(name)) == DAMAGE[name]
+
+
+def test_partitions_whose_leader_has_another_id_than_metadata_names_are_those_that_consumers_could_not_read() -> None:
+    """Of partition 3 a producer timed out, and a consumer read its two records."""
+    name = "id-written-back-mixed-logs"
+    probes = json.loads(CLUSTERS[name].read_text())["extra"]["probe"]["orders"]
+    unread = {f"orders-{number}" for number, probe in probes.items() if not probe["consume"]["n"]}
+    refused = [one for one in inspected(name).observations if one.kind.name.startswith("fetch-by-id-refused")]
+    assert {one.subject for one in refused} == unread == {"orders-0", "orders-2"}
+
+
+# What an operator reads.
+
+
+def test_a_topic_that_was_created_again_is_not_said_to_be_altered_by_an_old_client() -> None:
+    for name in ("zookeeper-lost-topic-created-again", "one-replica-of-an-earlier-topic"):
+        causes = [kind.cause for kind in inspected(name).by_kind() if kind.severity is not Severity.NOTE]
+        assert all("was created again over logs of an earlier one" in cause for cause in causes)
+        assert not any("older than 2.8" in cause for cause in causes)
+
+
+def test_the_log_of_a_partition_without_a_live_leader_is_left_as_it_is() -> None:
+    found = ways_out("broker-got-a-new-id")
+    assert found["stray-log"].startswith("leave events-0 on broker 2 as it is")
+    assert "give the broker its earlier id again" in found["replica-under-another-broker-id"]
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_no_way_out_removes_a_log(name: str) -> None:
+    for text in ways_out(name).values():
+        assert not any(words in text for words in ("remove the directory;", "remove the directory,", "rm -r")), text
+
+
+def test_a_failover_waits_until_the_id_is_written() -> None:
+    text = ways_out("control-lost-id-and-hanging-deletion")["deletion-hangs"]
+    assert text.endswith("but first write the topic id of lost-id: a failover mints others")
+
+
+def test_two_kinds_about_one_topic_do_not_advise_the_opposite() -> None:
+    texts = [text for kind, text in ways_out("id-written-back-mixed-logs").items() if "id" in kind]
+    assert not any(text.startswith("fail the controller over") or "write the id" in text for text in texts)
+
+
+def test_the_node_in_controller_is_not_to_be_deleted_before_it_is_known() -> None:
+    assert ways_out("kraft-controller-in-controller")["controller-is-no-broker"].startswith("do not delete /controller")
+
+
+def test_a_broker_that_is_down_starts_only_without_its_other_log() -> None:
+    found = ways_out("created-again-with-a-dead-broker")
+    assert found["down-broker-has-another-log"] == "before broker 2 starts, move x-0 and x-1 away there"
+    assert found["broker-down"] == "start it; but first move x-0 and x-1 away on broker 2"
+
+
+def test_logs_without_an_id_are_a_note_of_a_consistent_cluster() -> None:
+    found = inspected("logs-without-topic-id-before-kraft")
+    assert found.exit_code == 0
+    assert [one.subject for one in found.observations] == ["dead-letter-0", "dead-letter-1", "dead-letter-2"]
+    assert {one.kind.name for one in found.observations} == {"log-without-topic-id"}
+
+
+def test_records_of_another_topic_in_the_isr_show_in_the_first_batches() -> None:
+    """The three files of format 2 agree after the old plan; what the brokers had at offset 0 does not."""
+    capture = read_capture(CLUSTERS["stale-log-taken-for-the-topic"])
+    brokers = {
+        number: evolve(
+            broker,
+            directories={
+                name: evolve(log, first_batch=BatchHeader(0, 0, 1, 0x1F04 if number == 3 else 0xC689))
+                for name, log in broker.directories.items()
+            },
+        )
+        for number, broker in capture.brokers.items()
+    }
+    topics = {name: evolve(topic, cleanup_policy="delete") for name, topic in capture.topics.items()}
+    assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=topics))) == {"replicas-diverged"}
+    unknown = {name: evolve(topic, cleanup_policy=None) for name, topic in capture.topics.items()}
+    assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=unknown))) == set()
+
+
+# Plans.
+
+PLANS = {
+    "created-again-with-a-dead-broker": ["move-directories x 2"],
+    "id-written-back": ["fail-over"],
+    "minted-id-3.3.2": ["write-topic-id shop 7iS8R-TCs17mZtKWrTe0Kg", "fail-over"],
+    "offline-dir-only-replica": ["repair-disk 2"],
+    "one-replica-of-an-earlier-topic": ["move-directories orders 3"],
+    "one-replica-of-an-earlier-topic-epoch-7": ["move-directories orders 3"],
+    "stale-log-when-its-broker-is-back": ["move-directories x 3"],
+    "stale-log-while-its-broker-is-down": ["move-directories x 3"],
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_plan_keeps_every_record_and_lets_no_other_in(name: str) -> None:
+    recovery = planned(name)
+    assert steps(recovery) == PLANS[name]
+    assert recovery.plan is not None and recovery.plan.at_any_moment
+
+
+@pytest.mark.thorough
+def test_mixed_logs_of_an_expanded_topic_have_a_plan_that_moves_what_may_be_of_another() -> None:
+    found = steps(planned("id-written-back-mixed-logs"))
+    assert found is not None and "move-directories orders 2" in found
+    assert found[-1] == "restart-without-metadata-files orders 1 2"
+
+
+def test_whose_disk_it_is_decides_between_two_plans() -> None:
+    recovery = planned("broker-got-a-new-id")
+    assert steps(recovery) == ["set-broker-id 2 1"]
+    assert recovery.problem.premise == "if the disk of broker 2 is that of broker 1, which has got another id"
+    own = next(one for one in recovery.alternatives if "disks of their own" in one.problem.premise)
+    assert steps(own) == ["start-broker 1", "move-directories events 2"]
+
+
+def test_what_a_topic_is_to_have_decides_between_two_plans() -> None:
+    recovery = planned("zookeeper-lost-topic-created-again")
+    keep, begin = recovery, recovery.alternatives[0]
+    assert steps(keep) == ["write-topic-id clock qaMir2Nm4DHQl_QsApHGMQ", "fail-over"]
+    assert steps(begin) == ["move-directories clock 1001"]
+    assert keep.problem.premise == "to keep the records that topic clock has on broker 1001"
+    assert begin.problem.premise == "to begin topic clock with empty logs"
+
+
+def test_a_deletion_that_waits_goes_on_with_an_empty_broker_of_the_id() -> None:
+    recovery = planned("deletion-waits-for-a-retired-broker")
+    assert "start-broker 4" in (steps(recovery) or ())
+    (gone,) = recovery.alternatives
+    assert gone.problem.premise == "if broker 4 is gone for good"
+    assert "start-empty-broker 4" in (steps(gone) or ())
+
+
+def test_an_empty_isr_has_no_safe_plan_and_what_is_left_says_what_it_loses() -> None:
+    recovery = planned("empty-isr")
+    assert (recovery.plan, recovery.complete) == (None, True)
+    (left,) = recovery.alternatives
+    assert (steps(left), left.problem.premise) == (["elect-unclean orders"], "if acknowledged records may be lost")
+
+
+def test_what_plans_do_not_cover_is_not_said_to_repair_itself(capsys) -> None:
+    assert main(["recover", str(CLUSTERS["kraft-controller-in-controller"])]) == 12
+    assert "NO PLAN" in capsys.readouterr().out
+
+
+def test_the_start_of_a_broker_that_is_down_is_foreseen() -> None:
+    """Up to 2.8 it takes the earlier topic's log for its own."""
+    outlook = foresee(recovery_problem(CLUSTERS["created-again-with-a-dead-broker"]), seconds=300)
+    starts = [one for one in outlook.events if one.what_if.title == "broker 2 starts with the logs that it has"]
+    assert any("isr_has_only_own_records" in violated for one in starts for violated in one.outcomes)
+
+
+# The search from a snapshot and the inspection say the same.
+
+
+SETTLED = [path for path in (*CLUSTERS.values(), *FILES.values()) if "stopped" not in path.stem]
+
+
+@pytest.mark.parametrize("path", SETTLED, ids=lambda path: path.stem)
+def test_a_search_begins_where_the_inspection_is(path: Path) -> None:
+    """What is broken and has a property in the search is violated at its beginning; nothing else is."""
+    inspection, reading = inspect_snapshot(path), read_snapshot(path)
+    model = Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, flags=reading.flags)
+    asked = {prop.declaration.name for prop in model.properties}
+    begun = {p.declaration.name for p in model.properties for start in model.initial if model.violates(p, start)}
+    kinds = [one.kind for one in inspection.observations if one.kind.severity is Severity.BROKEN]
+    broken = {name for kind in kinds for name in kind.properties}
+    assert bool(begun) <= bool(broken)
+    if "partition_servable" in broken or "replicas_converge" in broken & asked:
+        assert begun
