@@ -116,9 +116,9 @@ class Advice:
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
 
-    def _first(self, kind: FindingKind, seen: Iterable[Observation]) -> Iterator[str]:
+    def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what has to be done before the way out of a kind, for the sake of other findings."""
-        own = {one.fields.get("topic") for one in seen}
+        own = {one.fields.get("topic") for one in observations}
         others = [name for name in dict.fromkeys(self.erased) if name not in own]
         if others and kind in FAILING_OVER:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"

@@ -136,7 +136,7 @@ EARLIER_LOG = FindingKind(
     "log-of-an-earlier-topic",
     BROKEN,
     "a replica's log has leader epochs that the partition never had",
-    (),
+    ("isr_has_only_own_records",),
     now="a broker that has run since then serves the earlier topic's log to producers and consumers; replicas may have "
     "different records at one offset",
     later="as brokers restart and leaders change, earlier records return or logs are truncated; 3.0 and later refuse "
@@ -200,7 +200,7 @@ DIVERGED = FindingKind(
     "replicas-diverged",
     BROKEN,
     "replicas in the ISR have different records at one offset",
-    (),
+    ("isr_has_only_own_records", "no_divergence"),
     now="consumers read other records after a change of leader",
     later="no request corrects it: logs are compared by leader epochs, not by records",
     way_out="decide which records are wanted; on a broker with the other ones: stop it, move the directory away, and "
@@ -266,6 +266,7 @@ REASSIGNMENT_WAITS = FindingKind(
     later="it lasts until the broker starts; a topic that is deleted meanwhile waits, too",
     way_out="start the broker; if it is gone for good, cancel the reassignment (kafka-reassign-partitions.sh --cancel)",
     story="docs/stories/reassignment.md",
+    cause="a broker that was to get a replica, or to lose one, has stopped, or is gone",
 )
 
 PARTITION_LOST = FindingKind(
@@ -444,6 +445,7 @@ DELETION_PENDING = FindingKind(
     story=DELETION,
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
+    cause="the topic was deleted while a broker with a replica was down, or gone",
 )
 CATCHING_UP = FindingKind(
     "catching-up",

@@ -61,8 +61,8 @@ class NeverAtRest(KwalkError):
 # The loop.
 
 
-class Place(IntEnum):
-    """The fields of a cursor, int64[len(Place)]."""
+class CursorField(IntEnum):
+    """The fields of a cursor, int64[len(CursorField)]."""
 
     NEXT = 0
     """The next state to expand."""
@@ -102,7 +102,7 @@ class SettlingLayout(NamedTuple):
     key: int
     row: int
     successors: int
-    taken: int
+    led_by: int
     """uint32 for each successor: its instance."""
     hits: int
     parents: int
@@ -115,16 +115,16 @@ class SettlingLayout(NamedTuple):
 
 @loop
 def settle(search: SettlingLayout, cursor: Int64Array) -> int:
-    """Expand stored states until cursor[Place.LIMIT] are expanded; return why it ended (Halt)."""
+    """Expand stored states until cursor[CursorField.LIMIT] are expanded; return why it ended (Halt)."""
     words, space = search.words, search.space
-    while cursor[Place.NEXT] < cursor[Place.LIMIT]:
-        if cursor[Place.NEXT] == cursor[Place.STORED]:
+    while cursor[CursorField.NEXT] < cursor[CursorField.LIMIT]:
+        if cursor[CursorField.NEXT] == cursor[CursorField.STORED]:
             return Halt.DONE
-        if room_for_keys(space, cursor[Place.STORED]) < search.instances:
+        if room_for_keys(space, cursor[CursorField.STORED]) < search.instances:
             return Halt.FULL
-        load_key(space, cursor[Place.NEXT], search.key)
+        load_key(space, cursor[CursorField.NEXT], search.key)
         left = peek(search.key, words)
-        made = call(search.expand, (search.key, search.row, search.successors, search.taken, search.hits))
+        made = call(search.expand, (search.key, search.row, search.successors, search.led_by, search.hits))
         if made < 0:
             return Halt.BLOCKED
         due = integer(0)
@@ -133,7 +133,7 @@ def settle(search: SettlingLayout, cursor: Int64Array) -> int:
         strikes = left != ZERO and (due == 0 or search.at_any_moment != 0)
         done = integer(0)
         for j in range(made):
-            instance = integer(peek32(search.taken, j))
+            instance = integer(peek32(search.led_by, j))
             bit = ONE << np.uint64(instance % 64)
             if peek(search.steps, instance // 64) & bit != ZERO:
                 done += 1
@@ -145,17 +145,17 @@ def settle(search: SettlingLayout, cursor: Int64Array) -> int:
             copy_words(search.key, search.successors + 8 * words * j, words)
             poke(search.key, words, after)
             hashed = hash_of(search.key, words + 1)
-            size = cursor[Place.STORED]
+            size = cursor[CursorField.STORED]
             if find_or_add_from(space, search.key, (hashed, first_slot(space, hashed)), size) == ABSENT:
-                poke(search.parents, size, np.uint64(cursor[Place.NEXT]))
+                poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
                 poke32(search.instance_of, size, np.uint64(instance))
-                cursor[Place.STORED] = size + 1
+                cursor[CursorField.STORED] = size + 1
         if done != due:
             return Halt.BLOCKED
         if due == 0:
-            poke(search.ends, cursor[Place.ENDS], np.uint64(cursor[Place.NEXT]))
-            cursor[Place.ENDS] += 1
-        cursor[Place.NEXT] += 1
+            poke(search.ends, cursor[CursorField.ENDS], np.uint64(cursor[CursorField.NEXT]))
+            cursor[CursorField.ENDS] += 1
+        cursor[CursorField.NEXT] += 1
     return Halt.RUNNING
 
 
@@ -198,7 +198,7 @@ class PlainExploration:
         return node, steps[::-1]
 
 
-class Workspace:
+class StateWorkspace:
     """The stored states of explorations by one kernel, one after another, and what the loop needs besides.
 
     Args:
@@ -244,7 +244,7 @@ class KernelExploration:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: StateWorkspace,
         starts: Sequence[State],
         steps: Iterable[int],
         faults: Iterable[int],
@@ -257,26 +257,26 @@ class KernelExploration:
         workspace.clear()
         self._rows = [_bit_row(kernel, numbers) for numbers in (steps, faults)]
         self.at_any_moment = at_any_moment
-        self.cursor = np.zeros(len(Place), np.int64)
+        self.cursor = np.zeros(len(CursorField), np.int64)
         keys = np.zeros((len(starts), words + 1), np.uint64)
         keys[:, :words] = kernel.pack(np.array([vector for vector, _ in starts], np.int64))
         keys[:, words] = [left for _, left in starts]
         while not self.store.has_room(len(keys)):
             self._grow()
-        self.cursor[Place.STORED] = self.store.add(keys, 0)
+        self.cursor[CursorField.STORED] = self.store.add(keys, 0)
         workspace.parents[: len(keys)] = -1
         self.blocked = self._run(check)
-        ends = workspace.ends[: int(self.cursor[Place.ENDS])].tolist()
+        ends = workspace.ends[: int(self.cursor[CursorField.ENDS])].tolist()
         self.ends = self._states(ends)
 
     @property
     def visited(self) -> int:
         """The number of states that were visited."""
-        return int(self.cursor[Place.STORED])
+        return int(self.cursor[CursorField.STORED])
 
     def _layout(self) -> SettlingLayout:
         space = self.workspace
-        key, row, successors, taken, hits = (each.ctypes.data for each in space.room)
+        key, row, successors, led_by, hits = (each.ctypes.data for each in space.room)
         steps, faults = (each.ctypes.data for each in self._rows)
         return SettlingLayout(
             words=self.kernel.words,
@@ -290,7 +290,7 @@ class KernelExploration:
             key=key,
             row=row,
             successors=successors,
-            taken=taken,
+            led_by=led_by,
             hits=hits,
             parents=space.parents.ctypes.data,
             instance_of=space.instance_of.ctypes.data,
@@ -302,7 +302,7 @@ class KernelExploration:
         layout = self._layout()
         while True:
             before = self.visited
-            self.cursor[Place.LIMIT] = self.cursor[Place.NEXT] + SLICE
+            self.cursor[CursorField.LIMIT] = self.cursor[CursorField.NEXT] + SLICE
             status = settle(layout, self.cursor)
             self.kernel.raise_pending()
             check(self.visited - before)
@@ -328,7 +328,7 @@ class KernelExploration:
     @property
     def blocked_state(self) -> Vector:
         """The state in which a step was stopped."""
-        return self._states([int(self.cursor[Place.NEXT])])[0][0]
+        return self._states([int(self.cursor[CursorField.NEXT])])[0][0]
 
     def way(self, end: int) -> tuple[State, list[int]]:
         """Return where a state at rest was reached from, and the instances on the way."""
@@ -391,7 +391,7 @@ class Settling:
         self._violated: dict[Vector, frozenset[str]] = {}
         self._moved: dict[tuple[Belief, Move, bool], Belief] = {}
         self._packed: dict[Vector, Any] = {}
-        self._workspace: Workspace | None = None
+        self._workspace: StateWorkspace | None = None
 
     # States.
 
@@ -431,7 +431,7 @@ class Settling:
             self.check(found.visited)
         else:
             if self._workspace is None or self._workspace.is_large:
-                self._workspace = Workspace(self.kernel)
+                self._workspace = StateWorkspace(self.kernel)
             found = KernelExploration(
                 self._workspace,
                 starts,

@@ -43,15 +43,18 @@ def replace_disk(cluster: Cluster, broker: Broker) -> None:
 
 @action(
     by=OPERATOR,
-    description="sets the id of the stopped broker {broker} to {wanted}, which has no process: its disk is that one's",
+    description="sets the id of the stopped broker {broker} to {identity}, whose disk it has: no process has that id",
     source="broker.id in server.properties, and in meta.properties of each log directory",
 )
-def set_broker_id(cluster: Cluster, broker: Broker, wanted: Broker) -> None:
+def set_broker_id(cluster: Cluster, broker: Broker, identity: Broker) -> None:
     """The other id's own disk, if there is one, is not used any more, and so counts as lost."""
-    require(broker != wanted and not cluster.is_up(broker) and not cluster.is_up(wanted))
+    require(broker != identity and not cluster.is_up(broker) and not cluster.is_up(identity))
     for topic in TOPICS:
         for partition in PARTITIONS:
-            source, target = cluster.replica_of(broker, topic, partition), cluster.replica_of(wanted, topic, partition)
+            source, target = (
+                cluster.replica_of(broker, topic, partition),
+                cluster.replica_of(identity, topic, partition),
+            )
             delete_log(target)
             target.on_disk, target.file_topic_id = source.on_disk, source.file_topic_id
             for record in source.log.records:

@@ -34,7 +34,7 @@ class Relation(Enum):
 
 
 @frozen
-class Comparison:
+class LogComparison:
     """What two logs are to each other, and the fact that shows it."""
 
     relation: Relation
@@ -57,7 +57,7 @@ def differing_offset(one: Directory, other: Directory) -> int | None:
     return None
 
 
-def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> Comparison:
+def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> LogComparison:
     """Compare two logs of one partition.
 
     Args:
@@ -74,12 +74,12 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
     if first is not None and begin_apart(one, other, is_compacted=is_compacted):
         fact = f"the first batches at offset {first.base_offset} differ"
         is_one = one.topic_id is not None and one.topic_id == other.topic_id
-        return Comparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
+        return LogComparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
     if one.topic_id is not None and one.topic_id == other.topic_id:
         return _of_related(one, other, differs, "both have the same topic id")
     if differs is not None:
-        return Comparison(Relation.UNRELATED, f"the records at offset {differs} have different leader epochs")
-    return Comparison(Relation.UNKNOWN)
+        return LogComparison(Relation.UNRELATED, f"the records at offset {differs} have different leader epochs")
+    return LogComparison(Relation.UNKNOWN)
 
 
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
@@ -93,12 +93,12 @@ def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool
     return first.leader_epoch != second.leader_epoch or (not is_compacted and first != second)
 
 
-def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> Comparison:
+def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> LogComparison:
     if differs is not None:
-        return Comparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
+        return LogComparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
-    return Comparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
+    return LogComparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
 
 
 # The lineages of a partition.
@@ -311,7 +311,7 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     label = topic_label(topic.name)
     found = []
     for group in kept:
-        held = listed([str(b) for b in lineages.groups[group]])
+        held = listed([str(b) for b in sorted(lineages.groups[group])])
         which = f"to keep the records that topic {label} has on broker {held}" if named else ""
         found.append(_choice(lineages, topic, partition, (group,), which))
     if can_be_empty:

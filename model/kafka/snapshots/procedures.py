@@ -265,29 +265,29 @@ class Catalogue:
             risk=f"the logs that broker {broker} had are given up: the broker must not come back with them later",
         )
 
-    def _set_id(self, broker: int, wanted: int) -> Procedure:
+    def _set_id(self, broker: int, earlier: int) -> Procedure:
         """Return the step that gives a broker the id under which its disk was written."""
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
-            source, target = part.number(broker), part.number(wanted)
+            source, target = part.number(broker), part.number(earlier)
             change = NOTHING if None in (source, target) else Move(((f"set_broker_id({source}, {target})",),))
-            return (_stop(part, broker), change, _start(part, wanted))
+            return (_stop(part, broker), change, _start(part, earlier))
 
         return Procedure(
-            f"set-broker-id {broker} {wanted}",
-            f"Stop broker {broker}, set its id to {wanted}, and start it.",
+            f"set-broker-id {broker} {earlier}",
+            f"Stop broker {broker}, set its id to {earlier}, and start it.",
             self._in_each_part(moves),
             cost=7,
             commands=(
                 *STOP,
-                f"# broker.id={wanted} in config/server.properties",
-                f"sed -i.backup 's/^broker.id=.*/broker.id={wanted}/' meta.properties   # in each LOG_DIR",
+                f"# broker.id={earlier} in config/server.properties",
+                f"sed -i.backup 's/^broker.id=.*/broker.id={earlier}/' meta.properties   # in each LOG_DIR",
                 *START,
             ),
-            before=f"the disk of broker {broker} is that of broker {wanted}, which has got another id (a lost "
-            f"meta.properties, a new container); no other process has the id {wanted}",
+            before=f"the disk of broker {broker} is that of broker {earlier}, which has got another id (a lost "
+            f"meta.properties, a new container); no other process has the id {earlier}",
             after=REST,
-            risk=f"if broker {wanted} comes back with a disk of its own, two brokers have one id: the later one does "
+            risk=f"if broker {earlier} comes back with a disk of its own, two brokers have one id: the later one does "
             "not start",
         )
 
