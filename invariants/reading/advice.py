@@ -106,7 +106,7 @@ class Advice:
     def kind_of(self, kind: FindingKind) -> FindingKind:
         """Return a kind with the cause and the way out of its findings in this snapshot."""
         seen = [one for one in self.observations if one.kind is kind]
-        places = [self.logs[key] for one in seen if (key := _key(one)) in self.logs]
+        places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
         made = kind
         if kind in OF_IDS and places:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)))

@@ -163,15 +163,15 @@ def settle(search: SettlingLayout, cursor: Int64Array) -> int:
 
 
 class Exploration(Protocol):
-    """All that steps and faults lead to from some states.
+    """All that steps and faults lead to from some states."""
 
-    Attributes:
-        ends: the states at rest.
-        visited: how many states were visited.
-    """
+    @property
+    def ends(self) -> Sequence[State]:
+        """The states at rest."""
 
-    ends: list[State]
-    visited: int
+    @property
+    def visited(self) -> int:
+        """The number of states that were visited."""
 
     def way(self, end: int) -> tuple[State, list[int]]:
         """Return the state from which a state at rest was reached, and the instances on a shortest way to it."""
@@ -211,7 +211,7 @@ class StateWorkspace:
         most = self.store.most
         self.parents, self.instance_of = reserve(most, np.int64), reserve(most, np.uint32)
         self.ends = reserve(most, np.int64)
-        self.room = [
+        self.room: list[np.ndarray] = [
             np.zeros(words + 1, np.uint64),
             np.zeros(kernel.instance_words, np.uint64),
             np.zeros(words * kernel.instances, np.uint64),
@@ -432,7 +432,7 @@ class Settling:
         else:
             if self._workspace is None or self._workspace.is_large:
                 self._workspace = StateWorkspace(self.kernel)
-            found = KernelExploration(
+            explored = KernelExploration(
                 self._workspace,
                 starts,
                 self.system - held,
@@ -440,8 +440,9 @@ class Settling:
                 at_any_moment=self.at_any_moment,
                 check=self.check,
             )
-            if found.blocked:
-                raise NeverAtRest(self._blocked(found.blocked_state, held))
+            if explored.blocked:
+                raise NeverAtRest(self._blocked(explored.blocked_state, held))
+            found = explored
         self.visited += found.visited
         if not found.ends:
             raise NeverAtRest(f"In the model, {self.world.name} reaches no state at rest.")

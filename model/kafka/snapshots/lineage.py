@@ -362,7 +362,8 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     isr = [b for b in own if state is not None and b in state.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
-    for reference, among in [(order[0], isr)] if isr else [(b, [b]) for b in own] or [(None, [])]:
+    holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
+    for reference, among in holders or [(None, [])]:
         common = _epochs(logs[reference], bounds, ranks) if reference is not None else ()
         same = {b for b in among if _agrees(logs[reference or b], logs[b], is_compacted=lineages.is_compacted)}
         contents: list[LogContent | None] = []
@@ -379,8 +380,8 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                     and begin_apart(logs[reference], logs[b], is_compacted=lineages.is_compacted)
                 )
                 contents.append(LogContent(epochs, (OTHER if began_apart else lineage,) * len(epochs)))
-        holders = frozenset(lineages.brokers.index(b) for b in same) if common else frozenset()
-        yield LineageCase(tuple(contents), ranks[epoch], holders)
+        committed = frozenset(lineages.brokers.index(b) for b in same) if common else frozenset()
+        yield LineageCase(tuple(contents), ranks[epoch], committed)
 
 
 def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:
