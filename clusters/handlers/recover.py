@@ -73,6 +73,16 @@ def recovery_object(recovery: Recovery, snapshot: str, command: str) -> dict[str
         "damage": [_damage(kind, len(seen)) for kind, seen in problem.inspection.by_kind().items()],
         "plan": _plan_object(recovery.plan, problem, snapshot),
         "faults": _faults(recovery.plan),
+        "premise": problem.premise,
+        "alternatives": [
+            {
+                "premise": one.problem.premise,
+                "answer": _answer(one),
+                "plan": _plan_object(one.plan, one.problem, snapshot),
+                "faults": _faults(one.plan),
+            }
+            for one in recovery.alternatives
+        ],
         "best_left": _plan_object(recovery.best, problem, snapshot),
         "defeats": [_defeat_object(defeat) for defeat in recovery.defeats],
         "notes": list(problem.notes),

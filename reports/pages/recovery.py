@@ -42,10 +42,6 @@ def blocks_of(recovery: Recovery, snapshot: str) -> Iterator[Block]:
             shown = ", ".join(subjects[:6]) + (f" and {len(subjects) - 6:,} more" if len(subjects) > 6 else "")
             yield Paragraph([Span(f"{kind.severity.value}: ", "faint"), f"{kind.title}: {shown}"], 2)
     yield from way_out(recovery, snapshot)
-    for other in recovery.alternatives:
-        yield Paragraph("")
-        yield Paragraph(title_of(other))
-        yield from way_out(other, snapshot)
     searches = (recovery, *recovery.alternatives)
     visited, seconds = sum(one.visited for one in searches), sum(one.seconds for one in searches)
     yield Paragraph(
@@ -69,6 +65,10 @@ def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
         yield Paragraph(note, 2)
     if plan is not None and plan.procedures:
         yield Paragraph(evidence(plan, problem), 2)
+    for other in recovery.alternatives:
+        yield Paragraph("")
+        yield Paragraph(title_of(other))
+        yield from way_out(other, snapshot)
 
 
 def evidence(plan: Plan, problem: Problem) -> str:
