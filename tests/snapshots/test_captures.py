@@ -27,7 +27,8 @@ def test_a_capture_says_what_zookeeper_the_disks_and_the_brokers_say() -> None:
     assert capture.directory(3, "t", 2) == Directory(topic.topic_id, ((0, 0), (1, 2)), segments={0: 345})
     assert capture.brokers[1].cache is None
     assert capture.brokers[2].cache.topic_ids == {"t": topic.topic_id}
-    assert capture.brokers[2].cache.partitions["t"][1] == CapturedMetadata(leader=2, leader_epoch=1, offline=(1,))
+    expected = CapturedMetadata(leader=2, leader_epoch=1, offline=(1,), isr=(2, 3))
+    assert capture.brokers[2].cache.partitions["t"][1] == expected
 
 
 def test_the_old_clients_expansion_shows_as_a_znode_without_an_id_in_format_1() -> None:

@@ -224,6 +224,19 @@ def test_the_start_of_a_broker_that_is_down_is_foreseen() -> None:
     assert any("isr_has_only_own_records" in violated for one in starts for violated in one.outcomes)
 
 
+@pytest.mark.parametrize(
+    ("replicas", "is_served"), [({"0": [1, 2, 3], "1": [2, 3, 1]}, True), ({"0": [2, 3, 1], "1": [3, 1, 2]}, False)]
+)
+def test_a_failover_after_a_creation_by_hand_breaks_partitions_with_another_order_of_replicas(replicas, is_served):
+    """Brokers have the earlier topic in memory: a leader that was none refuses, as real brokers of 2.8.2 did."""
+    capture = json.loads((FOLDER.parent / "damaged" / "created-again-2.8.2.json").read_text())
+    capture["topics"]["t0"]["znode"]["partitions"] = replicas
+    outlook = foresee(recovery_problem(json.dumps(capture).encode()), seconds=300)
+    found = [one.outcomes for one in outlook.events if one.what_if.title == "the controller fails over"]
+    assert len(found) == 2
+    assert all(("partition_servable" not in violated) is is_served for one in found for violated in one)
+
+
 # The search from a snapshot and the inspection say the same.
 
 

@@ -40,6 +40,7 @@ from kwalk.model.kafka.snapshots.series import (
     REAL_CLUSTER,
     InferredStart,
     arrange_as_shown,
+    at_epoch,
     histories,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
@@ -103,7 +104,8 @@ class Situation:
         has_state: whether the partition has a state znode.
         deleting: whether /admin/delete_topics has the topic.
         topic_exists: whether /brokers/topics has the topic.
-        at_first_epoch: whether ZooKeeper's leader epoch is 0, so that nothing has changed since the partition began.
+        at_first_epoch: whether ZooKeeper's leader epoch is 0, so that nothing has changed since the partition began;
+            also without a state, as the epoch that the partition would get.
         brokers: what matters of each broker.
     """
 
@@ -211,7 +213,7 @@ class Situations:
             state is not None,
             topic.name in self.deleting,
             bool(topic.partitions),
-            state is not None and state.leader_epoch == 0,
+            state is None or state.leader_epoch == 0,
             found,
         )
         return Observed(situation, members, ids)
@@ -330,7 +332,7 @@ def _cached(
     if known is None:
         return None
     leader = members.index(known.leader) if known.leader in members else None
-    return leader, state is not None and known.leader_epoch == state.leader_epoch
+    return leader, known.leader_epoch == (0 if state is None else state.leader_epoch)
 
 
 # From a situation to states.
@@ -492,7 +494,8 @@ class _AtRest(InferredStart):
     """What is inferred of a cluster at rest: a leader that never took up the present leader epoch does not lead.
 
     Where no checkpoint shows that it did, and a live replica is out of the ISR, it `leads` or not. Logs of `earlier`
-    topics of the name take part in nothing.
+    topics of the name take part in nothing. A partition without a state that brokers answer for is one of an earlier
+    topic, of whose removal they were not informed: they lead and follow as before.
     """
 
     leads: bool = True
@@ -503,6 +506,9 @@ class _AtRest(InferredStart):
             return ids
         state = self.focus.topic.states.get(partition)
         led = self.focus.symptoms.led.get(partition)
+        served = self.capture.cached(self.focus.topic.name, partition) if state is None else None
+        if served is not None and served.leader is not None:
+            return at_epoch(ids, served.leader_epoch, leads=served.leader == broker)
         if state is not None and state.leader == broker and (led is False or not (led or self.leads)):
             return self._stuck(ids, state.leader_epoch)
         return super()._hosted(broker, partition, ids)

@@ -215,6 +215,7 @@ class CapturedMetadata:
     leader: int | None
     leader_epoch: int
     offline: tuple[int, ...] = ()
+    isr: tuple[int, ...] = ()
 
 
 @frozen
@@ -281,6 +282,11 @@ class Capture:
     is_kraft: bool | None = None
     cluster_id: str | None = None
     version_note: str = ""
+
+    def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
+        """Return what running brokers answer clients about a partition; None if none of them knows it."""
+        caches = (broker.cache for broker in self.brokers.values() if broker.alive and broker.cache)
+        return next((one for cache in caches if (one := cache.partitions.get(topic, {}).get(partition))), None)
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
@@ -610,9 +616,10 @@ def _cache(node: JsonNode, other: MetadataCache | None) -> MetadataCache:
 
 
 def _cached(node: JsonNode, _: int) -> CapturedMetadata:
-    leader, offline = node.field("leader").number(-1, INT32), node.maybe("offline")
+    leader, offline, isr = node.field("leader").number(-1, INT32), node.maybe("offline"), node.maybe("isr")
     return CapturedMetadata(
         leader=None if leader == -1 else leader,
         leader_epoch=node.field("leader_epoch").number(-1, INT32),
         offline=() if offline.missing else offline.list_of_numbers(0, INT32),
+        isr=() if isr.missing else isr.list_of_numbers(0, INT32),
     )

@@ -161,6 +161,7 @@ class Lineages:
         unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
         earlier: groups of earlier topics of the name, with the fact that shows it.
         is_compacted: whether the cleaner may have rewritten batches.
+        isr: the brokers in the ISR.
     """
 
     brokers: tuple[int, ...]
@@ -169,6 +170,7 @@ class Lineages:
     unrelated: Mapping[frozenset[int], str] = field(factory=dict)
     earlier: Mapping[int, str] = field(factory=dict)
     is_compacted: bool = False
+    isr: tuple[int, ...] = ()
 
     def group_of(self, broker: int) -> int | None:
         """Return the number of the group with a broker's log; None if it has none."""
@@ -216,8 +218,7 @@ def lineages_of(
     """
     found = ((b, capture.directory(b, topic.name, partition)) for b in brokers)
     logs = {b: directory for b, directory in found if directory is not None}
-    state = topic.states.get(partition)
-    isr = set(state.isr) if state else set()
+    isr = set(in_sync(capture, topic, partition))
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     related = {pair for pair, one in compared.items() if one.relation not in (Relation.UNRELATED, Relation.UNKNOWN)}
@@ -241,7 +242,16 @@ def lineages_of(
         for other in range(len(groups)):
             if other not in foreign:
                 unrelated.setdefault(frozenset((number, other)), fact)
-    return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted)
+    return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
+
+
+def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the ISR of a partition; without a state, that of the earlier topic which brokers still answer for."""
+    state = topic.states.get(partition)
+    if state is not None:
+        return state.isr
+    served = capture.cached(topic.name, partition)
+    return () if served is None else served.isr
 
 
 def _groups(members: tuple[int, ...], related: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -300,8 +310,7 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
 
 
 def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
-    state = topic.states.get(partition)
-    in_isr = {g for b in (state.isr if state else ()) if (g := lineages.group_of(b)) is not None}
+    in_isr = {g for b in lineages.isr if (g := lineages.group_of(b)) is not None}
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
     kept = [group for group in wanted if group not in lineages.earlier] or wanted
     if not kept:
@@ -359,7 +368,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     bounds = _bounds(logs.values())
     ranks = _ranks(logs.values(), bounds, epoch)
     own = [b for b in logs if number_of[b] == OWN]
-    isr = [b for b in own if state is not None and b in state.isr]
+    isr = [b for b in own if b in lineages.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]

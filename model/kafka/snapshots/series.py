@@ -102,14 +102,18 @@ class InferredStart(InferredState):
             return ids
         leads = state.leader == broker
         if not self.refuses(ids):
-            return self._stuck(ids, state.leader_epoch) if state.leader is None else _at(ids, state.leader_epoch, leads)
+            return (
+                self._stuck(ids, state.leader_epoch)
+                if state.leader is None
+                else at_epoch(ids, state.leader_epoch, leads)
+            )
         led = self.focus.symptoms.led[partition] is not False
         if leads:
-            return _at(ids, state.leader_epoch, leads) if led else self._stuck(ids, state.leader_epoch)
+            return at_epoch(ids, state.leader_epoch, leads) if led else self._stuck(ids, state.leader_epoch)
         if broker in self.bounced:
-            return ids if self.checked_at_first else _at(ids, state.leader_epoch, leads)
+            return ids if self.checked_at_first else at_epoch(ids, state.leader_epoch, leads)
         takes_part = led and state.leader is not None and broker in state.isr
-        return _at(ids, state.leader_epoch, leads) if takes_part else self._stuck(ids, state.leader_epoch)
+        return at_epoch(ids, state.leader_epoch, leads) if takes_part else self._stuck(ids, state.leader_epoch)
 
     def refuses(self, ids: InferredReplica) -> bool:
         """Whether a log with these ids refuses what the controller sends."""
@@ -117,10 +121,11 @@ class InferredStart(InferredState):
 
     def _stuck(self, ids: InferredReplica, epoch: int) -> InferredReplica:
         """Return the replica at an older leader epoch; which one has no effect on the behaviours."""
-        return _at(ids, max(epoch - 1, 0), leads=False)
+        return at_epoch(ids, max(epoch - 1, 0), leads=False)
 
 
-def _at(ids: InferredReplica, epoch: int, leads: bool) -> InferredReplica:
+def at_epoch(ids: InferredReplica, epoch: int, leads: bool) -> InferredReplica:
+    """Return a replica that leads or follows under a leader epoch."""
     return InferredReplica(ids.file, ids.memory, True, epoch, leads)
 
 
