@@ -57,9 +57,16 @@ REPLICATION_FACTOR = Bound(
 REPLICA_ORDERS = Bound(
     "replica_orders", "the order of each partition's replicas, as `assignment.code_of` writes it", default=0
 )
+CHOSEN_LISTS = Bound("chosen_lists", "1 if clients choose the list of replicas of each partition", default=0)
+BROKER_PAIRS = Domain(
+    "broker_pairs", "pairs of brokers, of which a list has one first", size=BROKERS.bound * (BROKERS.bound - 1) // 2
+)
+PLANNED_LIVES = Domain("planned_lives", "incarnations for which clients have lists", size=INCARNATIONS + 1)
+WANTED_LISTS = Domain("wanted_lists", "lists of replicas that clients ask for in reassignments", default=1)
 
 Admin = Annotated[int, ADMINS]
 TopicId = Annotated[int, TOPIC_IDS]
 Broker = Annotated[int, BROKERS]
 Topic = Annotated[int, TOPICS]
 Partition = Annotated[int, PARTITIONS]
+WantedList = Annotated[int, WANTED_LISTS]

@@ -16,6 +16,7 @@ from kwalk.model.kafka.domains import (
     AUTH_FAILURES,
     BROKERS,
     CANCELLATIONS,
+    CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
     DELETIONS,
     EXPANSIONS,
@@ -27,6 +28,7 @@ from kwalk.model.kafka.domains import (
     NEW_EXPANSIONS,
     PARTITION_COUNT,
     PARTITIONS,
+    PLANNED_LIVES,
     REASSIGNMENTS,
     RECORDS,
     REPAIRS,
@@ -34,6 +36,7 @@ from kwalk.model.kafka.domains import (
     RUNBOOK_TASKS,
     TOPIC_IDS,
     TOPICS,
+    WANTED_LISTS,
 )
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions.grain import (
@@ -47,7 +50,7 @@ from kwalk.model.kafka.versions.grain import (
     STOP_REPLICA,
     TWO_STEP_ADMIN,
 )
-from kwalk.model.kafka.zookeeper.znodes import ZooKeeper
+from kwalk.model.kafka.zookeeper.znodes import ReplicaOrder, ZooKeeper
 from kwalk.model.language import (
     Array,
     Fifo,
@@ -171,7 +174,8 @@ class Cluster:
     """ZooKeeper, the brokers, and how much of each budget is spent.
 
     `deposed_write` is history: whether a controller ever wrote after another one had been elected. So is `commits`: the
-    committed records of each topic's present incarnation.
+    committed records of each topic's present incarnation. `planned` has the list of replicas that clients give each
+    partition in each incarnation of a topic, and `wanted` those that they ask for in reassignments: both never change.
     """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
@@ -193,6 +197,8 @@ class Cluster:
     reassignments: int = number(0, REASSIGNMENTS)
     cancellations: int = number(0, CANCELLATIONS)
     late_copies: int = number(0, LATE_COPIES)
+    planned: Array[Array[ReplicaOrder]] = array(PLANNED_LIVES, array(PARTITIONS, ReplicaOrder), when=CHOSEN_LISTS)
+    wanted: Array[ReplicaOrder] = array(WANTED_LISTS, ReplicaOrder, when=CHOSEN_LISTS)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""

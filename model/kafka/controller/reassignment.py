@@ -23,7 +23,7 @@ older interface for the same.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER, NEW_CLIENT
-from kwalk.model.kafka.assignment import first_assigned, first_replica
+from kwalk.model.kafka.assignment import first_assigned, first_replica, order_towards
 from kwalk.model.kafka.controller.controller_channel_manager import (
     send_batch,
     send_leader_and_isr,
@@ -42,6 +42,7 @@ from kwalk.model.kafka.controller.topic_deletion_manager import resume_deletion_
 from kwalk.model.kafka.domains import (
     BROKERS,
     CANCELLATIONS,
+    CHOSEN_LISTS,
     EXPIRATIONS,
     FAILOVERS,
     PARTITIONS,
@@ -51,6 +52,7 @@ from kwalk.model.kafka.domains import (
     Broker,
     Partition,
     Topic,
+    WantedList,
 )
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
@@ -86,13 +88,13 @@ def fail(cluster: Cluster, broker: int) -> None:
     raise ReassignmentFailed
 
 
-def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
+def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None, order: frozenset[int]) -> Assignment:
     """Return the assignment during a reassignment to the target (Kafka: ReplicaAssignment.reassignTo).
 
     The origin is that of before a reassignment that is under way. The target comes first in the list of replicas.
     """
     replicas = target | current.origin
-    return Assignment(replicas, replicas - current.origin, replicas - target, preferred)
+    return Assignment(replicas, replicas - current.origin, replicas - target, preferred, order)
 
 
 def accepts_reassignment(controller: Controller, topic: int, partition: int) -> bool:
@@ -127,11 +129,12 @@ def alter_partition_reassignments(
     require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     added = first_assigned(partition, controller.live_brokers - current.replicas)
-    require(not REPLICA_LISTS)
+    require(not REPLICA_LISTS and CHOSEN_LISTS == 0)
     require(removed in current.replicas and not current.is_being_reassigned and added is not None)
     cluster.reassignments += 1
     target = frozenset({b for b in BROKERS if b == added or (b in current.replicas and b != removed)})
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target, current.preferred))
+    assignment = reassign_to(current, target, current.preferred, current.order)
+    on_partition_reassignment(cluster, broker, topic, partition, assignment)
 
 
 @action(
@@ -151,7 +154,7 @@ def alter_partition_reassignments_to(
     require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
     require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
-    assignment = reassign_to(current, frozenset({wanted.first, wanted.second}), wanted.first)
+    assignment = reassign_to(current, frozenset({wanted.first, wanted.second}), wanted.first, current.order)
     require(assignment.adding <= controller.live_brokers)
     cluster.reassignments += 1
     on_partition_reassignment(cluster, broker, topic, partition, assignment)
@@ -159,18 +162,26 @@ def alter_partition_reassignments_to(
 
 @action(
     by=NEW_CLIENT,
-    description="asks controller {broker} to reassign {topic}-{partition} to the same replicas, {first} first",
-    source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment",
+    description="asks controller {broker} to reassign {topic}-{partition} to {wanted}",
+    source="KafkaController.processApiPartitionReassignment, validateReplicas, maybeBuildReassignment",
 )
-def reorder_replicas(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, first: Broker) -> None:
-    """Nothing is added or removed, so that the reassignment completes at once, under a higher leader epoch."""
+def reassign_to_list(
+    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, wanted: WantedList
+) -> None:
+    """A client gives one of its lists, which may have the same replicas in another order.
+
+    If nothing is added or removed, the reassignment completes at once, under a higher leader epoch.
+    """
     controller = cluster.controller_of(broker)
-    require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
+    require(bool(REASSIGNMENT) and CHOSEN_LISTS > 0 and cluster.reassignments < REASSIGNMENTS)
     require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
-    require(not current.is_being_reassigned and first in current.replicas)
+    target = cluster.wanted[wanted]
+    order = order_towards(target.replicas, target.order, current.order)
+    assignment = reassign_to(current, target.replicas, None, order)
+    require(assignment.adding <= controller.live_brokers)
     cluster.reassignments += 1
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.replicas, first))
+    on_partition_reassignment(cluster, broker, topic, partition, assignment)
 
 
 @action(
@@ -191,7 +202,8 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
     require(current.is_being_reassigned)
     cluster.cancellations += 1
     preferred = first_replica(partition, current, current.origin) if REPLICA_LISTS else None
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.origin, preferred))
+    assignment = reassign_to(current, current.origin, preferred, current.order)
+    on_partition_reassignment(cluster, broker, topic, partition, assignment)
 
 
 @action(
@@ -398,7 +410,7 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
     progress, wanted = controller.reassignment, controller.topics[topic].assignments[partition]
     if is_reassignment_complete(cluster, topic, partition, wanted):
         move_added_replicas(cluster, broker, topic, partition, ReplicaState.ONLINE)
-        controller.topics[topic].assignments[partition] = Assignment(wanted.target, preferred=wanted.preferred)
+        controller.topics[topic].assignments[partition] = Assignment(wanted.target, preferred=wanted.preferred, order=wanted.order)
         move_leader_if_required(cluster, broker, topic, partition)
         progress.removing = wanted.removing
         controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED
@@ -543,4 +555,5 @@ def change_one_replica(cluster: Cluster, broker: Broker, topic: Topic, partition
     target = frozenset({b for b in BROKERS if (b in current.replicas) != (b == changed)})
     require(not current.is_being_reassigned and bool(target) and target - current.replicas <= controller.live_brokers)
     cluster.reassignments += 1
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target, current.preferred))
+    assignment = reassign_to(current, target, current.preferred, current.order)
+    on_partition_reassignment(cluster, broker, topic, partition, assignment)

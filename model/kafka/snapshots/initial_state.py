@@ -223,8 +223,12 @@ class InferredState:
 
 def infer(capture: Capture, focus: Focus) -> InferredState:
     """Infer the flags of the capture's version, and the id that its controller sends."""
-    checked = tuple(int(part) for part in capture.version.split(".")[:2]) >= (3, 0)
-    return InferredState(capture, focus, context_id(capture, focus), checked)
+    return InferredState(capture, focus, context_id(capture, focus), checks_at_first(capture))
+
+
+def checks_at_first(capture: Capture) -> bool:
+    """Return whether a restarted broker of the capture's version already checks the first LeaderAndIsr."""
+    return tuple(int(part) for part in capture.version.split(".")[:2]) >= (3, 0)
 
 
 def context_id(capture: Capture, focus: Focus) -> str | None:

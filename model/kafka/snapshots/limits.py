@@ -8,15 +8,14 @@ from itertools import chain
 from attrs import field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic
-from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack, written_later
+from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack, order_clauses, written_later
 from kwalk.model.language.series import Clause, Need, where
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic", "admin_adds_partitions")
 REASSIGNMENTS = frozenset(
     {
         "alter_partition_reassignments",
-        "alter_partition_reassignments_to",
-        "reorder_replicas",
+        "reassign_to_list",
         "cancel_partition_reassignment",
     }
 )
@@ -249,8 +248,9 @@ def _another_assignment(numbering: Numbering, partition: int, was: Topic) -> Ite
         yield where(f"{path}.adding{{{number}}}", 1)
         yield where(f"{path}.removing{{{number}}}", 1)
     if numbering.scope.lists:
-        first = numbering.broker(was.partitions[partition][0])
-        yield where(f"{path}.preferred", *(n for n in range(len(numbering.brokers)) if n != first))
+        for clause in order_clauses(numbering, partition, was.partitions[partition]):
+            ((leaf, numbers),) = clause
+            yield where(leaf, *({0, 1} - numbers))
 
 
 def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:

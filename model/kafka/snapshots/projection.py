@@ -8,11 +8,13 @@ capture on. All captures of a series have one numbering.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
 from attrs import evolve, frozen
 
+from kwalk.model.kafka.assignment import first_among, order_of, pair
 from kwalk.model.kafka.controller.controller_context import EventProgress
-from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Topic, topic_label
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.language.series import Clause, Fact, where
@@ -141,17 +143,16 @@ def facts_of(
     life: int,
     open_: Unsettled = SETTLED,
     *,
-    bare: bool = False,
     strays: bool = False,
 ) -> tuple[Fact, ...]:
-    """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare.
+    """Return what a capture shows of the topic, in the life of that number, and of its cluster.
 
     What it may lack as it was taken while the cluster was at work is left open. If there are `strays`, logs that a life
     before has left, what they have of leader epochs is of that life.
     """
     partitions = range(numbering.partitions)
     in_zookeeper = (
-        *(() if bare else _cluster(capture, numbering)),
+        *_cluster(capture, numbering),
         *_topic(capture, numbering, life),
         *(fact for p in partitions if not open_.is_new for fact in _settled_facts(capture, numbering, p, open_)),
     )
@@ -320,13 +321,33 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
             lambda cluster: cluster.zookeeper.topics[0].assignments[partition].replicas,
         )
         if numbering.scope.lists:
-            first = topic.partitions[partition][0]
-            yield Fact(
-                f"first replica of {name}",
-                str(first),
-                (where(f"{TOPIC}.assignments[{partition}].preferred", numbering.broker(first)),),
-                lambda cluster: numbering.broker_label(cluster.zookeeper.topics[0].assignments[partition].preferred),
-            )
+            yield _order(numbering, partition, topic, name)
+
+
+def _order(numbering: Numbering, partition: int, topic: Topic, name: str) -> Fact:
+    """The order of the replicas."""
+
+    def look(cluster: Cluster) -> str:
+        held = cluster.zookeeper.topics[0].assignments[partition]
+        members = set(held.replicas)
+        found = []
+        while (first := first_among(held.order, members)) is not None:
+            members.remove(first)
+            found.append(str(numbering.brokers[first]))
+        return ", ".join(found) or NONE_LABEL
+
+    replicas = topic.partitions[partition]
+    clauses = tuple(order_clauses(numbering, partition, replicas))
+    return Fact(f"order of the replicas of {name}", ", ".join(map(str, replicas)), clauses, look)
+
+
+def order_clauses(numbering: Numbering, partition: int, replicas: tuple[int, ...]) -> Iterator[Clause]:
+    """Yield what the order of a partition's replicas is, pair by pair, if it has these in this order."""
+    numbers = [numbering.broker(real) for real in replicas]
+    order = order_of(numbers)
+    for one, other in combinations(sorted(numbers), 2):
+        number = pair(one, other)
+        yield where(f"{TOPIC}.assignments[{partition}].order{{{number}}}", int(number in order))
 
 
 def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:

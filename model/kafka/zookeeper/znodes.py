@@ -7,7 +7,9 @@ has leader, ISR and leader epoch. A *watch* is one-shot: once it has fired, a re
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import (
+    BROKER_PAIRS,
     BROKERS,
+    CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
     INCARNATIONS,
     LEADER_EPOCHS,
@@ -25,13 +27,15 @@ class Assignment:
     """A partition's replicas (Kafka: ReplicaAssignment); `adding` and `removing` are subsets during a reassignment.
 
     Kafka's is a list. Here `preferred` is the first of it where clients choose it; elsewhere the first is that of the
-    fixed order of `assignment`.
+    fixed order of `assignment`. Where clients choose whole lists, `order` has the pairs of brokers, as `pair` numbers them,
+    of which the later one comes first in the list, also during a reassignment.
     """
 
     replicas: frozenset[int] = subset(BROKERS, full=True)
     adding: frozenset[int] = subset(BROKERS)
     removing: frozenset[int] = subset(BROKERS)
     preferred: int | None = optional(BROKERS, when=REPLICA_LISTS)
+    order: frozenset[int] = subset(BROKER_PAIRS, when=CHOSEN_LISTS)
 
     @property
     def origin(self) -> frozenset[int]:
@@ -47,6 +51,14 @@ class Assignment:
     def is_being_reassigned(self) -> bool:
         """Whether a reassignment is under way (Kafka: ReplicaAssignment.isBeingReassigned)."""
         return bool(self.adding) or bool(self.removing)
+
+
+@value
+class ReplicaOrder:
+    """A list of replicas that a client chooses: which they are, and their order as that of an `Assignment`."""
+
+    replicas: frozenset[int] = subset(BROKERS)
+    order: frozenset[int] = subset(BROKER_PAIRS)
 
 
 @state
