@@ -148,12 +148,13 @@ def facts_of(
     """Return what a capture shows of the topic, in the life of that number, and of its cluster.
 
     What it may lack as it was taken while the cluster was at work is left open. If there are `strays`, logs that a life
-    before has left, what they have of leader epochs is of that life.
+    before has left, what they have of leader epochs is of that life, and metadata caches may be, too.
     """
     partitions = range(numbering.partitions)
     in_zookeeper = (
         *_cluster(capture, numbering),
         *_topic(capture, numbering, life),
+        *(_sent(capture, numbering) if life == 0 and not strays and not open_.is_new else ()),
         *(fact for p in partitions if not open_.is_new for fact in _settled_facts(capture, numbering, p, open_)),
     )
     return (
@@ -252,8 +253,6 @@ def _topic(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
     )
     if numbering.scope.deletion:
         yield from _life(capture, numbering, life)
-    if life == 0 and topic is not None:
-        yield from _sent(capture, numbering)
 
 
 def _life(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
@@ -273,8 +272,11 @@ def _life(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
 
 
 def _sent(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
-    """The metadata cache of the controller's own broker has the id that the controller sends."""
-    if capture.controller is None:
+    """The metadata cache of the controller's own broker has the id that the controller sends.
+
+    A controller that has sent nothing about the topic since it was created again leaves the id of the life before there.
+    """
+    if capture.controller is None or numbering.topic not in capture.topics:
         return
     cache = capture.brokers[capture.controller].cache
     if cache is None or cache.controller != capture.controller or not cache.topic_ids.get(numbering.topic):
