@@ -134,10 +134,7 @@ def order_of(replicas: Sequence[int]) -> frozenset[int]:
     places = {broker: place for place, broker in enumerate(replicas)}
     last = len(replicas)
     return frozenset(
-        pair(one, other)
-        for other in replicas
-        for one in range(other)
-        if places[other] < places.get(one, last)
+        pair(one, other) for other in replicas for one in range(other) if places[other] < places.get(one, last)
     )
 
 

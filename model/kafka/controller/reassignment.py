@@ -88,7 +88,9 @@ def fail(cluster: Cluster, broker: int) -> None:
     raise ReassignmentFailed
 
 
-def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None, order: frozenset[int]) -> Assignment:
+def reassign_to(
+    current: Assignment, target: frozenset[int], preferred: int | None, order: frozenset[int]
+) -> Assignment:
     """Return the assignment during a reassignment to the target (Kafka: ReplicaAssignment.reassignTo).
 
     The origin is that of before a reassignment that is under way. The target comes first in the list of replicas.
@@ -165,9 +167,7 @@ def alter_partition_reassignments_to(
     description="asks controller {broker} to reassign {topic}-{partition} to {wanted}",
     source="KafkaController.processApiPartitionReassignment, validateReplicas, maybeBuildReassignment",
 )
-def reassign_to_list(
-    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, wanted: WantedList
-) -> None:
+def reassign_to_list(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, wanted: WantedList) -> None:
     """A client gives one of its lists, which may have the same replicas in another order.
 
     If nothing is added or removed, the reassignment completes at once, under a higher leader epoch.
@@ -410,7 +410,9 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
     progress, wanted = controller.reassignment, controller.topics[topic].assignments[partition]
     if is_reassignment_complete(cluster, topic, partition, wanted):
         move_added_replicas(cluster, broker, topic, partition, ReplicaState.ONLINE)
-        controller.topics[topic].assignments[partition] = Assignment(wanted.target, preferred=wanted.preferred, order=wanted.order)
+        controller.topics[topic].assignments[partition] = Assignment(
+            wanted.target, preferred=wanted.preferred, order=wanted.order
+        )
         move_leader_if_required(cluster, broker, topic, partition)
         progress.removing = wanted.removing
         controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED

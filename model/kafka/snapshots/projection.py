@@ -221,14 +221,14 @@ def _broker(capture: Capture, numbering: Numbering, number: int, real: int) -> F
     """A broker is up while it is registered: until its session expires, a crash cannot be seen."""
     up, runs = real in capture.registered, capture.brokers[real].alive
     clauses: tuple[Clause, ...] = (where(f"zookeeper.broker_ids{{{number}}}", int(up)),)
-    if numbering.scope.sessions and not up:
+    if numbering.scope.expires and not up:
         sessions = [n for n, session in enumerate(SessionState) if (session is not SessionState.LIVE) == runs]
         clauses = (*clauses, where(f"brokers[{number}].session", *sessions))
 
     def look(cluster: Cluster) -> str:
         return "up" if cluster.is_registered(number) else SESSIONS[cluster.brokers[number].session]
 
-    shown = "up" if up else SESSIONS[SessionState.EXPIRED] if runs and numbering.scope.sessions else "down"
+    shown = "up" if up else SESSIONS[SessionState.EXPIRED] if runs and numbering.scope.expires else "down"
     return Fact(f"broker {real}", shown, clauses, look)
 
 

@@ -28,9 +28,10 @@ class Scope:
     reassignment: bool
     moves: bool
     """Whether replicas are reassigned, as far as captures show."""
-    lists: ReplicaLists | None
-    """The lists of replicas that clients choose; None if each partition has one list only, all of one length."""
+    lists: bool
+    """Whether clients choose lists of replicas; else each partition has one list only, all of one length."""
     sessions: bool
+    """Whether the model has sessions that end while the process runs."""
     stepwise: bool
     """Whether clients do not always create, or add, all partitions that are ever there."""
     orders: tuple[tuple[int, ...], ...]
@@ -39,6 +40,10 @@ class Scope:
     """How many replicas a new partition has."""
     left: tuple[tuple[int, int, Directory], ...] = ()
     """The logs of an earlier topic of the name that are there at the beginning, with broker and partition."""
+    chosen: ReplicaLists | None = None
+    """The lists of replicas that clients choose, if they do."""
+    expires: bool = False
+    """Whether sessions end while the process runs, though the model may have more."""
     removals: bool = False
     """Whether operators may have removed partition.metadata though no capture shows it gone."""
 
@@ -60,11 +65,11 @@ class Scope:
         return {
             "brokers": len(self.brokers),
             "partitions": len(self.orders),
-            "replica_orders": code_of(orders),
+            "replica_orders": 0 if self.lists else code_of(orders),
             "replication_factor": self.factor if self.reassignment else 0,
-            **(self.lists.bounds if self.lists else {}),
-            "reassignments": 15 * self.reassignment,
-            "cancellations": 3 * self.reassignment,
+            **(self.chosen.bounds if self.chosen else {}),
+            "reassignments": 15 * (self.moves and self.reassignment),
+            "cancellations": 3 * (self.moves and self.reassignment),
             "incarnations": max(self.lives) if self.deletion else 0,
             "deletions": 3 * self.deletion,
             "hand_removals": 7 * self.deletion,
@@ -91,9 +96,7 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     created = {life: len(capture.topics[topic].partitions) for life, capture in backwards if topic in capture.topics}
     gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
     orders = _orders([one for _, one in shown], brokers)
-    left = tuple(
-        each for each in logs_left(captures[0], topic) if each[0] in brokers and each[1] in range(len(orders))
-    )
+    left = tuple(each for each in logs_left(captures[0], topic) if each[0] in brokers and each[1] in range(len(orders)))
     return Scope(
         topic=topic,
         brokers=brokers,
@@ -101,8 +104,10 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
         deletion=gone or bool(left) or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
         reassignment=not full or chosen is not None,
         moves=moves,
-        lists=chosen,
-        sessions=any(set(capture.live) - set(capture.registered) for capture in captures),
+        lists=chosen is not None,
+        chosen=chosen,
+        sessions=True,
+        expires=any(set(capture.live) - set(capture.registered) for capture in captures),
         stepwise=len(counts) > 2 or len(set(created.values())) > 1,
         orders=orders,
         left=left,
@@ -222,7 +227,10 @@ class ReplicaLists:
     @property
     def bounds(self) -> dict[str, int]:
         """The bounds of the model; the number of lists is rounded up so that similar series share a compiled model."""
-        return {"chosen_lists": 1, "wanted_lists": next(n for n in (1, 6, 9, 12, 24, 60, len(self.wanted)) if n >= len(self.wanted))}
+        return {
+            "chosen_lists": 1,
+            "wanted_lists": next(n for n in (1, 6, 9, 12, 24, 60, len(self.wanted)) if n >= len(self.wanted)),
+        }
 
 
 @frozen
@@ -255,7 +263,11 @@ def _replica_lists(lists: Sequence[_ShownList], brokers: tuple[int, ...], *, mov
     """Return the lists that clients choose; None if a partition has the same one always, all of one length."""
     created, partitions = _created(lists), range(1 + max((one.partition for one in lists), default=0))
     lengths = {len(replicas) for replicas in created.values()}
-    if not moves and len(lengths) <= 1 and all(created[one.partition] == created[one.life, one.partition] for one in lists):
+    if (
+        not moves
+        and len(lengths) <= 1
+        and all(created[one.partition] == created[one.life, one.partition] for one in lists)
+    ):
         return None
     wanted, is_complete = _wanted(lists, brokers) if moves else ((), True)
     lives = range(1 + max(one.life for one in lists))

@@ -64,6 +64,7 @@ from kwalk.model.kafka.snapshots.limits import (
 )
 from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
+from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
 from kwalk.model.kafka.snapshots.scope import Scope, is_as_created, is_young, logs_left, logs_of, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
@@ -209,18 +210,18 @@ def _arrange_directories(cluster: Cluster, inferred: InferredStart, scope: Scope
 
 def _arrange_lists(cluster: Cluster, scope: Scope) -> None:
     """Set the lists of replicas that clients choose; of those of reassignments, the last one as often as there is room."""
-    if scope.lists is None:
+    if scope.chosen is None:
         return
 
     def numbered(replicas: Sequence[int]) -> ReplicaOrder:
         members = [scope.brokers.index(broker) for broker in replicas]
         return ReplicaOrder(frozenset(members), order_of(members))
 
-    for life, created in enumerate(scope.lists.created):
+    for life, created in enumerate(scope.chosen.created):
         for partition, replicas in enumerate(created):
             cluster.planned[life][partition] = numbered(replicas)
-    for number in range(len(cluster.wanted) if scope.lists.wanted else 0):
-        cluster.wanted[number] = numbered(scope.lists.wanted[min(number, len(scope.lists.wanted) - 1)])
+    for number in range(len(cluster.wanted) if scope.chosen.wanted else 0):
+        cluster.wanted[number] = numbered(scope.chosen.wanted[min(number, len(scope.chosen.wanted) - 1)])
 
 
 def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
@@ -405,6 +406,7 @@ UNSEEN = (
 UNTRIED = (
     "a broker that crashes in the middle of a controlled shutdown",
     "operators who put partition.metadata back, or who removed it before the first snapshot",
+    "states of partitions that somebody writes by hand",
     "failed disks",
     "failed authentication with ZooKeeper",
     "requests that arrive late or twice",
@@ -580,10 +582,10 @@ def _changes(topics: list[Topic]) -> int:
 def _series(series: Captures) -> Series:
     """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
     scope = scope_of(series.captures, series.names, series.topic)
-    wider = evolve(_series_within(series, evolve(scope, sessions=True, removals=True)), assumes=UNSEEN)
+    wider = evolve(_series_within(series, evolve(scope, expires=True, removals=True)), assumes=UNSEEN)
     narrow = _series_within(series, scope)
-    if not scope.sessions and any(EXPIRED.match(step.text) is not None for log in narrow.logs for step in log):
-        narrow = _series_within(series, evolve(scope, sessions=True))
+    if not scope.expires and any(EXPIRED.match(step.text) is not None for log in narrow.logs for step in log):
+        narrow = _series_within(series, evolve(scope, expires=True))
     return evolve(narrow, wider=wider)
 
 
@@ -739,9 +741,15 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
             needs=needs(before, after, numbering),
-            doubt=_unsettled(name, capture, series.topic),
+            doubt=_unsettled(name, capture, series.topic) or _damage(series, scope, place),
         )
         before = after
+
+
+def _damage(series: Captures, scope: Scope, place: int) -> str:
+    """Return a sign of damage that is seen up to a capture: what somebody wrote by hand is not modelled."""
+    signs = noticed(series.names, series.captures, scope.lives, series.topic)
+    return next((sign.text.rstrip(".") for sign in signs if sign.place <= place), "")
 
 
 def _open(series: Captures, place: int) -> Unsettled:
@@ -792,6 +800,8 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
             f"Logs of an earlier topic {numbering.name} are there when the behaviour begins; what brokers and the "
             "controller have of it in memory is left open."
         )
+    for sign in noticed(series.names, series.captures, scope.lives, series.topic):
+        yield f"Noticed: {sign.text}"
     others = {name for capture in series.captures for name in capture.topics} - {series.topic}
     if others:
         yield "Each topic is explained by itself: what is assumed for one need not be what is assumed for another."
