@@ -41,10 +41,9 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
         was, now = before.topics.get(topic), after.topics.get(topic)
         if was and now and life == same:
             for partition, text in _lost_leaders(was, now):
-                sentence = (
-                    f"{printable(names[place], 200)} {text} as in {printable(names[place - 1], 200)}: Kafka raises it."
-                )
-                found.setdefault(("leader", partition), Noticed(place, sentence))
+                shown, earlier = (printable(names[number], 200) for number in (place, place - 1))
+                sign = Noticed(place, f"{shown} {text} as in {earlier}: Kafka raises it.")
+                found.setdefault(("leader", partition), sign)
     return tuple(sorted(found.values(), key=lambda one: one.place))
 
 
@@ -69,8 +68,8 @@ def _epochs(capture: Capture, name: str) -> Iterator[tuple[str, int, str]]:
             yield (
                 "leader epoch",
                 partition,
-                f"has leader epoch {last} in the leader-epoch-checkpoint of {label}-{partition} on broker {broker}, and "
-                f"ZooKeeper is at {present.leader_epoch}: the log is of an earlier topic, or ZooKeeper has lost writes.",
+                f"has leader epoch {last} in the leader-epoch checkpoint of {label}-{partition} on broker {broker}; "
+                f"ZooKeeper is at {present.leader_epoch}: the log is of an earlier topic, or ZooKeeper lost writes.",
             )
 
 
@@ -78,7 +77,7 @@ def _lost_leaders(was: Topic, now: Topic) -> Iterator[tuple[int, str]]:
     """Yield the partitions that have lost their leader under the same leader epoch."""
     for partition, state in now.states.items():
         before = was.states.get(partition)
-        if before is not None and before.leader is not None and state.leader is None:
-            if before.leader_epoch == state.leader_epoch:
-                text = f"has no leader of {topic_label(now.name)}-{partition} at leader epoch {state.leader_epoch},"
-                yield partition, text
+        was_led = before is not None and before.leader is not None and before.leader_epoch == state.leader_epoch
+        if was_led and state.leader is None:
+            name = f"{topic_label(now.name)}-{partition}"
+            yield partition, f"has no leader of {name} at leader epoch {state.leader_epoch},"

@@ -274,7 +274,7 @@ def _life(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
 def _sent(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
     """The metadata cache of the controller's own broker has the id that the controller sends.
 
-    A controller that has sent nothing about the topic since it was created again leaves the id of the life before there.
+    A controller that has sent nothing about the topic since it was created again leaves that of the life before there.
     """
     if capture.controller is None or numbering.topic not in capture.topics:
         return

@@ -294,7 +294,7 @@ def _created(lists: Sequence[_ShownList]) -> _Created:
 
 
 def _wanted(lists: Sequence[_ShownList], brokers: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], bool]:
-    """Return the lists that clients may want, and whether they are complete; of one that moves the target comes first."""
+    """Return the lists that clients may want, and whether they are all; of one that moves the target comes first."""
     targets = [one.replicas[:count] for one in lists if one.moves for count in range(1, len(one.replicas) + 1)]
     shown = tuple(dict.fromkeys([*(one.replicas for one in lists if not one.moves), *targets]))
     lengths = {len(one.replicas) for one in lists if not one.moves} or {len(replicas) for replicas in targets}

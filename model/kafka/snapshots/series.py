@@ -66,7 +66,8 @@ from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
-from kwalk.model.kafka.snapshots.scope import Scope, is_as_created, is_young, logs_left, logs_of, scope_of
+from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, scope_of
+from kwalk.model.kafka.snapshots.scope import is_as_created as is_as_created
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
@@ -209,7 +210,7 @@ def _arrange_directories(cluster: Cluster, inferred: InferredStart, scope: Scope
 
 
 def _arrange_lists(cluster: Cluster, scope: Scope) -> None:
-    """Set the lists of replicas that clients choose; of those of reassignments, the last one as often as there is room."""
+    """Set the lists of replicas that clients choose; the last wanted one as often as there is room."""
     if scope.chosen is None:
         return
 

@@ -27,7 +27,7 @@ class Assignment:
     """A partition's replicas (Kafka: ReplicaAssignment); `adding` and `removing` are subsets during a reassignment.
 
     Kafka's is a list. Here `preferred` is the first of it where clients choose it; elsewhere the first is that of the
-    fixed order of `assignment`. Where clients choose whole lists, `order` has the pairs of brokers, as `pair` numbers them,
+    fixed order of `assignment`. Where clients choose whole lists, `order` has pairs of brokers, by `assignment.pair`,
     of which the later one comes first in the list, also during a reassignment.
     """
 

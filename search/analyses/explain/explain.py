@@ -385,7 +385,7 @@ class SegmentSearch:
 class FurthestSegment:
     """A segment that was reached and not passed: its number, its starts, and the steps to the first of them.
 
-    `way` has the instances of each segment before it, preceded by the index of the initial state; None if there is none.
+    `way` has the instances of each segment before it, preceded by the index of the initial state; None without any.
     """
 
     number: int
