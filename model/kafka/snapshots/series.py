@@ -742,7 +742,7 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
             needs=needs(before, after, numbering),
-            doubt=_unsettled(name, capture, series.topic) or _damage(series, scope, place),
+            doubt=_damage(series, scope, place) or _unsettled(name, capture, series.topic),
         )
         before = after
 
