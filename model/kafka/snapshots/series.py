@@ -742,15 +742,9 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
             needs=needs(before, after, numbering),
-            doubt=_damage(series, scope, place) or _unsettled(name, capture, series.topic),
+            doubt=_unsettled(name, capture, series.topic),
         )
         before = after
-
-
-def _damage(series: Captures, scope: Scope, place: int) -> str:
-    """Return a sign of damage that is seen up to a capture: what somebody wrote by hand is not modelled."""
-    signs = noticed(series.names, series.captures, scope.lives, series.topic)
-    return next((sign.text.rstrip(".") for sign in signs if sign.place <= place), "")
 
 
 def _open(series: Captures, place: int) -> Unsettled:
