@@ -59,7 +59,9 @@ REPLICA_ORDERS = Bound(
 )
 CHOSEN_LISTS = Bound("chosen_lists", "1 if clients choose the list of replicas of each partition", default=0)
 BROKER_PAIRS = Domain(
-    "broker_pairs", "pairs of brokers, of which a list has one first", size=BROKERS.bound * (BROKERS.bound - 1) // 2
+    "broker_pairs",
+    "pairs of brokers, of which a list has one first; one number is left over, as a domain has a member",
+    size=BROKERS.bound * (BROKERS.bound - 1) // 2 + 1,
 )
 PLANNED_LIVES = Domain("planned_lives", "incarnations for which clients have lists", size=INCARNATIONS + 1)
 WANTED_LISTS = Domain("wanted_lists", "lists of replicas that clients ask for in reassignments", default=1)
