@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from itertools import permutations
 from math import factorial
 
-from kwalk.model.kafka.domains import BROKERS, CHOSEN_LISTS, REPLICA_ORDERS, REPLICATION_FACTOR
+from kwalk.model.kafka.domains import BROKERS, REPLICA_ORDERS, REPLICATION_FACTOR
 from kwalk.model.kafka.versions.grain import REPLICA_LISTS
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import UsageError
@@ -43,8 +43,6 @@ def first_assigned(partition: int, among: frozenset[int]) -> int | None:
 
 def first_replica(partition: int, assignment: Assignment, among: frozenset[int]) -> int | None:
     """Return the first replica of an assignment, in its own order, that is among the given brokers, or None."""
-    if CHOSEN_LISTS > 0:
-        return first_in(assignment.order, among)
     if REPLICA_LISTS:
         for replica in BROKERS:
             if assignment.preferred == replica and replica in among:
@@ -113,15 +111,15 @@ def first_in(order: frozenset[int], among: frozenset[int]) -> int | None:
     return None
 
 
-def order_towards(wanted: frozenset[int], wanted_order: frozenset[int], order: frozenset[int]) -> frozenset[int]:
+def order_towards(target: frozenset[int], target_order: frozenset[int], order: frozenset[int]) -> frozenset[int]:
     """Return the order of a partition's replicas once a client wants a list: that list, then the others as they are."""
     found: frozenset[int] = frozenset()
     for other in BROKERS:
         for one in range(other):
-            if one in wanted and other in wanted:
-                is_later_first = pair(one, other) in wanted_order
-            elif one in wanted or other in wanted:
-                is_later_first = other in wanted
+            if one in target and other in target:
+                is_later_first = pair(one, other) in target_order
+            elif one in target or other in target:
+                is_later_first = other in target
             else:
                 is_later_first = pair(one, other) in order
             if is_later_first:

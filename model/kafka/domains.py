@@ -61,14 +61,16 @@ CHOSEN_LISTS = Bound("chosen_lists", "1 if clients choose the list of replicas o
 BROKER_PAIRS = Domain(
     "broker_pairs",
     "pairs of brokers, of which a list has one first; one number is left over, as a domain has a member",
-    size=BROKERS.bound * (BROKERS.bound - 1) // 2 + 1,
+    size=CHOSEN_LISTS * (BROKERS.bound * (BROKERS.bound - 1) // 2) + 1,
 )
-PLANNED_LIVES = Domain("planned_lives", "incarnations for which clients have lists", size=INCARNATIONS + 1)
-WANTED_LISTS = Domain("wanted_lists", "lists of replicas that clients ask for in reassignments", default=1)
+PLANNED_LIVES = Domain(
+    "planned_lives", "incarnations for which clients have lists", size=CHOSEN_LISTS * INCARNATIONS + 1
+)
+REPLICA_TARGETS = Domain("replica_targets", "lists of replicas that clients ask for in reassignments", default=1)
 
 Admin = Annotated[int, ADMINS]
 TopicId = Annotated[int, TOPIC_IDS]
 Broker = Annotated[int, BROKERS]
 Topic = Annotated[int, TOPICS]
 Partition = Annotated[int, PARTITIONS]
-WantedList = Annotated[int, WANTED_LISTS]
+ReplicaTarget = Annotated[int, REPLICA_TARGETS]

@@ -32,11 +32,11 @@ from kwalk.model.kafka.domains import (
     REASSIGNMENTS,
     RECORDS,
     REPAIRS,
+    REPLICA_TARGETS,
     RESTARTS,
     RUNBOOK_TASKS,
     TOPIC_IDS,
     TOPICS,
-    WANTED_LISTS,
 )
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions.grain import (
@@ -175,7 +175,7 @@ class Cluster:
 
     `deposed_write` is history: whether a controller ever wrote after another one had been elected. So is `commits`: the
     committed records of each topic's present incarnation. `planned` has the list of replicas that clients give each
-    partition in each incarnation of a topic, and `wanted` those that they ask for in reassignments: both never change.
+    partition in each incarnation of a topic, and `targets` those that they ask for in reassignments: both never change.
     """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
@@ -198,7 +198,7 @@ class Cluster:
     cancellations: int = number(0, CANCELLATIONS)
     late_copies: int = number(0, LATE_COPIES)
     planned: Array[Array[ReplicaOrder]] = array(PLANNED_LIVES, array(PARTITIONS, ReplicaOrder), when=CHOSEN_LISTS)
-    wanted: Array[ReplicaOrder] = array(WANTED_LISTS, ReplicaOrder, when=CHOSEN_LISTS)
+    targets: Array[ReplicaOrder] = array(REPLICA_TARGETS, ReplicaOrder, when=CHOSEN_LISTS)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""

@@ -154,7 +154,7 @@ def drop_reassignments(znode: TopicZnode) -> None:
     if REASSIGNMENT and not OLD_CLIENT_KEEPS_REASSIGNMENTS:
         for partition in PARTITIONS:
             known = znode.assignments[partition]
-            znode.assignments[partition] = Assignment(known.replicas, preferred=known.preferred, order=known.order)
+            znode.assignments[partition] = Assignment(known.replicas, preferred=known.preferred)
 
 
 @action(

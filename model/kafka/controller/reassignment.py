@@ -51,8 +51,8 @@ from kwalk.model.kafka.domains import (
     TOPICS,
     Broker,
     Partition,
+    ReplicaTarget,
     Topic,
-    WantedList,
 )
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
@@ -88,15 +88,13 @@ def fail(cluster: Cluster, broker: int) -> None:
     raise ReassignmentFailed
 
 
-def reassign_to(
-    current: Assignment, target: frozenset[int], preferred: int | None, order: frozenset[int]
-) -> Assignment:
+def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
     """Return the assignment during a reassignment to the target (Kafka: ReplicaAssignment.reassignTo).
 
     The origin is that of before a reassignment that is under way. The target comes first in the list of replicas.
     """
     replicas = target | current.origin
-    return Assignment(replicas, replicas - current.origin, replicas - target, preferred, order)
+    return Assignment(replicas, replicas - current.origin, replicas - target, preferred)
 
 
 def accepts_reassignment(controller: Controller, topic: int, partition: int) -> bool:
@@ -135,8 +133,7 @@ def alter_partition_reassignments(
     require(removed in current.replicas and not current.is_being_reassigned and added is not None)
     cluster.reassignments += 1
     target = frozenset({b for b in BROKERS if b == added or (b in current.replicas and b != removed)})
-    assignment = reassign_to(current, target, current.preferred, current.order)
-    on_partition_reassignment(cluster, broker, topic, partition, assignment)
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target, current.preferred))
 
 
 @action(
@@ -156,7 +153,7 @@ def alter_partition_reassignments_to(
     require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
     require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
-    assignment = reassign_to(current, frozenset({wanted.first, wanted.second}), wanted.first, current.order)
+    assignment = reassign_to(current, frozenset({wanted.first, wanted.second}), wanted.first)
     require(assignment.adding <= controller.live_brokers)
     cluster.reassignments += 1
     on_partition_reassignment(cluster, broker, topic, partition, assignment)
@@ -164,10 +161,12 @@ def alter_partition_reassignments_to(
 
 @action(
     by=NEW_CLIENT,
-    description="asks controller {broker} to reassign {topic}-{partition} to {wanted}",
+    description="asks controller {broker} to reassign {topic}-{partition} to list {choice}",
     source="KafkaController.processApiPartitionReassignment, validateReplicas, maybeBuildReassignment",
 )
-def reassign_to_list(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, wanted: WantedList) -> None:
+def reassign_to_list(
+    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, choice: ReplicaTarget
+) -> None:
     """A client gives one of its lists, which may have the same replicas in another order.
 
     If nothing is added or removed, the reassignment completes at once, under a higher leader epoch.
@@ -175,13 +174,12 @@ def reassign_to_list(cluster: Cluster, broker: Broker, topic: Topic, partition: 
     controller = cluster.controller_of(broker)
     require(bool(REASSIGNMENT) and CHOSEN_LISTS > 0 and cluster.reassignments < REASSIGNMENTS)
     require(accepts_request(controller, topic, partition))
-    current = controller.topics[topic].assignments[partition]
-    target = cluster.wanted[wanted]
-    order = order_towards(target.replicas, target.order, current.order)
-    assignment = reassign_to(current, target.replicas, None, order)
+    target = cluster.targets[choice]
+    assignment = reassign_to(controller.topics[topic].assignments[partition], target.replicas, None)
     require(assignment.adding <= controller.live_brokers)
     cluster.reassignments += 1
-    on_partition_reassignment(cluster, broker, topic, partition, assignment)
+    order = order_towards(target.replicas, target.order, controller.topics[topic].orders[partition])
+    on_partition_reassignment(cluster, broker, topic, partition, assignment, order)
 
 
 @action(
@@ -202,8 +200,7 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
     require(current.is_being_reassigned)
     cluster.cancellations += 1
     preferred = first_replica(partition, current, current.origin) if REPLICA_LISTS else None
-    assignment = reassign_to(current, current.origin, preferred, current.order)
-    on_partition_reassignment(cluster, broker, topic, partition, assignment)
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.origin, preferred))
 
 
 @action(
@@ -288,11 +285,17 @@ def is_stepwise() -> bool:
 
 
 def on_partition_reassignment(
-    cluster: Cluster, broker: int, topic: int, partition: int, assignment: Assignment
+    cluster: Cluster,
+    broker: int,
+    topic: int,
+    partition: int,
+    assignment: Assignment,
+    order: frozenset[int] | None = None,
 ) -> None:
     """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
 
-    A deletion of the topic that is queued has to wait until the reassignment ends.
+    A deletion of the topic that is queued has to wait until the reassignment ends. Without an order of the replicas,
+    that of before stays.
 
     Kafka: KafkaController.onPartitionReassignment, updateCurrentReassignment.
     """
@@ -300,10 +303,13 @@ def on_partition_reassignment(
     before = controller.topics[topic].assignments[partition]
     if DELETION and controller.topics[topic].to_be_deleted:
         controller.topics[topic].ineligible_for_deletion = True
-    if before != assignment:
+    is_reordered = order is not None and order != controller.topics[topic].orders[partition]
+    if before != assignment or is_reordered:
         check_controller_epoch(cluster, broker)
         check_topic_znode(cluster, broker, topic)
         controller.topics[topic].assignments[partition] = assignment
+        if order is not None:
+            controller.topics[topic].orders[partition] = order
         write_topic_from_context(cluster, broker, topic)
     controller.reassignment.topic, controller.reassignment.partition = topic, partition
     controller.reassignment.before = before.replicas
@@ -410,9 +416,7 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
     progress, wanted = controller.reassignment, controller.topics[topic].assignments[partition]
     if is_reassignment_complete(cluster, topic, partition, wanted):
         move_added_replicas(cluster, broker, topic, partition, ReplicaState.ONLINE)
-        controller.topics[topic].assignments[partition] = Assignment(
-            wanted.target, preferred=wanted.preferred, order=wanted.order
-        )
+        controller.topics[topic].assignments[partition] = Assignment(wanted.target, preferred=wanted.preferred)
         move_leader_if_required(cluster, broker, topic, partition)
         progress.removing = wanted.removing
         controller.step = EventProgress.TARGET_IS_LED if wanted.removing else EventProgress.OLD_REPLICAS_STOPPED
@@ -557,5 +561,4 @@ def change_one_replica(cluster: Cluster, broker: Broker, topic: Topic, partition
     target = frozenset({b for b in BROKERS if (b in current.replicas) != (b == changed)})
     require(not current.is_being_reassigned and bool(target) and target - current.replicas <= controller.live_brokers)
     cluster.reassignments += 1
-    assignment = reassign_to(current, target, current.preferred, current.order)
-    on_partition_reassignment(cluster, broker, topic, partition, assignment)
+    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, target, current.preferred))

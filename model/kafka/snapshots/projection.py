@@ -330,10 +330,10 @@ def _order(numbering: Numbering, partition: int, topic: Topic, name: str) -> Fac
     """The order of the replicas."""
 
     def look(cluster: Cluster) -> str:
-        held = cluster.zookeeper.topics[0].assignments[partition]
-        members = set(held.replicas)
+        znode = cluster.zookeeper.topics[0]
+        members = set(znode.assignments[partition].replicas)
         found = []
-        while (first := first_among(held.order, members)) is not None:
+        while (first := first_among(znode.orders[partition], members)) is not None:
             members.remove(first)
             found.append(str(numbering.brokers[first]))
         return ", ".join(found) or NONE_LABEL
@@ -349,7 +349,7 @@ def order_clauses(numbering: Numbering, partition: int, replicas: tuple[int, ...
     order = order_of(numbers)
     for one, other in combinations(sorted(numbers), 2):
         number = pair(one, other)
-        yield where(f"{TOPIC}.assignments[{partition}].order{{{number}}}", int(number in order))
+        yield where(f"{TOPIC}.orders[{partition}]{{{number}}}", int(number in order))
 
 
 def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:

@@ -208,7 +208,7 @@ def partition_of(directory: str, topic: str) -> int | None:
 # Lists of replicas.
 
 
-MOST_WANTED = 24
+MOST_TARGETS = 24
 """How many lists a client may want: all of the lengths that captures show, if they are no more; else those shown."""
 
 
@@ -216,12 +216,12 @@ MOST_WANTED = 24
 class ReplicaLists:
     """The lists of replicas that clients choose, with real brokers.
 
-    `created` has those of the partitions in each life, `wanted` those of reassignments; `is_complete` is whether these
+    `created` has those of the partitions in each life, `targets` those of reassignments; `is_complete` is whether these
     are all of the lengths that captures show.
     """
 
     created: tuple[tuple[tuple[int, ...], ...], ...]
-    wanted: tuple[tuple[int, ...], ...]
+    targets: tuple[tuple[int, ...], ...]
     is_complete: bool
 
     @property
@@ -229,7 +229,7 @@ class ReplicaLists:
         """The bounds of the model; the number of lists is rounded up so that similar series share a compiled model."""
         return {
             "chosen_lists": 1,
-            "wanted_lists": next(n for n in (1, 6, 9, 12, 24, 60, len(self.wanted)) if n >= len(self.wanted)),
+            "replica_targets": next(n for n in (1, 6, 9, 12, 24, 60, len(self.targets)) if n >= len(self.targets)),
         }
 
 
@@ -269,10 +269,10 @@ def _replica_lists(lists: Sequence[_ShownList], brokers: tuple[int, ...], *, mov
         and all(created[one.partition] == created[one.life, one.partition] for one in lists)
     ):
         return None
-    wanted, is_complete = _wanted(lists, brokers) if moves else ((), True)
+    targets, is_complete = _targets(lists, brokers) if moves else ((), True)
     lives = range(1 + max(one.life for one in lists))
     created_in = tuple(tuple(created.get((life, p), created[p]) for p in partitions) for life in lives)
-    return ReplicaLists(created_in, wanted, is_complete)
+    return ReplicaLists(created_in, targets, is_complete)
 
 
 _Created = dict[tuple[int, int] | int, tuple[int, ...]]
@@ -293,7 +293,7 @@ def _created(lists: Sequence[_ShownList]) -> _Created:
     return found
 
 
-def _wanted(lists: Sequence[_ShownList], brokers: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], bool]:
+def _targets(lists: Sequence[_ShownList], brokers: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the lists that clients may want, and whether they are all; of one that moves the target comes first."""
     targets = [one.replicas[:count] for one in lists if one.moves for count in range(1, len(one.replicas) + 1)]
     shown = tuple(dict.fromkeys([*(one.replicas for one in lists if not one.moves), *targets]))
@@ -301,7 +301,7 @@ def _wanted(lists: Sequence[_ShownList], brokers: tuple[int, ...]) -> tuple[tupl
     if max(lengths) == 2:
         lengths.add(1)
     every = tuple(replicas for length in sorted(lengths) for replicas in permutations(brokers, length))
-    return (tuple(dict.fromkeys([*every, *shown])), True) if len(every) <= MOST_WANTED else (shown, False)
+    return (tuple(dict.fromkeys([*every, *shown])), True) if len(every) <= MOST_TARGETS else (shown, False)
 
 
 def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> bool:

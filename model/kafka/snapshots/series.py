@@ -33,7 +33,7 @@ from kwalk.model.kafka.controller.controller_context import (
     ReplicaState,
 )
 from kwalk.model.kafka.controller.reassignment import reassign_to_list
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, REPLICA_TARGETS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     Directory,
@@ -210,7 +210,7 @@ def _arrange_directories(cluster: Cluster, inferred: InferredStart, scope: Scope
 
 
 def _arrange_lists(cluster: Cluster, scope: Scope) -> None:
-    """Set the lists of replicas that clients choose; the last wanted one as often as there is room."""
+    """Set the lists of replicas that clients choose; the last target as often as there is room."""
     if scope.chosen is None:
         return
 
@@ -221,8 +221,8 @@ def _arrange_lists(cluster: Cluster, scope: Scope) -> None:
     for life, created in enumerate(scope.chosen.created):
         for partition, replicas in enumerate(created):
             cluster.planned[life][partition] = numbered(replicas)
-    for number in range(len(cluster.wanted) if scope.chosen.wanted else 0):
-        cluster.wanted[number] = numbered(scope.chosen.wanted[min(number, len(scope.chosen.wanted) - 1)])
+    for number in range(len(cluster.targets) if scope.chosen.targets else 0):
+        cluster.targets[number] = numbered(scope.chosen.targets[min(number, len(scope.chosen.targets) - 1)])
 
 
 def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
@@ -231,10 +231,13 @@ def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope
         known = [c.topics[0] for c in (b.controller for b in cluster.brokers) if c.is_active]
         for partition, replicas in inferred.focus.topic.partitions.items():
             members = [scope.brokers.index(broker) for broker in replicas]
-            wanted = Assignment(frozenset(members), order=order_of(members) if scope.lists else frozenset())
+            wanted = Assignment(frozenset(members))
             cluster.zookeeper.topics[0].assignments[partition] = wanted
             for context in known:
                 context.assignments[partition] = wanted
+            if scope.lists:
+                for orders in (cluster.zookeeper.topics[0].orders, *(context.orders for context in known)):
+                    orders[partition] = order_of(members)
             for broker in cluster.brokers:
                 if broker.replicas[0][partition].is_leader:
                     broker.replicas[0][partition].assigned = wanted.replicas
@@ -602,6 +605,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
             TOPICS.name: (numbering.name,),
             PARTITIONS.name: tuple(str(n) for n in range(numbering.partitions)),
             TOPIC_IDS.name: short(numbering.ids),
+            **_target_labels(scope),
         },
         initial=_initial(series, scope, start),
         waypoints=tuple(_waypoints(series, scope, numbering)),
@@ -620,6 +624,15 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         log_counts=logs.counts if logs else None,
         requires=tuple(_requires(series)),
     )
+
+
+def _target_labels(scope: Scope) -> dict[str, tuple[str, ...]]:
+    """Return the labels of the lists that clients want in reassignments."""
+    if scope.chosen is None or not scope.chosen.targets:
+        return {}
+    texts = [str(list(replicas)) for replicas in scope.chosen.targets]
+    room = scope.bounds[REPLICA_TARGETS.name] - len(texts)
+    return {REPLICA_TARGETS.name: (*texts, *texts[-1:] * room)}
 
 
 def _initial(series: Captures, scope: Scope, start: InferredStart | None) -> Callable[..., None]:

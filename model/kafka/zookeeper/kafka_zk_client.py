@@ -123,22 +123,14 @@ def assign_partitions(cluster: Cluster, znode: TopicZnode, partition_count: int)
     for partition in PARTITIONS:
         if partition >= partition_count:
             znode.assignments[partition] = Assignment()
+            znode.orders[partition] = frozenset()
         elif partition >= znode.partition_count and CHOSEN_LISTS > 0:
-            znode.assignments[partition] = planned_assignment(cluster, znode.incarnation, partition)
+            for life in PLANNED_LIVES:
+                if znode.incarnation == life:
+                    znode.assignments[partition] = Assignment(cluster.planned[life][partition].replicas)
+                    znode.orders[partition] = cluster.planned[life][partition].order
         elif partition >= znode.partition_count:
             znode.assignments[partition] = created_assignment(partition, first_replicas(partition, count))
-
-
-def planned_assignment(cluster: Cluster, incarnation: int, partition: int) -> Assignment:
-    """Return the list that a client gives a partition in an incarnation of its topic."""
-    replicas: frozenset[int]
-    order: frozenset[int]
-    replicas = order = frozenset()
-    for life in PLANNED_LIVES:
-        if incarnation == life:
-            planned = cluster.planned[life][partition]
-            replicas, order = planned.replicas, planned.order
-    return Assignment(replicas, order=order)
 
 
 def write_topic_from_context(cluster: Cluster, broker: int, topic: int) -> None:
@@ -153,6 +145,7 @@ def write_topic_from_context(cluster: Cluster, broker: int, topic: int) -> None:
     if REASSIGNMENT:
         for partition in PARTITIONS:
             znode.assignments[partition] = context.assignments[partition]
+            znode.orders[partition] = context.orders[partition]
 
 
 def create_topic(cluster: Cluster, topic: int, partition_count: int, topic_id: int | None) -> None:

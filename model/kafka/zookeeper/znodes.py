@@ -27,15 +27,13 @@ class Assignment:
     """A partition's replicas (Kafka: ReplicaAssignment); `adding` and `removing` are subsets during a reassignment.
 
     Kafka's is a list. Here `preferred` is the first of it where clients choose it; elsewhere the first is that of the
-    fixed order of `assignment`. Where clients choose whole lists, `order` has pairs of brokers, by `assignment.pair`,
-    of which the later one comes first in the list, also during a reassignment.
+    fixed order of `assignment`.
     """
 
     replicas: frozenset[int] = subset(BROKERS, full=True)
     adding: frozenset[int] = subset(BROKERS)
     removing: frozenset[int] = subset(BROKERS)
     preferred: int | None = optional(BROKERS, when=REPLICA_LISTS)
-    order: frozenset[int] = subset(BROKER_PAIRS, when=CHOSEN_LISTS)
 
     @property
     def origin(self) -> frozenset[int]:
@@ -55,7 +53,7 @@ class Assignment:
 
 @value
 class ReplicaOrder:
-    """A list of replicas that a client chooses: which they are, and their order as that of an `Assignment`."""
+    """A list of replicas that a client chooses: which they are, and their order as in `TopicZnode.orders`."""
 
     replicas: frozenset[int] = subset(BROKERS)
     order: frozenset[int] = subset(BROKER_PAIRS)
@@ -85,12 +83,15 @@ class TopicZnode:
     `first_topic_id` is the first id of this incarnation, `accepted_partitions` the number of partitions that clients
     were promised. Where topics are deleted, `has_config` (Kafka: /config/topics/T) says whether the configuration
     exists, and two facts outlive the znode: `was_created` ever, and `deletion_requested` for the last incarnation.
+    Where clients choose whole lists of replicas, `orders` has for each partition the pairs of brokers, as
+    `assignment.pair` numbers them, of which the later one comes first in the list, also during a reassignment.
     """
 
     partition_count: int = number(0, PARTITION_COUNT)
     topic_id: int | None = optional(TOPIC_IDS)
     states: Array[PartitionStateZnode] = array(PARTITIONS, PartitionStateZnode)
     assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    orders: Array[frozenset[int]] = array(PARTITIONS, subset(BROKER_PAIRS), when=CHOSEN_LISTS)
     first_topic_id: int | None = optional(TOPIC_IDS)
     accepted_partitions: int = number(0, PARTITION_COUNT)
     incarnation: int = number(0, INCARNATIONS)
