@@ -179,7 +179,7 @@ def reassign_to_list(
     require(assignment.adding <= controller.live_brokers)
     cluster.reassignments += 1
     order = order_towards(target.replicas, target.order, controller.topics[topic].orders[partition])
-    on_partition_reassignment(cluster, broker, topic, partition, assignment, order)
+    on_partition_reassignment(cluster, broker, topic, partition, assignment, order=order)
 
 
 @action(
@@ -290,6 +290,7 @@ def on_partition_reassignment(
     topic: int,
     partition: int,
     assignment: Assignment,
+    *,
     order: frozenset[int] | None = None,
 ) -> None:
     """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
