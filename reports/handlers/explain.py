@@ -107,6 +107,12 @@ def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
     return model
 
 
+def whole_model(model: Model, scenario: Scenario) -> Model:
+    """Return the model with all actions of the scenario, as a command reads it that shows a saved trace."""
+    whole = evolve(model.scenario, actions=scenario.actions)
+    return Model(whole, model.variant, model.binding.bounds, model.flag_overrides)
+
+
 def explained(
     pairs: Sequence[tuple[Model, Series]], options: ExplainOptions, began: float | None = None
 ) -> list[ReportedExplanation]:
@@ -210,7 +216,7 @@ def _deliver(
                 continue
             incident = _incident(report, damage, options)
             lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
-            full = stamped(trace, report.model, of[0], lifts=False)
+            full = stamped(trace, whole_model(report.model, of[1]), of[0], lifts=False)
             files.append(save(report.model, full, out, story=story, lead=lead, about=about))
     if options.json:
         print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))

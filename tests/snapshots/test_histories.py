@@ -23,7 +23,7 @@ from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.series import LogSource
 from kwalk.reports.contradiction_bundle import bundle_of
-from kwalk.reports.handlers.explain import explained, model_of, scenario_for
+from kwalk.reports.handlers.explain import explained, model_of, scenario_for, whole_model
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
@@ -359,3 +359,19 @@ def test_an_exception_of_the_model_is_an_internal_error_with_a_bundle(tmp_path) 
     bundle = bundle_of(raised.value, tmp_path, "kwalk explain three")
     assert bundle is not None and bundle.name.startswith("failure-")
     assert "cannot_happen" in (bundle / "model.json").read_text()
+
+
+def test_actions_that_a_series_never_takes_are_not_in_its_model_and_a_saved_trace_has_them() -> None:
+    (found,) = read_series([json.dumps(document).encode() for document in history("stopped-leader-takes-its-id")])
+    _, scenario = scenario_for(None)
+    model = model_of(scenario, found, None)
+    assert "reassign_to_list" in found.never
+    assert found.never.isdisjoint(action.name for action in model.scenario.actions)
+    whole = whole_model(model, scenario)
+    assert whole.scenario.actions == scenario.actions and whole.flag_overrides == model.flag_overrides
+
+
+def test_the_wider_series_has_the_same_compiled_model() -> None:
+    (found,) = read_series([json.dumps(document).encode() for document in history("stopped-leader-takes-its-id")])
+    assert found.wider is not None
+    assert (dict(found.bounds), dict(found.flags)) == (dict(found.wider.bounds), dict(found.wider.flags))
