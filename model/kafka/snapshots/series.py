@@ -414,6 +414,7 @@ UNTRIED = (
     "failed disks",
     "failed authentication with ZooKeeper",
     "requests that arrive late or twice",
+    "a LeaderAndIsr request that creates some of its logs only, as the session of its broker ends meanwhile",
 )
 """What no search for an explanation tries."""
 
