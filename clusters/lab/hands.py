@@ -486,7 +486,7 @@ NOT_FORCED: Mapping[str, str] = {
     "partition_modifications_restores_topic_id": "no release does it: a fix that was proposed",
     "admin_adds_partitions": "it is in series of snapshots only, which are not replayed",
     "admin_creates_topic": "it is in series of snapshots only, which are not replayed",
-    "reorder_replicas": "it is in series of snapshots only, which are not replayed",
+    "reassign_to_list": "it is in series of snapshots only, which are not replayed",
     "break_connection": "the proxies do not send a request twice",
     "receive_late_copy": "the proxies do not send a request twice",
     "overtake_older": "the proxies release the requests to a broker in the order of the model's queue",

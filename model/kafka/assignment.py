@@ -2,7 +2,9 @@
 
 Under the flag `reassignment` a partition has replicas on some of the brokers only, in the same order. Under the flag
 `replica_lists` clients choose the first one: it is followed by the others of the target, then by those that are
-removed, both in the order of the scenario. Up to two replicas of each kind are Kafka's list.
+removed, both in the order of the scenario. Up to two replicas of each kind are Kafka's list. With the bound
+`chosen_lists` they choose whole lists, which the initial state has: of a partition in each life of its topic, and of
+reassignments.
 
 Words: the *preferred* replica is the first in the order. The order is a constant of the scenario: by default partition
 p's replicas are p, p+1, … around the brokers; the bound `replica_orders` chooses any other order for each partition.
@@ -10,7 +12,7 @@ p's replicas are p, p+1, … around the brokers; the bound `replica_orders` choo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import permutations
 from math import factorial
 
@@ -82,3 +84,59 @@ def code_of(assignments: Sequence[Sequence[int]]) -> int:
             )
         code += ORDERS[brokers].index(order) * factorial(brokers) ** partition
     return code
+
+
+# Whole lists that clients choose.
+
+
+def pair(one: int, other: int) -> int:
+    """Return the number of a pair of brokers, the lower one first."""
+    return other * (other - 1) // 2 + one
+
+
+def precedes(order: frozenset[int], one: int, other: int) -> bool:
+    """Whether a broker comes before another one in an order."""
+    if one < other:
+        return pair(one, other) not in order
+    return pair(other, one) in order
+
+
+def first_in(order: frozenset[int], among: frozenset[int]) -> int | None:
+    """Return the first of some brokers in an order; None if there are none."""
+    for broker in BROKERS:
+        if broker in among and not any(
+            other != broker and other in among and precedes(order, other, broker) for other in BROKERS
+        ):
+            return broker
+    return None
+
+
+def order_towards(target: frozenset[int], target_order: frozenset[int], order: frozenset[int]) -> frozenset[int]:
+    """Return the order of a partition's replicas once a client wants a list: that list, then the others as they are."""
+    found: frozenset[int] = frozenset()
+    for other in BROKERS:
+        for one in range(other):
+            if one in target and other in target:
+                is_later_first = pair(one, other) in target_order
+            elif one in target or other in target:
+                is_later_first = other in target
+            else:
+                is_later_first = pair(one, other) in order
+            if is_later_first:
+                found = found | {pair(one, other)}
+    return found
+
+
+def order_of(replicas: Sequence[int]) -> frozenset[int]:
+    """Return the order that begins with these replicas."""
+    places = {broker: place for place, broker in enumerate(replicas)}
+    last = len(replicas)
+    return frozenset(
+        pair(one, other) for other in replicas for one in range(other) if places[other] < places.get(one, last)
+    )
+
+
+def first_among(order: frozenset[int], brokers: Collection[int]) -> int | None:
+    """Return the first of some brokers in an order, outside of a model; None if there are none."""
+    known = sorted(brokers)
+    return next((b for b in known if all(other == b or precedes(order, b, other) for other in known)), None)

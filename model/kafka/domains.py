@@ -61,9 +61,20 @@ REPLICATION_FACTOR = Bound(
 REPLICA_ORDERS = Bound(
     "replica_orders", "the order of each partition's replicas, as `assignment.code_of` writes it", default=0
 )
+CHOSEN_LISTS = Bound("chosen_lists", "1 if clients choose the list of replicas of each partition", default=0)
+BROKER_PAIRS = Domain(
+    "broker_pairs",
+    "pairs of brokers, of which a list has one first; one number is left over, as a domain has a member",
+    size=CHOSEN_LISTS * (BROKERS.bound * (BROKERS.bound - 1) // 2) + 1,
+)
+PLANNED_LIVES = Domain(
+    "planned_lives", "incarnations for which clients have lists", size=CHOSEN_LISTS * INCARNATIONS + 1
+)
+REPLICA_TARGETS = Domain("replica_targets", "lists of replicas that clients ask for in reassignments", default=1)
 
 Admin = Annotated[int, ADMINS]
 TopicId = Annotated[int, TOPIC_IDS]
 Broker = Annotated[int, BROKERS]
 Topic = Annotated[int, TOPICS]
 Partition = Annotated[int, PARTITIONS]
+ReplicaTarget = Annotated[int, REPLICA_TARGETS]

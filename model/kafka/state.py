@@ -17,6 +17,7 @@ from kwalk.model.kafka.domains import (
     BACKUPS,
     BROKERS,
     CANCELLATIONS,
+    CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
     DELETIONS,
     EXPANSIONS,
@@ -29,9 +30,11 @@ from kwalk.model.kafka.domains import (
     ORIGINALS,
     PARTITION_COUNT,
     PARTITIONS,
+    PLANNED_LIVES,
     REASSIGNMENTS,
     RECORDS,
     REPAIRS,
+    REPLICA_TARGETS,
     RESTARTS,
     RUNBOOK_TASKS,
     TOPIC_IDS,
@@ -49,7 +52,7 @@ from kwalk.model.kafka.versions.grain import (
     STOP_REPLICA,
     TWO_STEP_ADMIN,
 )
-from kwalk.model.kafka.zookeeper.znodes import ZooKeeper
+from kwalk.model.kafka.zookeeper.znodes import ReplicaOrder, ZooKeeper
 from kwalk.model.language import (
     Array,
     Fifo,
@@ -176,6 +179,8 @@ class Cluster:
 
     `deposed_write` is history: whether a controller ever wrote after another one had been elected. So is `commits`: the
     committed records of each topic's present incarnation, and `originals`: records that disks had at the beginning.
+    `planned` has the list of replicas that clients give each partition in each incarnation of a topic, and `targets`
+    those that they ask for in reassignments: both never change.
     """
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
@@ -198,6 +203,8 @@ class Cluster:
     reassignments: int = number(0, REASSIGNMENTS)
     cancellations: int = number(0, CANCELLATIONS)
     late_copies: int = number(0, LATE_COPIES)
+    planned: Array[Array[ReplicaOrder]] = array(PLANNED_LIVES, array(PARTITIONS, ReplicaOrder), when=CHOSEN_LISTS)
+    targets: Array[ReplicaOrder] = array(REPLICA_TARGETS, ReplicaOrder, when=CHOSEN_LISTS)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""

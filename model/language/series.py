@@ -210,6 +210,13 @@ class Series:
     requires: tuple[Requirement, ...] = ()
 
     @property
+    def never(self) -> frozenset[str]:
+        """The names of actions, and of actors, that take no step before any waypoint, nor in the wider series."""
+        excluded = [waypoint.without for waypoint in self.waypoints]
+        excluded += [self.wider.never] if self.wider else []
+        return frozenset.intersection(*excluded) if excluded else frozenset()
+
+    @property
     def without_logs(self) -> Series:
         """The same snapshots alone."""
         wider = None if self.wider is None else self.wider.without_logs

@@ -33,6 +33,7 @@ from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
 from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions, Fit, explain, explain_widening
+from kwalk.search.analyses.explain.kernels import CompilationQueue
 from kwalk.search.analyses.recovery import Recovery
 
 SECONDS = 60.0
@@ -88,7 +89,7 @@ def series_of(scenario: Scenario, paths: list[str], logs: LogSource | None = Non
 
 
 def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
-    """Return the model that begins where the series does.
+    """Return the model that begins where the series does, without the actions that it never takes.
 
     Raises:
         UsageError: The series needs a variant to be named, or the variant cannot have produced the first snapshot.
@@ -96,7 +97,8 @@ def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
     if not (variant or series.variant):
         raise UsageError("No variant models the version of the snapshots. Name the nearest one with --variant.")
     labels = {**scenario.labels, **series.labels}
-    begun = evolve(scenario, initial=series.initial, labels=labels)
+    taken = tuple(one for one in scenario.actions if series.never.isdisjoint((one.name, one.by.name)))
+    begun = evolve(scenario, initial=series.initial, labels=labels, actions=taken)
     other = {name: setting for name, setting in series.flags.items() if scenario.flags.get(name) != setting}
     model = Model(begun, variant or series.variant, series.bounds, other)
     for required in series.requires:
@@ -105,10 +107,19 @@ def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
     return model
 
 
+def whole_model(model: Model, scenario: Scenario) -> Model:
+    """Return the model with all actions of the scenario, as a command reads it that shows a saved trace."""
+    whole = evolve(model.scenario, actions=scenario.actions)
+    return Model(whole, model.variant, model.binding.bounds, model.flag_overrides)
+
+
 def explained(
     pairs: Sequence[tuple[Model, Series]], options: ExplainOptions, began: float | None = None
 ) -> list[ReportedExplanation]:
     """Return the explanation of each series; they share the time budget.
+
+    Of several series, each is searched for half of its share; those that are undecided then are searched again with
+    what is left, when their models may be compiled.
 
     Args:
         pairs: The series, each with its model.
@@ -118,16 +129,42 @@ def explained(
     Raises:
         InternalError: An action of the model fails.
     """
-    reports: list[ReportedExplanation] = []
     start = time.monotonic() if began is None else began
-    for place, (model, series) in enumerate(pairs):
-        now = time.monotonic() if place else start
-        share = options.seconds
-        if share is not None:
-            share = (start + share - time.monotonic()) / (len(pairs) - place) + time.monotonic() - now
-        wanted = evolve(options, began=now, seconds=share)
-        reports.append(_beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted))
-    return reports
+    reports: dict[int, ReportedExplanation] = {}
+    parts = (1.0,) if len(pairs) == 1 or options.seconds is None else (FIRST_PART, 1.0)
+    with CompilationQueue() as queue:
+        for part in parts:
+            left = [place for place in range(len(pairs)) if _is_unsettled(reports.get(place))]
+            for count, place in enumerate(left):
+                now = time.monotonic() if count or part != parts[0] else start
+                share = options.seconds
+                if share is not None:
+                    share = (start + share * part - time.monotonic()) / (len(left) - count) + time.monotonic() - now
+                    if place in reports and share < LEAST_SECONDS:
+                        continue
+                model, series = pairs[place]
+                wanted = evolve(options, began=now, seconds=share, queue=queue)
+                found = _beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted)
+                reports[place] = _better(reports.get(place), found)
+    return [reports[place] for place in range(len(pairs))]
+
+
+FIRST_PART = 0.5
+"""The part of the time budget after which all of several series have been searched once."""
+LEAST_SECONDS = 2.0
+"""The least time for which an undecided series is searched again."""
+
+
+def _is_unsettled(report: ReportedExplanation | None) -> bool:
+    return report is None or (report.fit is Fit.UNDECIDED and report.explanation.how.startswith("time"))
+
+
+def _better(before: ReportedExplanation | None, now: ReportedExplanation) -> ReportedExplanation:
+    """Return the later report, unless both are undecided and the earlier one came further."""
+    if before is None or now.fit is not Fit.UNDECIDED or now.explanation.mismatch is None:
+        return now
+    was = before.explanation.mismatch
+    return before if was is not None and was.number > now.explanation.mismatch.number else now
 
 
 def _beside_snapshots_alone(
@@ -179,7 +216,7 @@ def _deliver(
                 continue
             incident = _incident(report, damage, options)
             lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
-            full = stamped(trace, report.model, of[0], lifts=False)
+            full = stamped(trace, whole_model(report.model, of[1]), of[0], lifts=False)
             files.append(save(report.model, full, out, story=story, lead=lead, about=about))
     if options.json:
         print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))

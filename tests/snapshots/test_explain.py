@@ -300,13 +300,6 @@ def test_captures_without_a_topic_are_refused() -> None:
         read_series([FILES["scenario-01-exact-00-up"]])
 
 
-def test_a_number_of_replicas_that_changes_is_refused_as_not_modelled() -> None:
-    documents = [document(name) for name in YOUNG]
-    documents[2]["topics"]["t"]["znode"]["partitions"]["0"] = [3, 1]
-    with pytest.raises(UsageError, match="third has partition 0 of t on brokers 1 and 3, and other partitions on 3"):
-        read_series([json.dumps(d).encode() for d in documents], ["first", "second", "third"])
-
-
 @pytest.mark.parametrize(
     ("name", "what"),
     [

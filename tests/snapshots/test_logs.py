@@ -75,9 +75,9 @@ def change(path: Path, by: Callable[[list[str]], list[str]]) -> None:
 def test_logs_exclude_a_behaviour_that_the_snapshots_alone_permit() -> None:
     alone, both = report_of(series_with(None)), report_of(series_with())
     assert alone.fit is both.fit is Fit.EXPLAINED
-    assert any(key.startswith("reorder_replicas") for key in alone.trace.actions)
+    assert any(key.startswith("reassign_to_list") for key in alone.trace.actions)
     taken = list(both.trace.actions)
-    excluded = ("reorder", "alter", "stop(", "crash(")
+    excluded = ("reassign_to", "alter", "stop(", "crash(")
     assert "expire_session(2)" in taken and not any(key.startswith(excluded) for key in taken)
     assert headline(both).startswith("3 snapshots and 12 log lines, ")
     shown = explanation_object(both, None)

@@ -10,7 +10,9 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.domains import (
+    BROKER_PAIRS,
     BROKERS,
+    CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
     EVENTS,
     LEADER_EPOCHS,
@@ -198,6 +200,7 @@ class TopicContext:
     topic_id: int | None = optional(TOPIC_IDS)
     leadership: Array[Leadership] = array(PARTITIONS, Leadership)
     assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    orders: Array[frozenset[int]] = array(PARTITIONS, subset(BROKER_PAIRS), when=CHOSEN_LISTS)
     partition_states: Array[PartitionState] = array(PARTITIONS, choice(PartitionState), when=DELETION)
     replica_states: Array[Array[ReplicaState]] = array(PARTITIONS, array(BROKERS, choice(ReplicaState)), when=DELETION)
     to_be_deleted: bool = flag(when=DELETION)
@@ -262,6 +265,7 @@ class TopicContext:
             leadership.isr = frozenset()
         for partition in PARTITIONS:
             self.assignments[partition] = Assignment()
+            self.orders[partition] = frozenset()
 
     def clear(self) -> None:
         """Remove everything that is known of the topic (Kafka: ControllerContext.resetContext)."""

@@ -185,6 +185,7 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
             zookeeper.watches[broker].topic[topic] = True
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
             controller.topics[topic].assignments = zookeeper.topics[topic].assignments
+            controller.topics[topic].orders = zookeeper.topics[topic].orders
             controller.topics[topic].topic_id = topic_id_from_znode(broker, zookeeper.topics[topic].topic_id)
 
 
@@ -287,6 +288,7 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
             controller.new_topics = controller.new_topics | {topic}
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
             controller.topics[topic].assignments = zookeeper.topics[topic].assignments
+            controller.topics[topic].orders = zookeeper.topics[topic].orders
             controller.topics[topic].topic_id = topic_id_from_znode(broker, zookeeper.topics[topic].topic_id)
     if controller.new_topics:
         controller.step = EventProgress.NEW_TOPICS_READ
@@ -354,6 +356,7 @@ def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> N
         controller.topics[topic].partition_count = znode.partition_count
         for partition in sorted(added):
             controller.topics[topic].assignments[partition] = znode.assignments[partition]
+            controller.topics[topic].orders[partition] = znode.orders[partition]
         if RESTORE_FROM_CACHE and znode.topic_id is None and controller.topics[topic].topic_id is not None:
             controller.step, controller.new_topics = EventProgress.PARTITIONS_READ, frozenset({topic})
         else:
@@ -584,6 +587,7 @@ def read_topic_again(cluster: Cluster, broker: int, topic: int) -> None:
     cluster.zookeeper.watches[broker].topic[topic] = True
     context.partition_count = znode.partition_count
     context.assignments = znode.assignments
+    context.orders = znode.orders
     context.topic_id = znode.topic_id
 
 

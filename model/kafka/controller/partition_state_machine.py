@@ -7,10 +7,10 @@ znode is retried, so that an election is one step here.
 
 from __future__ import annotations
 
-from kwalk.model.kafka.assignment import first_replica
+from kwalk.model.kafka.assignment import first_in, first_replica
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
 from kwalk.model.kafka.controller.controller_context import PartitionState, TopicContext
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RECORDS
+from kwalk.model.kafka.domains import BROKERS, CHOSEN_LISTS, PARTITIONS, RECORDS
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
@@ -23,8 +23,10 @@ def replicas_of(cluster: Cluster, broker: int, topic: int, partition: int) -> fr
 
 def first_of(cluster: Cluster, broker: int, topic: int, partition: int, among: frozenset[int]) -> int | None:
     """Return the first of the partition's replicas in the context that is among the given brokers, or None."""
-    assignment = cluster.controller_of(broker).topics[topic].assignments[partition]
-    return first_replica(partition, assignment, among)
+    context = cluster.controller_of(broker).topics[topic]
+    if CHOSEN_LISTS > 0:
+        return first_in(context.orders[partition], among)
+    return first_replica(partition, context.assignments[partition], among)
 
 
 def live_replicas(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:

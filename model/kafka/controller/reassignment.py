@@ -23,7 +23,7 @@ older interface for the same.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER, NEW_CLIENT
-from kwalk.model.kafka.assignment import first_assigned, first_replica
+from kwalk.model.kafka.assignment import first_assigned, first_replica, order_towards
 from kwalk.model.kafka.controller.controller_channel_manager import (
     send_batch,
     send_leader_and_isr,
@@ -42,6 +42,7 @@ from kwalk.model.kafka.controller.topic_deletion_manager import resume_deletion_
 from kwalk.model.kafka.domains import (
     BROKERS,
     CANCELLATIONS,
+    CHOSEN_LISTS,
     EXPIRATIONS,
     FAILOVERS,
     PARTITIONS,
@@ -50,6 +51,7 @@ from kwalk.model.kafka.domains import (
     TOPICS,
     Broker,
     Partition,
+    ReplicaTarget,
     Topic,
 )
 from kwalk.model.kafka.state import Cluster
@@ -127,7 +129,7 @@ def alter_partition_reassignments(
     require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     added = first_assigned(partition, controller.live_brokers - current.replicas)
-    require(not REPLICA_LISTS)
+    require(not REPLICA_LISTS and CHOSEN_LISTS == 0)
     require(removed in current.replicas and not current.is_being_reassigned and added is not None)
     cluster.reassignments += 1
     target = frozenset({b for b in BROKERS if b == added or (b in current.replicas and b != removed)})
@@ -159,18 +161,25 @@ def alter_partition_reassignments_to(
 
 @action(
     by=NEW_CLIENT,
-    description="asks controller {broker} to reassign {topic}-{partition} to the same replicas, {first} first",
-    source="KafkaController.processApiPartitionReassignment, maybeBuildReassignment",
+    description="asks controller {broker} to reassign {topic}-{partition} to list {choice}",
+    source="KafkaController.processApiPartitionReassignment, validateReplicas, maybeBuildReassignment",
 )
-def reorder_replicas(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, first: Broker) -> None:
-    """Nothing is added or removed, so that the reassignment completes at once, under a higher leader epoch."""
+def reassign_to_list(
+    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition, choice: ReplicaTarget
+) -> None:
+    """A client gives one of its lists, which may have the same replicas in another order.
+
+    If nothing is added or removed, the reassignment completes at once, under a higher leader epoch.
+    """
     controller = cluster.controller_of(broker)
-    require(bool(REASSIGNMENT) and bool(REPLICA_LISTS) and cluster.reassignments < REASSIGNMENTS)
+    require(bool(REASSIGNMENT) and CHOSEN_LISTS > 0 and cluster.reassignments < REASSIGNMENTS)
     require(accepts_request(controller, topic, partition))
-    current = controller.topics[topic].assignments[partition]
-    require(not current.is_being_reassigned and first in current.replicas)
+    target = cluster.targets[choice]
+    assignment = reassign_to(controller.topics[topic].assignments[partition], target.replicas, None)
+    require(assignment.adding <= controller.live_brokers)
     cluster.reassignments += 1
-    on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.replicas, first))
+    order = order_towards(target.replicas, target.order, controller.topics[topic].orders[partition])
+    on_partition_reassignment(cluster, broker, topic, partition, assignment, order=order)
 
 
 @action(
@@ -276,11 +285,18 @@ def is_stepwise() -> bool:
 
 
 def on_partition_reassignment(
-    cluster: Cluster, broker: int, topic: int, partition: int, assignment: Assignment
+    cluster: Cluster,
+    broker: int,
+    topic: int,
+    partition: int,
+    assignment: Assignment,
+    *,
+    order: frozenset[int] | None = None,
 ) -> None:
     """Write the assignment (U1, U2), then either start the added replicas or finish, in further steps.
 
-    A deletion of the topic that is queued has to wait until the reassignment ends.
+    A deletion of the topic that is queued has to wait until the reassignment ends. Without an order of the replicas,
+    that of before stays.
 
     Kafka: KafkaController.onPartitionReassignment, updateCurrentReassignment.
     """
@@ -288,10 +304,13 @@ def on_partition_reassignment(
     before = controller.topics[topic].assignments[partition]
     if DELETION and controller.topics[topic].to_be_deleted:
         controller.topics[topic].ineligible_for_deletion = True
-    if before != assignment:
+    is_reordered = order is not None and order != controller.topics[topic].orders[partition]
+    if before != assignment or is_reordered:
         check_controller_epoch(cluster, broker)
         check_topic_znode(cluster, broker, topic)
         controller.topics[topic].assignments[partition] = assignment
+        if order is not None:
+            controller.topics[topic].orders[partition] = order
         write_topic_from_context(cluster, broker, topic)
     controller.reassignment.topic, controller.reassignment.partition = topic, partition
     controller.reassignment.before = before.replicas

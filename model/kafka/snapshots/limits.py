@@ -8,18 +8,50 @@ from itertools import chain
 from attrs import field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic
-from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering, Unsettled, may_lack, written_later
+from kwalk.model.kafka.snapshots.projection import (
+    NONE,
+    TOPIC,
+    Numbering,
+    Unsettled,
+    may_lack,
+    order_clauses,
+    written_later,
+)
 from kwalk.model.language.series import Clause, Need, where
 
 EXPANSIONS = ("old_client_adds_partitions", "new_client_adds_partitions", "admin_writes_topic", "admin_adds_partitions")
 REASSIGNMENTS = frozenset(
     {
-        "alter_partition_reassignments",
-        "alter_partition_reassignments_to",
-        "reorder_replicas",
+        "reassign_to_list",
         "cancel_partition_reassignment",
     }
 )
+REASSIGNING = frozenset(
+    {
+        "complete_reassignment",
+        "reassignment_stops_unneeded_replicas",
+        "reassignment_changes_leadership",
+        "reassignment_stops_old_replicas",
+        "reassignment_writes_target",
+    }
+)
+"""What controllers do in a reassignment."""
+SESSION_EVENTS = frozenset(
+    {"expire_session", "notice_expiry", "register_broker_and_reelect", "auth_failure_reinitializes"}
+)
+UNUSED = frozenset(
+    {
+        "flush_metadata",
+        "deliver_notification",
+        "start_with_offline_logs",
+        "storage_error",
+        "remove_partition_states_by_hand",
+        "alter_partition_reassignments",
+        "alter_partition_reassignments_to",
+        "partition_modifications_restores_topic_id",
+    }
+)
+"""What no series needs: its flags and bounds exclude it."""
 OLD_CREATION, NEW_CREATION = "old_client_creates_topic", "new_client_creates_topic"
 CREATIONS = frozenset({OLD_CREATION, NEW_CREATION, "admin_creates_topic"})
 WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
@@ -162,7 +194,9 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
-        | (frozenset() if numbering.scope.moves else REASSIGNMENTS)
+        | (frozenset() if numbering.scope.moves else REASSIGNMENTS | REASSIGNING)
+        | (frozenset() if numbering.scope.expires else SESSION_EVENTS)
+        | UNUSED
         | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
     )
 
@@ -249,8 +283,9 @@ def _another_assignment(numbering: Numbering, partition: int, was: Topic) -> Ite
         yield where(f"{path}.adding{{{number}}}", 1)
         yield where(f"{path}.removing{{{number}}}", 1)
     if numbering.scope.lists:
-        first = numbering.broker(was.partitions[partition][0])
-        yield where(f"{path}.preferred", *(n for n in range(len(numbering.brokers)) if n != first))
+        for clause in order_clauses(numbering, partition, was.partitions[partition]):
+            ((leaf, numbers),) = clause
+            yield where(leaf, *({0, 1} - numbers))
 
 
 def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:

@@ -8,11 +8,13 @@ capture on. All captures of a series have one numbering.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
 from attrs import evolve, frozen
 
+from kwalk.model.kafka.assignment import first_among, order_of, pair
 from kwalk.model.kafka.controller.controller_context import EventProgress
-from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Topic, topic_label
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.language.series import Clause, Fact, where
@@ -141,18 +143,18 @@ def facts_of(
     life: int,
     open_: Unsettled = SETTLED,
     *,
-    bare: bool = False,
     strays: bool = False,
 ) -> tuple[Fact, ...]:
-    """Return what a capture shows of the topic, in the life of that number, and of its cluster unless it is bare.
+    """Return what a capture shows of the topic, in the life of that number, and of its cluster.
 
     What it may lack as it was taken while the cluster was at work is left open. If there are `strays`, logs that a life
-    before has left, what they have of leader epochs is of that life.
+    before has left, what they have of leader epochs is of that life, and metadata caches may be, too.
     """
     partitions = range(numbering.partitions)
     in_zookeeper = (
-        *(() if bare else _cluster(capture, numbering)),
+        *_cluster(capture, numbering),
         *_topic(capture, numbering, life),
+        *(_sent(capture, numbering) if life == 0 and not strays and not open_.is_new else ()),
         *(fact for p in partitions if not open_.is_new for fact in _settled_facts(capture, numbering, p, open_)),
     )
     return (
@@ -219,14 +221,14 @@ def _broker(capture: Capture, numbering: Numbering, number: int, real: int) -> F
     """A broker is up while it is registered: until its session expires, a crash cannot be seen."""
     up, runs = real in capture.registered, capture.brokers[real].alive
     clauses: tuple[Clause, ...] = (where(f"zookeeper.broker_ids{{{number}}}", int(up)),)
-    if numbering.scope.sessions and not up:
+    if numbering.scope.expires and not up:
         sessions = [n for n, session in enumerate(SessionState) if (session is not SessionState.LIVE) == runs]
         clauses = (*clauses, where(f"brokers[{number}].session", *sessions))
 
     def look(cluster: Cluster) -> str:
         return "up" if cluster.is_registered(number) else SESSIONS[cluster.brokers[number].session]
 
-    shown = "up" if up else SESSIONS[SessionState.EXPIRED] if runs and numbering.scope.sessions else "down"
+    shown = "up" if up else SESSIONS[SessionState.EXPIRED] if runs and numbering.scope.expires else "down"
     return Fact(f"broker {real}", shown, clauses, look)
 
 
@@ -251,8 +253,6 @@ def _topic(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
     )
     if numbering.scope.deletion:
         yield from _life(capture, numbering, life)
-    if life == 0 and topic is not None:
-        yield from _sent(capture, numbering)
 
 
 def _life(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
@@ -272,8 +272,11 @@ def _life(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
 
 
 def _sent(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
-    """The metadata cache of the controller's own broker has the id that the controller sends."""
-    if capture.controller is None:
+    """The metadata cache of the controller's own broker has the id that the controller sends.
+
+    A controller that has sent nothing about the topic since it was created again leaves that of the life before there.
+    """
+    if capture.controller is None or numbering.topic not in capture.topics:
         return
     cache = capture.brokers[capture.controller].cache
     if cache is None or cache.controller != capture.controller or not cache.topic_ids.get(numbering.topic):
@@ -320,13 +323,33 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
             lambda cluster: cluster.zookeeper.topics[0].assignments[partition].replicas,
         )
         if numbering.scope.lists:
-            first = topic.partitions[partition][0]
-            yield Fact(
-                f"first replica of {name}",
-                str(first),
-                (where(f"{TOPIC}.assignments[{partition}].preferred", numbering.broker(first)),),
-                lambda cluster: numbering.broker_label(cluster.zookeeper.topics[0].assignments[partition].preferred),
-            )
+            yield _order(numbering, partition, topic, name)
+
+
+def _order(numbering: Numbering, partition: int, topic: Topic, name: str) -> Fact:
+    """The order of the replicas."""
+
+    def look(cluster: Cluster) -> str:
+        znode = cluster.zookeeper.topics[0]
+        members = set(znode.assignments[partition].replicas)
+        found = []
+        while (first := first_among(znode.orders[partition], members)) is not None:
+            members.remove(first)
+            found.append(str(numbering.brokers[first]))
+        return ", ".join(found) or NONE_LABEL
+
+    replicas = topic.partitions[partition]
+    clauses = tuple(order_clauses(numbering, partition, replicas))
+    return Fact(f"order of the replicas of {name}", ", ".join(map(str, replicas)), clauses, look)
+
+
+def order_clauses(numbering: Numbering, partition: int, replicas: tuple[int, ...]) -> Iterator[Clause]:
+    """Yield what the order of a partition's replicas is, pair by pair, if it has these in this order."""
+    numbers = [numbering.broker(real) for real in replicas]
+    order = order_of(numbers)
+    for one, other in combinations(sorted(numbers), 2):
+        number = pair(one, other)
+        yield where(f"{TOPIC}.orders[{partition}]{{{number}}}", int(number in order))
 
 
 def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:

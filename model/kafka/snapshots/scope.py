@@ -6,15 +6,15 @@ off, so that it costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, permutations
 from typing import Any
 
 from attrs import frozen
 
 from kwalk.model.kafka.assignment import code_of
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import is_as_created
 from kwalk.model.language import UsageError
 
 
@@ -30,14 +30,21 @@ class Scope:
     moves: bool
     """Whether replicas are reassigned, as far as captures show."""
     lists: bool
-    """Whether clients choose lists of replicas: up to two, or the first of those that there are."""
+    """Whether clients choose lists of replicas; else each partition has one list only, all of one length."""
     sessions: bool
+    """Whether the model has sessions that end while the process runs."""
     stepwise: bool
     """Whether clients do not always create, or add, all partitions that are ever there."""
     orders: tuple[tuple[int, ...], ...]
     """For each partition all brokers, its own replicas first."""
     factor: int
     """How many replicas a new partition has."""
+    left: tuple[tuple[int, int, Directory], ...] = ()
+    """The logs of an earlier topic of the name that are there at the beginning, with broker and partition."""
+    chosen: ReplicaLists | None = None
+    """The lists of replicas that clients choose, if they do."""
+    expires: bool = False
+    """Whether sessions end while the process runs, though the model may have more."""
     removals: bool = False
     """Whether operators may have removed partition.metadata though no capture shows it gone."""
 
@@ -48,7 +55,6 @@ class Scope:
             "deletion": self.deletion,
             "stop_replica": self.deletion or self.reassignment,
             "reassignment": self.reassignment,
-            "replica_lists": self.lists,
             "sessions": self.sessions,
             "two_step_admin": self.stepwise,
         }
@@ -60,10 +66,11 @@ class Scope:
         return {
             "brokers": len(self.brokers),
             "partitions": len(self.orders),
-            "replica_orders": code_of(orders),
+            "replica_orders": 0 if self.lists else code_of(orders),
             "replication_factor": self.factor if self.reassignment else 0,
-            "reassignments": 15 * self.reassignment,
-            "cancellations": 3 * self.reassignment,
+            **(self.chosen.bounds if self.chosen else {}),
+            "reassignments": 15 * (self.moves and self.reassignment),
+            "cancellations": 3 * (self.moves and self.reassignment),
             "incarnations": max(self.lives) if self.deletion else 0,
             "deletions": 3 * self.deletion,
             "hand_removals": 7 * self.deletion,
@@ -81,26 +88,30 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     shown = [(name, c.topics[topic]) for name, c in zip(names, captures, strict=True) if topic in c.topics]
     for name, one in shown:
         _count_from_zero(name, one)
-    numbers = _numbers(shown)
-    brokers = _brokers(captures, [one for _, one in shown])
-    full = all(set(replicas) == set(brokers) for _, one in shown for replicas in one.partitions.values())
-    moving, rewritten = any(one.moving for _, one in shown), _rewritten(captures, lives, topic)
-    changes = _changes(shown) or rewritten
+    lists, brokers = _shown_lists(captures, lives, topic), _brokers(captures, [one for _, one in shown])
+    full = all(set(one.replicas) == set(brokers) for one in lists)
+    moves = any(one.moves for one in lists) or _changes(lists) or _rewritten(captures, lives, topic)
+    chosen = _replica_lists(lists, brokers, moves=moves)
     counts = {len(one.partitions) for _, one in shown}
     backwards = zip(reversed(lives), reversed(captures), strict=True)
     created = {life: len(capture.topics[topic].partitions) for life, capture in backwards if topic in capture.topics}
     gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
+    orders = _orders([one for _, one in shown], brokers)
+    left = tuple(each for each in logs_left(captures[0], topic) if each[0] in brokers and each[1] in range(len(orders)))
     return Scope(
         topic=topic,
         brokers=brokers,
         lives=lives,
-        deletion=gone or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
-        reassignment=not full or moving or changes,
-        moves=moving or changes,
-        lists=(moving or changes) and (max(numbers) <= MOST_LISTED or _reorders(shown) or rewritten),
-        sessions=any(set(capture.live) - set(capture.registered) for capture in captures),
+        deletion=gone or bool(left) or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
+        reassignment=not full or chosen is not None,
+        moves=moves,
+        lists=chosen is not None,
+        chosen=chosen,
+        sessions=True,
+        expires=any(set(capture.live) - set(capture.registered) for capture in captures),
         stepwise=len(counts) > 2 or len(set(created.values())) > 1,
-        orders=_orders([one for _, one in shown], brokers),
+        orders=orders,
+        left=left,
         factor=min(len(replicas) for _, one in shown[:1] for replicas in one.partitions.values()),
     )
 
@@ -148,50 +159,142 @@ def _count_from_zero(name: str, topic: Topic) -> None:
         raise UsageError(f"{name} has {topic_label(topic.name)} without some partition; they must count from 0.")
 
 
-MOST_LISTED = 2
-"""How many replicas a list may have that a client chooses."""
+def is_young(capture: Capture, topic: Topic) -> bool:
+    """Whether the topic may have been created under the present controller, with every leader its first.
 
-
-def _numbers(topics: Sequence[tuple[str, Topic]]) -> set[int]:
-    """Return how many replicas clients give partitions; UsageError if that differs and a list would be too long."""
-    given = list(_given(topics))
-    numbers = {len(replicas) for _, _, replicas in given} or {1}
-    if len(numbers) > 1 and max(numbers) > MOST_LISTED:
-        first = len(topics[0][1].partitions[0])
-        name, partition, replicas = next(each for each in given if len(each[2]) != first)
-        raise UsageError(
-            f"{name} has partition {partition} of {topic_label(topics[0][1].name)} on {brokers_in_words(replicas)}, "
-            f"and other partitions on {first} broker{'s' * (first != 1)}. Allowed: the same number of replicas for "
-            "all partitions, all the time, or up to two; to change a larger number is not modelled."
-        )
-    return numbers
-
-
-def _given(topics: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Yield the lists of partitions in rest that clients have given them.
-
-    An old client drops a reassignment from the znode, so that all its replicas stay; what it adds has as many.
+    Its znode has then been written once more at most, by the controller that minted its id.
     """
-    moving, dropped = dict[int, tuple[int, ...]](), dict[int, tuple[int, ...]]()
-    for name, topic in topics:
-        for partition, replicas in sorted(topic.partitions.items()):
-            known = moving.pop(partition, dropped.get(partition))
-            if partition in topic.moving:
-                moving[partition] = replicas
-            elif known == replicas or (known is None and partition > 0 and len(dropped.get(0, ())) == len(replicas)):
-                dropped[partition] = replicas
-            else:
-                yield name, partition, replicas
+    states = topic.states.values()
+    created = all(s.leader_epoch == 0 and s.controller_epoch == capture.controller_epoch for s in states)
+    return created and is_as_created(topic) and topic.name not in capture.deleting
 
 
-def _lists(topics: Sequence[tuple[str, Topic]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return for each partition in rest its list in the first capture that has it, and the present one."""
-    first: dict[int, tuple[int, ...]] = {}
-    return [(first.setdefault(partition, replicas), replicas) for _, partition, replicas in _resting(topics)]
+def logs_left(capture: Capture, name: str) -> tuple[tuple[int, int, Directory], ...]:
+    """Return the logs, by broker and partition, that a behaviour from a first capture on has from an earlier topic.
+
+    Those are all logs without a topic, and those with another id than a topic that begins in the behaviour.
+    """
+    topic = capture.topics.get(name)
+    if topic is not None and not is_young(capture, topic):
+        return ()
+    caches = [broker.cache for broker in capture.brokers.values() if broker.cache and broker.alive]
+    own = {topic.topic_id, *(cache.topic_ids.get(name) for cache in caches)} if topic else set()
+    return tuple(each for each in logs_of(capture, name) if topic is None or each[2].topic_id not in {None, *own})
 
 
-def _changes(topics: Sequence[tuple[str, Topic]]) -> bool:
-    return any(first != now for first, now in _lists(topics))
+def logs_of(capture: Capture, name: str) -> list[tuple[int, int, Directory]]:
+    """Return all logs of a topic, by broker and partition, whether the topic exists or not."""
+    return [
+        (broker.id, partition, directory)
+        for broker in capture.brokers.values()
+        for directory_name, directory in sorted(broker.directories.items())
+        if (partition := partition_of(directory_name, name)) is not None
+    ]
+
+
+def partition_of(directory: str, topic: str) -> int | None:
+    """Return the partition of a topic whose log directory has this name; None for that of another topic."""
+    name, _, number = directory.rpartition("-")
+    return int(number) if name == topic and number.isascii() and number.isdigit() else None
+
+
+# Lists of replicas.
+
+
+MOST_TARGETS = 24
+"""How many lists a client may want: all of the lengths that captures show, if they are no more; else those shown."""
+
+
+@frozen
+class ReplicaLists:
+    """The lists of replicas that clients choose, with real brokers.
+
+    `created` has those of the partitions in each life, `targets` those of reassignments; `is_complete` is whether these
+    are all of the lengths that captures show.
+    """
+
+    created: tuple[tuple[tuple[int, ...], ...], ...]
+    targets: tuple[tuple[int, ...], ...]
+    is_complete: bool
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """The bounds of the model; the number of lists is rounded up so that similar series share a compiled model."""
+        return {
+            "chosen_lists": 1,
+            "replica_targets": next(n for n in (1, 6, 9, 12, 24, 60, len(self.targets)) if n >= len(self.targets)),
+        }
+
+
+@frozen
+class _ShownList:
+    """The replicas of a partition in a capture, in the life of that number; `moves` is whether they are reassigned."""
+
+    life: int
+    partition: int
+    replicas: tuple[int, ...]
+    moves: bool
+
+
+def _shown_lists(captures: Sequence[Capture], lives: Sequence[int], name: str) -> list[_ShownList]:
+    return [
+        _ShownList(life, partition, replicas, partition in capture.topics[name].moving)
+        for life, capture in zip(lives, captures, strict=True)
+        if name in capture.topics
+        for partition, replicas in sorted(capture.topics[name].partitions.items())
+    ]
+
+
+def _changes(lists: Sequence[_ShownList]) -> bool:
+    """Whether the list of a partition changes during a life."""
+    first: dict[tuple[int, int], tuple[int, ...]] = {}
+    at_rest = [one for one in lists if not one.moves]
+    return any(first.setdefault((one.life, one.partition), one.replicas) != one.replicas for one in at_rest)
+
+
+def _replica_lists(lists: Sequence[_ShownList], brokers: tuple[int, ...], *, moves: bool) -> ReplicaLists | None:
+    """Return the lists that clients choose; None if a partition has the same one always, all of one length."""
+    created, partitions = _created(lists), range(1 + max((one.partition for one in lists), default=0))
+    lengths = {len(replicas) for replicas in created.values()}
+    if (
+        not moves
+        and len(lengths) <= 1
+        and all(created[one.partition] == created[one.life, one.partition] for one in lists)
+    ):
+        return None
+    targets, is_complete = _targets(lists, brokers) if moves else ((), True)
+    lives = range(1 + max(one.life for one in lists))
+    created_in = tuple(tuple(created.get((life, p), created[p]) for p in partitions) for life in lives)
+    return ReplicaLists(created_in, targets, is_complete)
+
+
+_Created = dict[tuple[int, int] | int, tuple[int, ...]]
+
+
+def _created(lists: Sequence[_ShownList]) -> _Created:
+    """Return the list with which each partition is created, by life and partition, and by partition alone.
+
+    It is the first one that a life shows. Of a partition that moves then, only what moves from is asked for: the last
+    replicas, as many as other partitions have.
+    """
+    at_rest = [len(one.replicas) for one in lists if not one.moves]
+    found: _Created = {}
+    for one in lists:
+        count = min([len(one.replicas), *at_rest]) if one.moves else len(one.replicas)
+        for key in ((one.life, one.partition), one.partition):
+            found.setdefault(key, one.replicas[len(one.replicas) - count :])
+    return found
+
+
+def _targets(lists: Sequence[_ShownList], brokers: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], bool]:
+    """Return the lists that clients may want, and whether they are all; of one that moves the target comes first."""
+    targets = [one.replicas[:count] for one in lists if one.moves for count in range(1, len(one.replicas) + 1)]
+    shown = tuple(dict.fromkeys([*(one.replicas for one in lists if not one.moves), *targets]))
+    lengths = {len(one.replicas) for one in lists if not one.moves} or {len(replicas) for replicas in targets}
+    if max(lengths) == 2:
+        lengths.add(1)
+    every = tuple(replicas for length in sorted(lengths) for replicas in permutations(brokers, length))
+    return (tuple(dict.fromkeys([*every, *shown])), True) if len(every) <= MOST_TARGETS else (shown, False)
 
 
 def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> bool:
@@ -201,14 +304,3 @@ def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> 
         for (before, life), (after, same) in pairwise(zip(captures, lives, strict=True))
         if life == same and (one := before.topics.get(name)) and (other := after.topics.get(name))
     )
-
-
-def _reorders(topics: Sequence[tuple[str, Topic]]) -> bool:
-    return any(set(first) == set(now) and first[0] != now[0] for first, now in _lists(topics))
-
-
-def _resting(topics: Sequence[tuple[str, Topic]]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    for name, topic in topics:
-        for partition, replicas in topic.partitions.items():
-            if partition not in topic.moving:
-                yield name, partition, replicas

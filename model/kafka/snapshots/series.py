@@ -14,7 +14,7 @@ ids differ from the controller's, and what they hold in memory where there is no
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain, combinations, pairwise
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.kafka import actions
+from kwalk.model.kafka.assignment import order_of
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller.controller_context import (
@@ -31,18 +32,17 @@ from kwalk.model.kafka.controller.controller_context import (
     PartitionState,
     ReplicaState,
 )
-from kwalk.model.kafka.controller.reassignment import reorder_replicas
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.controller.reassignment import reassign_to_list
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, REPLICA_TARGETS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
-    CapturedPartitionState,
     Directory,
     Topic,
     read_capture,
     topic_label,
 )
+from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, is_as_created, listed, symptoms
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import is_as_created, listed, symptoms
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
     InferredMemory,
@@ -63,15 +63,17 @@ from kwalk.model.kafka.snapshots.limits import (
 )
 from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
+from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
-from kwalk.model.kafka.snapshots.scope import MOST_LISTED, Scope, is_another, scope_of
+from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, scope_of
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
 from kwalk.model.kafka.versions import FINE
+from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
 from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
-from kwalk.model.kafka.zookeeper.znodes import Assignment
+from kwalk.model.kafka.zookeeper.znodes import Assignment, ReplicaOrder
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource, Requirement, Series, Waypoint
 
@@ -129,16 +131,6 @@ def at_epoch(ids: InferredReplica, epoch: int, leads: bool) -> InferredReplica:
     return InferredReplica(ids.file, ids.memory, True, epoch, leads)
 
 
-def is_young(capture: Capture, topic: Topic) -> bool:
-    """Whether the topic may have been created under the present controller, with every leader its first.
-
-    Its znode has then been written once more at most, by the controller that minted its id.
-    """
-    states = topic.states.values()
-    created = all(s.leader_epoch == 0 and s.controller_epoch == capture.controller_epoch for s in states)
-    return created and is_as_created(topic) and topic.name not in capture.deleting
-
-
 def created_partitions(topic: Topic) -> int:
     """Return how many partitions a topic was created with: those that one controller brought online, or some of all.
 
@@ -174,6 +166,7 @@ def as_shown(inferred: InferredStart, scope: Scope) -> Callable[..., None]:
 def arrange_as_shown(cluster: Cluster, believed: InferredStart, scope: Scope) -> None:
     """Turn a fresh state into what the capture shows under one history."""
     arrange(cluster, believed, InferredMemory.NO_ID)
+    _arrange_lists(cluster, scope)
     _arrange_directories(cluster, believed, scope)
     _arrange_assignments(cluster, believed, scope)
     _arrange_deletion(cluster, believed, scope)
@@ -219,16 +212,35 @@ def _arrange_directories(cluster: Cluster, inferred: InferredStart, scope: Scope
                 replica.on_disk = inferred.capture.directory(broker, scope.topic, partition) is not None
 
 
+def _arrange_lists(cluster: Cluster, scope: Scope) -> None:
+    """Set the lists of replicas that clients choose; the last target as often as there is room."""
+    if scope.chosen is None:
+        return
+
+    def numbered(replicas: Sequence[int]) -> ReplicaOrder:
+        members = [scope.brokers.index(broker) for broker in replicas]
+        return ReplicaOrder(frozenset(members), order_of(members))
+
+    for life, created in enumerate(scope.chosen.created):
+        for partition, replicas in enumerate(created):
+            cluster.planned[life][partition] = numbered(replicas)
+    for number in range(len(cluster.targets) if scope.chosen.targets else 0):
+        cluster.targets[number] = numbered(scope.chosen.targets[min(number, len(scope.chosen.targets) - 1)])
+
+
 def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
     """Set the assignments; a behaviour begins without a reassignment."""
     if scope.reassignment:
         known = [c.topics[0] for c in (b.controller for b in cluster.brokers) if c.is_active]
         for partition, replicas in inferred.focus.topic.partitions.items():
             members = [scope.brokers.index(broker) for broker in replicas]
-            wanted = Assignment(frozenset(members), preferred=members[0] if scope.lists else None)
+            wanted = Assignment(frozenset(members))
             cluster.zookeeper.topics[0].assignments[partition] = wanted
             for context in known:
                 context.assignments[partition] = wanted
+            if scope.lists:
+                for orders in (cluster.zookeeper.topics[0].orders, *(context.orders for context in known)):
+                    orders[partition] = order_of(members)
             for broker in cluster.brokers:
                 if broker.replicas[0][partition].is_leader:
                     broker.replicas[0][partition].assigned = wanted.replicas
@@ -260,65 +272,95 @@ def _arrange_states(controller: Controller) -> None:
             context.replica_states[partition][broker] = status
 
 
-def before_the_topic(capture: Capture, scope: Scope, minted: int) -> Callable[[Cluster], None]:
-    """Return the initial function of a behaviour that begins in a settled cluster without the topic, after some ids."""
+def before_the_topic(series: Captures, scope: Scope) -> Callable[..., None]:
+    """Return the initial function of a behaviour that begins in a settled cluster without the topic, but with its logs.
 
-    def snapshot(cluster: Cluster) -> None:
+    The logs are of a life before, of which nothing else is known. There is a state for each of what may be left in
+    memory: a broker that has run since then has Partition objects, and a controller has the states of partitions and
+    replicas. What only a controller without a reaction to the removal of a topic has is not among that.
+    """
+    capture, left, minted = series.first, scope.left, len(series.returning)
+    choices = list(_subsets_and(_remembering(capture, scope), bool(left) and capture.controller is not None))
+
+    def begin(cluster: Cluster, running: frozenset[int], *, states: bool, late: bool) -> None:
         for _ in range(minted):
             cluster.topic_ids.take()
         arrange_without_topics(cluster, capture, scope.brokers)
-        for number, broker in enumerate(cluster.brokers):
-            if scope.deletion and broker.controller.is_active:
-                cluster.zookeeper.watches[number].delete_topics = True
+        _arrange_lists(cluster, scope)
+        if scope.deletion:
+            _arrange_request(cluster, marked=scope.topic in capture.deleting)
+        for broker, partition, directory in left:
+            number = scope.brokers.index(broker)
+            replica = cluster.replica_of(number, 0, partition)
+            _arrange_left(replica, directory, series, runs=capture.brokers[broker].alive)
+            if number in running:
+                replica.log_open, replica.leader_epoch = True, MOST_EARLIER if late else _last_epoch(directory)
+            for state in cluster.brokers if states and number in cluster.zookeeper.broker_ids else ():
+                if state.controller.is_active:
+                    context = state.controller.topics[0]
+                    context.partition_states[partition] = PartitionState.ONLINE
+                    context.replica_states[partition][number] = ReplicaState.ONLINE
 
-    return snapshot
+    if not left:
 
+        def settled(cluster: Cluster) -> None:
+            begin(cluster, frozenset(), states=False, late=False)
 
-def after_a_life(series: Captures, scope: Scope) -> Callable[..., None]:
-    """Return the initial function of a behaviour that begins when a topic is gone and its logs are not.
-
-    Brokers that have run since then have the logs in memory as in the life before; others have loaded them.
-    """
-    assert series.left is not None
-    running = [
-        number
-        for number, broker in enumerate(scope.brokers)
-        if series.first.brokers[broker].alive
-        and any(series.first.directory(broker, scope.topic, p) for p in range(len(scope.orders)))
-    ]
-    possible = list(_subsets(running))
-    choice = Enum("History", {f"history_{number}": number for number in range(len(possible))})  # type: ignore[misc]
-    before, shown, left = before_the_topic(series.first, scope, len(series.returning)), series.first, series.left
+        return settled
+    choice = Enum("History", {f"history_{number}": number for number in range(len(choices))})  # type: ignore[misc]
 
     def snapshot(cluster: Cluster, history: Any) -> None:
-        before(cluster)
-        for number, broker in enumerate(scope.brokers):
-            for partition in range(len(scope.orders)):
-                directory = shown.directory(broker, scope.topic, partition)
-                if directory is not None:
-                    replica = cluster.replica_of(number, 0, partition)
-                    _arrange_left(replica, directory, series, scope)
-                    if not shown.brokers[broker].alive:
-                        replica.topic_id = None
-                    elif number not in possible[history.value]:
-                        _arrange_running(replica, left.topics[scope.topic].states.get(partition), broker)
+        running, states, late = choices[history.value]
+        begin(cluster, running, states=states and not CLEAR_SM_ON_REMOVE, late=late)
 
     snapshot.__annotations__ = {"cluster": Cluster, "history": choice, "return": None}
     return snapshot
 
 
-def _arrange_left(replica: Replica, directory: Directory, series: Captures, scope: Scope) -> None:
-    """Set the log of a replica to one that is loaded."""
+MOST_EARLIER = 15
+"""A leader epoch of a life before that is above those with which the next one begins."""
+
+
+def _remembering(capture: Capture, scope: Scope) -> dict[int, bool]:
+    """Return the running brokers with logs that are left, by number, and whether the leader epoch in memory matters.
+
+    Since 3.0 a log with an id refuses another topic's requests whether it was hosted or not.
+    """
+    found: dict[int, bool] = {}
+    for broker, _, directory in scope.left:
+        number, has_id = scope.brokers.index(broker), directory.topic_id is not None
+        if capture.brokers[broker].alive and not (has_id and assigns_ids_at_once(capture.version)):
+            found[number] = found.get(number, False) or not has_id
+    return found
+
+
+def _subsets_and(brokers: Mapping[int, bool], controller: bool) -> Iterator[tuple[frozenset[int], bool, bool]]:
+    """Yield which brokers have Partition objects, whether the controller has states, and whether epochs are late."""
+    for running in _subsets(brokers):
+        for states in (False, True) if controller else (False,):
+            for late in (False, True) if any(brokers[number] for number in running) else (False,):
+                yield running, states, late
+
+
+def _arrange_request(cluster: Cluster, *, marked: bool) -> None:
+    """Set a delete_topics znode that is left without its topic; nothing has happened to it since."""
+    cluster.zookeeper.delete_topics = frozenset({0} if marked else ())
+    for number, broker in enumerate(cluster.brokers):
+        if broker.controller.is_active:
+            cluster.zookeeper.watches[number].delete_topics = True
+
+
+def _arrange_left(replica: Replica, directory: Directory, series: Captures, *, runs: bool) -> None:
+    """Set the log of a replica to one that is on disk, and loaded if the broker runs."""
     identity = None if directory.topic_id is None else series.returning.index(directory.topic_id)
-    replica.file_topic_id = replica.topic_id = identity
-    if scope.flags["stop_replica"]:
-        replica.on_disk = True
+    replica.file_topic_id = identity
+    replica.topic_id = identity if runs else None
+    replica.on_disk = True
 
 
-def _arrange_running(replica: Replica, state: CapturedPartitionState | None, broker: int) -> None:
-    """Set the Partition object to that of the life before."""
-    if state is not None and broker in (*state.isr, state.leader):
-        replica.log_open, replica.leader_epoch, replica.is_leader = True, state.leader_epoch, state.leader == broker
+def _last_epoch(directory: Directory) -> int:
+    """Return the last leader epoch of a log that its checkpoint has; 0 without one."""
+    return min(directory.leader_epochs[-1][0], MOST_EARLIER) if directory.leader_epochs else 0
 
 
 EVENTS = frozenset({"restart", "auto_preferred_election", "notice_expiry"})
@@ -371,10 +413,11 @@ UNSEEN = (
 UNTRIED = (
     "a broker that crashes in the middle of a controlled shutdown",
     "operators who put partition.metadata back, or who removed it before the first snapshot",
+    "states of partitions that somebody writes by hand",
     "failed disks",
     "failed authentication with ZooKeeper",
     "requests that arrive late or twice",
-    "lists of more than two replicas that a client chooses",
+    "a LeaderAndIsr request that creates some of its logs only, as the session of its broker ends meanwhile",
 )
 """What no search for an explanation tries."""
 
@@ -386,19 +429,16 @@ Source = str | os.PathLike[str] | bytes
 class Captures:
     """Captures of one cluster in order, with their display names, and the topic of the series.
 
-    `life` numbers the lives of the topic that are explained by themselves; the `bare` captures, by their place, show
-    nothing but that the topic is gone. The `earlier` ids are those of lives before: an operator may write them back.
-    `logs` are the logs of the brokers. `left` is the last capture of the life before, if its logs are still there.
+    `life` numbers the lives of the topic that are explained by themselves. The `earlier` ids are those of lives before:
+    an operator may write them back. `logs` are the logs of the brokers.
     """
 
     names: tuple[str, ...]
     captures: tuple[Capture, ...]
     topic: str
     life: int = 0
-    bare: frozenset[int] = frozenset()
     earlier: tuple[str, ...] = ()
     logs: Logs | None = None
-    left: Capture | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -407,19 +447,10 @@ class Captures:
 
     @property
     def returning(self) -> tuple[str, ...]:
-        """The ids of lives before that the captures show."""
-        return tuple(identity for identity in self.earlier if identity in self.ids or identity in self._left_ids)
-
-    @property
-    def _left_ids(self) -> set[str | None]:
-        """The ids of logs that the life before has left."""
-        brokers = self.first.brokers.values() if self.left else ()
-        return {
-            log.topic_id
-            for broker in brokers
-            for name, log in broker.directories.items()
-            if name.rpartition("-")[0] == self.topic
-        }
+        """The ids of lives before that the captures show, and those that the first one shows of an earlier topic."""
+        left = sorted({log.topic_id for _, _, log in logs_left(self.first, self.topic) if log.topic_id})
+        gone = () if self.topic in self.first.topics else shown_ids(self.first, self.topic)
+        return tuple(dict.fromkeys([*(identity for identity in self.earlier if identity in self.ids), *left, *gone]))
 
     @property
     def first(self) -> Capture:
@@ -443,8 +474,8 @@ def read_series(
         logs: The logs; None without any.
 
     Returns:
-        A series for each topic, those that change most first. The lives of a topic are series of their own if they
-        differ in what the model has one of.
+        A series for each topic, those that change most first. Lives of a topic are series of their own if a snapshot
+        between them shows nothing of it.
 
     Raises:
         UsageError: They are not of one cluster, unreadable, or show of no topic what is modelled; or the logs are
@@ -482,99 +513,22 @@ def read_series(
 def lives_apart(series: Captures) -> Iterator[Captures]:
     """Yield the captures up to where the topic is gone, those from there to where it is gone again, and so on.
 
-    A capture in which it is gone ends one part and begins the next. Where there is none between lives that differ in
-    what the model has one of, a bare one is put there.
+    A capture in which nothing is left of it ends one part and begins the next.
     """
-    begin, life, topic, left = 0, 0, series.topic, None
-    names, captures, bare = list(series.names), list(series.captures), set[int]()
-    place = 1
-    while place < len(captures):
-        before, now = captures[place - 1].topics.get(topic), captures[place].topics.get(topic)
-        if before and now and is_another(before, now) and _differ(before, now):
-            gone = f"between {names[place - 1]} and {names[place]}, without {topic_label(topic)}"
-            between = evolve(_without(captures[place - 1], topic), taken=_between(*captures[place - 1 : place + 1]))
-            end = evolve(between, controller=None, controller_epoch=captures[place].controller_epoch)
-            yield Captures(
-                (*names[begin:place], gone),
-                (*captures[begin:place], end),
-                topic,
-                life,
-                frozenset({*(n - begin for n in bare if n >= begin), place - begin}),
-                left=left,
-            )
-            left = None
-            captures.insert(place, between)
-            names.insert(place, gone)
-            bare.add(place)
+    begin, life, topic = 0, 0, series.topic
+    for place in range(1, len(series.captures)):
+        shown = any(topic in capture.topics for capture in series.captures[begin:place])
+        follows = any(topic in capture.topics for capture in series.captures[place:])
+        if shown and follows and _is_gone(series.captures[place], topic):
+            yield Captures(series.names[begin : place + 1], series.captures[begin : place + 1], topic, life)
             begin, life = place, life + 1
-        elif now is None and _is_gone(captures[place], topic) and place > begin:
-            shown = any(topic in capture.topics for capture in captures[begin:place])
-            if shown and any(topic in capture.topics for capture in captures[place:]):
-                places = frozenset(n - begin for n in bare if n >= begin)
-                part = tuple(names[begin : place + 1]), tuple(captures[begin : place + 1])
-                yield Captures(*part, topic, life, places, left=left)
-                begin, life, left = place, life + 1, None
-        elif before and now is None and place > begin and _another_number(before, captures[place:], topic):
-            places = frozenset(n - begin for n in bare if n >= begin)
-            part = tuple(names[begin : place + 1]), tuple(captures[begin : place + 1])
-            yield Captures(*part, topic, life, places, left=left)
-            begin, life, left = place, life + 1, captures[place - 1]
-        place += 1
-    yield Captures(
-        tuple(names[begin:]),
-        tuple(captures[begin:]),
-        topic,
-        life,
-        frozenset(n - begin for n in bare if n >= begin),
-        left=left,
-    )
-
-
-def _another_number(before: Topic, later: Sequence[Capture], topic: str) -> bool:
-    """Whether a topic that is gone but for its logs is created again with a number of replicas that is not modelled."""
-    after = next((capture.topics[topic] for capture in later if topic in capture.topics), None)
-    if after is None or any(topic in capture.deleting for capture in later[:1]):
-        return False
-    numbers = {len(replicas) for one in (before, after) for replicas in one.partitions.values()}
-    return len(numbers) > 1 and max(numbers) > MOST_LISTED
-
-
-def _between(before: Capture, after: Capture) -> tuple[float, float] | None:
-    """Return the time between two captures."""
-    return None if before.taken is None or after.taken is None else (before.taken[1], after.taken[0])
-
-
-def _differ(before: Topic, after: Topic) -> bool:
-    """Whether two lives of a topic differ in what the model has one of for all lives: the replicas of partitions."""
-    return any(replicas != before.partitions.get(p, replicas) for p, replicas in after.partitions.items())
+    yield Captures(series.names[begin:], series.captures[begin:], topic, life)
 
 
 def _is_gone(capture: Capture, topic: str) -> bool:
     """Whether nothing is left of a topic, in ZooKeeper and on disks."""
     left = (name.rpartition("-")[0] for broker in capture.brokers.values() for name in broker.directories)
     return topic not in capture.topics and topic not in capture.deleting and topic not in left
-
-
-def _without(capture: Capture, topic: str) -> Capture:
-    """Return a capture of the same cluster when nothing is left of the topic, also not in metadata caches."""
-    brokers = {
-        number: evolve(
-            broker,
-            cache=None,
-            directories={
-                name: kept
-                for name, kept in broker.directories.items()
-                if not broker.alive or name.rpartition("-")[0] != topic
-            },
-        )
-        for number, broker in capture.brokers.items()
-    }
-    return evolve(
-        capture,
-        brokers=brokers,
-        topics={name: one for name, one in capture.topics.items() if name != topic},
-        deleting=tuple(name for name in capture.deleting if name != topic),
-    )
 
 
 def _capture(source: Source, name: str) -> Capture:
@@ -636,10 +590,10 @@ def _changes(topics: list[Topic]) -> int:
 def _series(series: Captures) -> Series:
     """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
     scope = scope_of(series.captures, series.names, series.topic)
-    wider = evolve(_series_within(series, evolve(scope, sessions=True, removals=True)), assumes=UNSEEN)
+    wider = evolve(_series_within(series, evolve(scope, expires=True, removals=True)), assumes=UNSEEN)
     narrow = _series_within(series, scope)
-    if not scope.sessions and any(EXPIRED.match(step.text) is not None for log in narrow.logs for step in log):
-        narrow = _series_within(series, evolve(scope, sessions=True))
+    if not scope.expires and any(EXPIRED.match(step.text) is not None for log in narrow.logs for step in log):
+        narrow = _series_within(series, evolve(scope, expires=True))
     return evolve(narrow, wider=wider)
 
 
@@ -655,6 +609,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
             TOPICS.name: (numbering.name,),
             PARTITIONS.name: tuple(str(n) for n in range(numbering.partitions)),
             TOPIC_IDS.name: short(numbering.ids),
+            **_target_labels(scope),
         },
         initial=_initial(series, scope, start),
         waypoints=tuple(_waypoints(series, scope, numbering)),
@@ -675,12 +630,19 @@ def _series_within(series: Captures, scope: Scope) -> Series:
     )
 
 
+def _target_labels(scope: Scope) -> dict[str, tuple[str, ...]]:
+    """Return the labels of the lists that clients want in reassignments."""
+    if scope.chosen is None or not scope.chosen.targets:
+        return {}
+    texts = [str(list(replicas)) for replicas in scope.chosen.targets]
+    room = scope.bounds[REPLICA_TARGETS.name] - len(texts)
+    return {REPLICA_TARGETS.name: (*texts, *texts[-1:] * room)}
+
+
 def _initial(series: Captures, scope: Scope, start: InferredStart | None) -> Callable[..., None]:
     if start is not None:
         return as_shown(start, scope)
-    if series.left is not None:
-        return after_a_life(series, scope)
-    return before_the_topic(series.first, scope, len(series.returning))
+    return before_the_topic(series, scope)
 
 
 def _requires(series: Captures) -> Iterator[Requirement]:
@@ -715,7 +677,7 @@ def _logs(series: Captures, numbering: Numbering) -> ReadLogs | None:
     if series.logs is None:
         return None
     moments = moments_of(series.names, series.captures)
-    unusable = series.bare | ({0} if series.life else set())  # around its begin, lines may be of the life before
+    unusable = frozenset({0} if series.life else ())  # around its begin, lines may be of the life before
     return steps_of(series.logs, evolve(moments, unusable=unusable), series.captures, numbering)
 
 
@@ -729,8 +691,7 @@ def _start(series: Captures, scope: Scope) -> InferredStart | None:
 
 def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> Numbering:
     ids = dict.fromkeys((*series.returning, *(ids_in(start) if start else ()), *series.ids))
-    lives = [*series.topics, *([series.left.topics[series.topic]] if series.left else [])]
-    epochs = [state.leader_epoch for topic in lives for state in topic.states.values()]
+    epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
     return Numbering(
         topic=series.topic,
         brokers=scope.brokers,
@@ -745,8 +706,7 @@ def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> N
 def shown_ids(capture: Capture, name: str) -> tuple[str, ...]:
     """Return the topic's ids in a capture: those in files first, then the controller's, then ZooKeeper's."""
     topic = capture.topics.get(name)
-    directories = (capture.directory(b, name, p) for b in capture.brokers for p in (topic.partitions if topic else ()))
-    files = sorted({d.topic_id for d in directories if d and d.topic_id})
+    files = sorted({directory.topic_id for _, _, directory in logs_of(capture, name) if directory.topic_id})
     caches = [b.cache.topic_ids.get(name) for b in capture.brokers.values() if b.cache and b.id == capture.controller]
     found = [*(i for i in files if topic is None or i != topic.topic_id), *caches, topic.topic_id if topic else None]
     return tuple(dict.fromkeys(identity for identity in found if identity))
@@ -794,13 +754,11 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
         after = evolve(seen, removals=removals)
         yield Waypoint(
             name=name,
-            facts=facts_of(
-                capture, numbering, life, after.open, bare=place in series.bare, strays=series.left is not None
-            ),
+            facts=facts_of(capture, numbering, life, after.open, strays=bool(scope.left)),
             limits=limits(before, after, numbering, known_ids=known),
             without=not_between(before, after, numbering),
             rare=unlikely_between(before, after, numbering),
-            needs=() if place in series.bare else needs(before, after, numbering),
+            needs=needs(before, after, numbering),
             doubt=_unsettled(name, capture, series.topic),
         )
         before = after
@@ -851,15 +809,18 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
             yield f"{doubt}: it was taken while the cluster was at work, and what came a moment later is left open."
     if series.life:
         yield f"The topic was created again: what it was before {series.names[0]} is explained by itself."
-    if series.left is not None:
-        yield "Its logs are still there when this behaviour begins, as the life before has left them."
+    if scope.left:
+        yield (
+            f"Logs of an earlier topic {numbering.name} are there when the behaviour begins; what brokers and the "
+            "controller have of it in memory is left open."
+        )
+    for sign in noticed(series.names, series.captures, scope.lives, series.topic):
+        yield f"Noticed: {sign.text}"
     others = {name for capture in series.captures for name in capture.topics} - {series.topic}
     if others:
         yield "Each topic is explained by itself: what is assumed for one need not be what is assumed for another."
     if unused:
         yield f"Left out: {brokers_in_words(unused)}, without a replica of {numbering.name}."
-    if scope.lists:
-        yield "Of a list of replicas, its brokers and the first of them are compared, not the order of the others."
     if numbering.earlier_epochs:
         yield f"Controller epochs are counted from {numbering.earlier_epochs + 1} on."
     if start is None:
@@ -891,7 +852,7 @@ REAL_CLUSTER = RUNNING_CLUSTER.varied(
         *actions.DELETION,
         *actions.BY_HAND,
         *actions.REASSIGNMENT,
-        reorder_replicas,
+        reassign_to_list,
         *actions.SESSIONS,
     ),
     bounds={"old_creations": 1, "expansions": 1, "failovers": 1, "restarts": 1},

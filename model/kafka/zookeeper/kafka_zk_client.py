@@ -9,7 +9,15 @@ from __future__ import annotations
 from kwalk.model.kafka.actors import ZOOKEEPER
 from kwalk.model.kafka.assignment import created_assignment, first_replicas
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind, EventProgress
-from kwalk.model.kafka.domains import BROKERS, NOTIFICATIONS, PARTITIONS, REPLICATION_FACTOR, Broker
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    CHOSEN_LISTS,
+    NOTIFICATIONS,
+    PARTITIONS,
+    PLANNED_LIVES,
+    REPLICATION_FACTOR,
+    Broker,
+)
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, SESSIONS
 from kwalk.model.kafka.versions.sessions import ZK_FENCING
@@ -92,7 +100,7 @@ def write_topic(cluster: Cluster, topic: int, partition_count: int, topic_id: in
     """
     znode = cluster.zookeeper.topics[topic]
     if REASSIGNMENT:
-        assign_partitions(znode, partition_count)
+        assign_partitions(cluster, znode, partition_count)
     if DELETION and not znode.exists:
         topics_changed(cluster)
     znode.partition_count = partition_count
@@ -102,10 +110,11 @@ def write_topic(cluster: Cluster, topic: int, partition_count: int, topic_id: in
     topic_changed(cluster, topic)
 
 
-def assign_partitions(znode: TopicZnode, partition_count: int) -> None:
+def assign_partitions(cluster: Cluster, znode: TopicZnode, partition_count: int) -> None:
     """Assign replicas to the znode's new partitions as a client does; existing partitions keep theirs.
 
-    A partition that is added gets as many as partition 0 has in the znode, also during a reassignment.
+    A partition that is added gets as many as partition 0 has in the znode, also during a reassignment; where clients
+    choose whole lists, it gets its own.
 
     Kafka: AdminUtils.addPartitions (1.0.0), AdminZkClient.addPartitions: existingAssignmentPartition0.
     """
@@ -114,6 +123,12 @@ def assign_partitions(znode: TopicZnode, partition_count: int) -> None:
     for partition in PARTITIONS:
         if partition >= partition_count:
             znode.assignments[partition] = Assignment()
+            znode.orders[partition] = frozenset()
+        elif partition >= znode.partition_count and CHOSEN_LISTS > 0:
+            for life in PLANNED_LIVES:
+                if znode.incarnation == life:
+                    znode.assignments[partition] = Assignment(cluster.planned[life][partition].replicas)
+                    znode.orders[partition] = cluster.planned[life][partition].order
         elif partition >= znode.partition_count:
             znode.assignments[partition] = created_assignment(partition, first_replicas(partition, count))
 
@@ -130,6 +145,7 @@ def write_topic_from_context(cluster: Cluster, broker: int, topic: int) -> None:
     if REASSIGNMENT:
         for partition in PARTITIONS:
             znode.assignments[partition] = context.assignments[partition]
+            znode.orders[partition] = context.orders[partition]
 
 
 def create_topic(cluster: Cluster, topic: int, partition_count: int, topic_id: int | None) -> None:
@@ -208,7 +224,7 @@ def remove_topic_znode(cluster: Cluster, topic: int) -> None:
     znode = cluster.zookeeper.topics[topic]
     if znode.exists:
         if REASSIGNMENT:
-            assign_partitions(znode, 0)
+            assign_partitions(cluster, znode, 0)
         znode.partition_count = znode.accepted_partitions = 0
         znode.topic_id = znode.first_topic_id = None
         remove_partition_states(cluster, topic)

@@ -7,7 +7,9 @@ has leader, ISR and leader epoch. A *watch* is one-shot: once it has fired, a re
 from __future__ import annotations
 
 from kwalk.model.kafka.domains import (
+    BROKER_PAIRS,
     BROKERS,
+    CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
     INCARNATIONS,
     LEADER_EPOCHS,
@@ -49,6 +51,14 @@ class Assignment:
         return bool(self.adding) or bool(self.removing)
 
 
+@value
+class ReplicaOrder:
+    """A list of replicas that a client chooses: which they are, and their order as in `TopicZnode.orders`."""
+
+    replicas: frozenset[int] = subset(BROKERS)
+    order: frozenset[int] = subset(BROKER_PAIRS)
+
+
 @state
 class PartitionStateZnode:
     """A partition's leader and ISR; no znode while the leader epoch is None.
@@ -73,12 +83,15 @@ class TopicZnode:
     `first_topic_id` is the first id of this incarnation, `accepted_partitions` the number of partitions that clients
     were promised. Where topics are deleted, `has_config` (Kafka: /config/topics/T) says whether the configuration
     exists, and two facts outlive the znode: `was_created` ever, and `deletion_requested` for the last incarnation.
+    Where clients choose whole lists of replicas, `orders` has for each partition the pairs of brokers, as
+    `assignment.pair` numbers them, of which the later one comes first in the list, also during a reassignment.
     """
 
     partition_count: int = number(0, PARTITION_COUNT)
     topic_id: int | None = optional(TOPIC_IDS)
     states: Array[PartitionStateZnode] = array(PARTITIONS, PartitionStateZnode)
     assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    orders: Array[frozenset[int]] = array(PARTITIONS, subset(BROKER_PAIRS), when=CHOSEN_LISTS)
     first_topic_id: int | None = optional(TOPIC_IDS)
     accepted_partitions: int = number(0, PARTITION_COUNT)
     incarnation: int = number(0, INCARNATIONS)

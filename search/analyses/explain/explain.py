@@ -26,7 +26,7 @@ from kwalk.model.language import DomainError, Model, Vector
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.model import ActionInstance
 from kwalk.model.language.series import Clause, Fact, LoggedStep, Series, Waypoint
-from kwalk.search.analyses.explain.kernels import SearchKernel
+from kwalk.search.analyses.explain.kernels import CompilationQueue, SearchKernel
 from kwalk.search.analyses.explain.segment import (
     BudgetSpent,
     EventTiming,
@@ -262,6 +262,7 @@ class ExplainOptions:
         report: Receives progress.
         command: The command line that reproduces the search.
         began: When the time of the budget began, in seconds of the monotonic clock; None for now.
+        queue: What compiles models, also of other searches; None for a queue of its own.
     """
 
     events: int = EVENTS
@@ -270,6 +271,7 @@ class ExplainOptions:
     began: float | None = None
     report: Report = field(default=silent, repr=False)
     command: str = ""
+    queue: CompilationQueue | None = field(default=None, repr=False, eq=False)
 
     @property
     def limits(self) -> Limits:
@@ -379,6 +381,19 @@ class SegmentSearch:
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
 
+@frozen(eq=False)
+class FurthestSegment:
+    """A segment that was reached and not passed: its number, its starts, and the steps to the first of them.
+
+    `way` has the instances of each segment before it, preceded by the index of the initial state; None without any.
+    """
+
+    number: int
+    starts: np.ndarray
+    way: list[tuple[int, ...]] | None
+    not_taken: tuple[LoggedStep, ...]
+
+
 def explain(model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions | None = None) -> Explanation:
     """Search for a behaviour of the model that passes through all waypoints of the series in order.
 
@@ -422,7 +437,13 @@ def explain_widening(
         EngineDisagreement: Plain Python and the kernel give different results in some state.
     """
     refused = None
-    with _reconstruction(narrow[0], None, narrow[1], options) as first:
+    with (
+        CompilationQueue() as queue,
+        _reconstruction(
+            narrow[0], None, narrow[1], options if options.queue else evolve(options, queue=queue)
+        ) as first,
+    ):
+        options = first.options
         if found := first.climb(WIDENING[0]):
             return False, found
         with _reconstruction(wider[0], None, wider[1], options) as second:
@@ -436,7 +457,9 @@ def explain_widening(
                 return False, first.undecided()
             if found := second.exhaust(WIDENING[3]):
                 return True, found
-            return (False, refused) if refused else (True, second.undecided())
+            if refused:
+                return False, refused
+            return (False, first.undecided()) if first.reached > second.reached else (True, second.undecided())
 
 
 @contextmanager
@@ -463,10 +486,12 @@ class TraceReconstruction:
         self.options, self.expanded, self.stopped, self.share = options, 0, "", 1.0
         self.started = time.monotonic() if options.began is None else options.began
         memory = min(MEMORY, int(DEFAULT_SHARE * available_memory())) if options.memory is None else options.memory
-        search_kernel = SearchKernel(model, kernel)
+        search_kernel = SearchKernel(model, kernel, options.queue)
         self.context = SegmentContext(model, search_kernel, series, memory, self._report, self.options.events)
         self.searches: list[SegmentSearch] = []
         self.results: dict[int, set[bytes]] = {}
+        self.furthest: FurthestSegment | None = None
+        """The furthest segment of the searches that were stopped and are forgotten."""
         self.origin = Origin("explain", command=options.command)
 
     @property
@@ -518,6 +543,7 @@ class TraceReconstruction:
     ) -> Explanation | None:
         """Return the behaviour that a search finds before a share of the time is spent."""
         if self.stopped:  # A layer that was interrupted cannot be continued.
+            self.furthest = self._furthest_segment()
             self.searches.clear()
             self.results.clear()
         self.share, self.stopped = share, ""
@@ -610,6 +636,22 @@ class TraceReconstruction:
         """The number of the furthest segment that was reached."""
         return max(search.number for search in self.searches)
 
+    @property
+    def reached(self) -> int:
+        """The number of the furthest segment that was reached by any search."""
+        return self._furthest_segment().number if self.searches or self.furthest else 0
+
+    def _furthest_segment(self) -> FurthestSegment:
+        """Return the furthest segment of all searches: that of the present ones, unless earlier ones came further."""
+        if self.furthest and (not self.searches or self._furthest() <= self.furthest.number):
+            return self.furthest
+        searches = self._searches_of(self._furthest())
+        way, before = None, searches[0].before
+        if before is not None:
+            search, layers, numbers = before
+            way = self._steps_to(search, layers, int(numbers[0]))
+        return FurthestSegment(searches[0].number, searches[0].starts, way, steps_not_taken(searches))
+
     def _searches_of(self, number: int) -> list[SegmentSearch]:
         return [search for search in self.searches if search.number == number]
 
@@ -685,16 +727,12 @@ class TraceReconstruction:
 
     def _ended(self, fit: Fit, how: str) -> Explanation:
         """Return the answer of a search that did not reach the end, with the mismatch."""
-        furthest = self._searches_of(self._furthest())[0]
-        way = None
-        if furthest.before is not None:
-            search, layers, numbers = furthest.before
-            way = self._steps_to(search, layers, int(numbers[0]))
+        furthest = self._furthest_segment()
+        waypoint = self.context.series.waypoints[furthest.number]
         left = NEAR_SECONDS if self.options.seconds is None else self.options.seconds - self.seconds
         seconds = max(min(left * 0.7, NEAR_SECONDS), 0.0)
-        mismatch = find_mismatch(self.context, furthest.waypoint, furthest.number, furthest.starts, seconds)
-        not_taken = steps_not_taken(self._searches_of(furthest.number))
-        return self._answer(fit, how, way, evolve(mismatch, not_taken=not_taken))
+        mismatch = find_mismatch(self.context, waypoint, furthest.number, furthest.starts, seconds)
+        return self._answer(fit, how, furthest.way, evolve(mismatch, not_taken=furthest.not_taken))
 
     def _failure(self, failure: StepFailed) -> Exception:
         search = next(s for s in self.searches if failure.layers in s.tried.values())

@@ -2,7 +2,8 @@
 
 Most series need some hundred states, and plain Python has searched them before a large model is compiled. If a search
 takes longer, another process compiles the model meanwhile, and the search continues with its code: both kernels have
-one layout of packed states. That process ends with the search: a time budget holds for the compilation, too.
+one layout of packed states. That process ends with the searches: a time budget holds for the compilation, too. Searches
+of models that mean the same share the code, and one model is compiled at a time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 
 import numpy as np
 from attrs import frozen
@@ -32,8 +34,9 @@ from kwalk.search.kernel.interpreted import (
     keeps_exceptions,
 )
 from kwalk.search.kernel.interpreter import Visit
+from kwalk.search.kernel.model_digest import meaning_key
 
-COMPILE_AFTER = 2.0
+COMPILE_AFTER = 1.0
 """Seconds of a search after which its model is compiled."""
 CACHED_STATES = 400
 """How many states are cached as objects: the successors of a state are expanded soon."""
@@ -190,19 +193,87 @@ class SegmentFunctions(InterpretedFunctions):
             self._remember(key, vector, state)
 
 
+class CompilationQueue:
+    """Compiles the models of several searches in another process, one after another, those that mean the same once.
+
+    Use it as a context: the process ends with the block.
+    """
+
+    def __init__(self) -> None:
+        self._wanted: dict[str, Model] = {}
+        """The models that wait, and the one that is compiled, by what they mean."""
+        self._answers: dict[str, Compiled | str] = {}
+        self._worker: WorkerProcess | None = None
+
+    def __enter__(self) -> CompilationQueue:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(self, model: Model) -> str:
+        """Compile a model as soon as those asked for before are compiled; return what names it here."""
+        key = meaning_key(model) or f"model {id(model)}"
+        if key not in self._answers:
+            self._wanted.setdefault(key, model)
+        self._start_next()
+        return key
+
+    def answer(self, key: str) -> Compiled | str | None:
+        """Return the code of a model that was asked for, why it cannot be compiled, or None if it is not done."""
+        if self._worker is not None and self._worker.answers.poll():
+            current = next(iter(self._wanted))
+            try:
+                self._answers[current] = self._worker.answer()
+            except EOFError:
+                self._answers[current] = "its process ended"
+            del self._wanted[current]
+            self._end()
+            self._start_next()
+        return self._answers.get(key)
+
+    def _start_next(self) -> None:
+        if self._worker is None and self._wanted:
+            model = next(iter(self._wanted.values()))
+            self._worker = WorkerProcess(None, partial(_compile, model))
+
+    def _end(self) -> None:
+        if self._worker is not None:
+            self._worker.process.terminate()
+            self._worker.process.join()
+            self._worker = None
+
+    def close(self) -> None:
+        """End the process that compiles."""
+        self._wanted.clear()
+        self._end()
+
+
+def _compile(model: Model, send: Callable[[object], None]) -> None:
+    """Compile a model, in a process of its own."""
+    announce_nothing()
+    try:
+        send(compiled_model(model, unoptimized=True))
+    except (KwalkError, InternalError, MemoryError) as error:
+        send(f"{type(error).__name__}: {error}")
+
+
 class SearchKernel:
     """The kernel of a search: given, from the cache, or plain Python until compiled code is there.
 
     Args:
         model: The model.
         kernel: Its kernel, if there is one already.
+        queue: What compiles the model; None for a queue of its own.
     """
 
-    def __init__(self, model: Model, kernel: Kernel | None = None) -> None:
+    def __init__(self, model: Model, kernel: Kernel | None = None, queue: CompilationQueue | None = None) -> None:
         self.model, self.began = model, time.monotonic()
+        self._queue, self._own_queue = queue or CompilationQueue(), queue is None
         self.functions: SegmentFunctions | None = None
         """What executes plain Python; None if the search began with compiled code."""
-        self._compiler: WorkerProcess | None = None
+        self._asked: str | None = None
+        """What names the model in the queue, once it was asked for."""
         kernel = kernel or cached_kernel(model)
         if kernel is None:
             self.functions = SegmentFunctions(model)
@@ -232,7 +303,7 @@ class SearchKernel:
         """What progress says about the kernel."""
         if not self.is_plain:
             return ""
-        return ", in plain Python while the model is compiled" if self._compiler else ", in plain Python"
+        return ", in plain Python while the model is compiled" if self._asked else ", in plain Python"
 
     def ask(self, query: Callable[[], LoopQuery]) -> None:
         """Announce what the next loop computes; compiled code computes everything."""
@@ -248,39 +319,21 @@ class SearchKernel:
         self.kernel.raise_pending()
         if not self.is_plain or self.failure:
             return
-        if self._compiler is None:
+        if self._asked is None:
             if time.monotonic() - self.began >= COMPILE_AFTER:
-                self._compiler = WorkerProcess(None, self._compile)
-        elif self._compiler.answers.poll():
-            self._take_over()
-
-    def _compile(self, send: Callable[[object], None]) -> None:
-        """Compile the model, in a process of its own."""
-        announce_nothing()
-        try:
-            send(compiled_model(self.model, unoptimized=True))
-        except (KwalkError, InternalError, MemoryError) as error:
-            send(f"{type(error).__name__}: {error}")
-
-    def _take_over(self) -> None:
-        assert self._compiler is not None
-        try:
-            answer = self._compiler.answer()
-        except EOFError:
-            answer = "its process ended"
-        self.close()
+                self._asked = self._queue.ask(self.model)
+            return
+        answer = self._queue.answer(self._asked)
         if isinstance(answer, Compiled):
             self.kernel, self.is_plain = kernel_of(self.model, answer), False
             self.compiled_after = time.monotonic() - self.began
-        else:
+        elif answer is not None:
             self.failure = answer
 
     def close(self) -> None:
-        """End the process that compiles."""
-        if self._compiler is not None:
-            self._compiler.process.terminate()
-            self._compiler.process.join()
-            self._compiler = None
+        """End the process that compiles, if it is this search's own."""
+        if self._own_queue:
+            self._queue.close()
 
 
 def instances_of(row: np.ndarray) -> tuple[int, ...]:
@@ -288,4 +341,4 @@ def instances_of(row: np.ndarray) -> tuple[int, ...]:
     return tuple(bit_numbers(row))
 
 
-__all__ = ["LoopQuery", "LoopTask", "SearchKernel", "instances_of"]
+__all__ = ["CompilationQueue", "LoopQuery", "LoopTask", "SearchKernel", "instances_of"]

@@ -1,0 +1,83 @@
+"""Signs of damage that a series of captures shows: what Kafka does not write by itself.
+
+A single capture need not show them: an epoch that is too high, or a leader that is lost without an election, is seen
+beside another capture, or beside what the logs have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from attrs import frozen
+
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.scope import logs_of
+from kwalk.model.kafka.snapshots.untrusted_json import printable
+
+
+@frozen
+class Noticed:
+    """A sign of damage: the place of its capture in the series, and a sentence."""
+
+    place: int
+    text: str
+
+
+def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[int], topic: str) -> tuple[Noticed, ...]:
+    """Return the signs of damage that captures show of a topic, each where it is seen first.
+
+    Args:
+        names: The display names of the captures.
+        captures: The captures, in their order.
+        lives: The number of the topic's life in each.
+        topic: Its name.
+    """
+    found: dict[tuple[str, int], Noticed] = {}
+    for place, capture in enumerate(captures):
+        for kind, partition, text in _epochs(capture, topic):
+            found.setdefault((kind, partition), Noticed(place, f"{printable(names[place], 200)} {text}"))
+    for place, ((before, life), (after, same)) in enumerate(pairwise(zip(captures, lives, strict=True)), start=1):
+        was, now = before.topics.get(topic), after.topics.get(topic)
+        if was and now and life == same:
+            for partition, text in _lost_leaders(was, now):
+                shown, earlier = (printable(names[number], 200) for number in (place, place - 1))
+                sign = Noticed(place, f"{shown} {text} as in {earlier}: Kafka raises it.")
+                found.setdefault(("leader", partition), sign)
+    return tuple(sorted(found.values(), key=lambda one: one.place))
+
+
+def _epochs(capture: Capture, name: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the epochs that are above what ZooKeeper has: what shows them, the partition, and a sentence about it."""
+    topic, label = capture.topics.get(name), topic_label(name)
+    if topic is None:
+        return
+    for partition, state in topic.states.items():
+        if state.controller_epoch > capture.controller_epoch:
+            yield (
+                "controller epoch",
+                partition,
+                f"has the controller epoch {state.controller_epoch} in the state of {label}-{partition}, and "
+                f"/controller_epoch is {capture.controller_epoch}: ZooKeeper has lost writes, or somebody wrote one.",
+            )
+    for broker, partition, log in logs_of(capture, name):
+        present = topic.states.get(partition)
+        last = log.leader_epochs[-1][0] if log.leader_epochs else 0
+        is_of_another = None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
+        if present is not None and last > present.leader_epoch and not is_of_another:
+            yield (
+                "leader epoch",
+                partition,
+                f"has leader epoch {last} in the leader-epoch checkpoint of {label}-{partition} on broker {broker}; "
+                f"ZooKeeper is at {present.leader_epoch}: the log is of an earlier topic, or ZooKeeper lost writes.",
+            )
+
+
+def _lost_leaders(was: Topic, now: Topic) -> Iterator[tuple[int, str]]:
+    """Yield the partitions that have lost their leader under the same leader epoch."""
+    for partition, state in now.states.items():
+        before = was.states.get(partition)
+        was_led = before is not None and before.leader is not None and before.leader_epoch == state.leader_epoch
+        if was_led and state.leader is None:
+            name = f"{topic_label(now.name)}-{partition}"
+            yield partition, f"has no leader of {name} at leader epoch {state.leader_epoch},"
