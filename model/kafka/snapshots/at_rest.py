@@ -34,7 +34,7 @@ from kwalk.model.kafka.snapshots.initial_state import (
     arrange_without_topics,
     infer,
 )
-from kwalk.model.kafka.snapshots.lineage import OWN, LineageCase, Lineages, lineages_of
+from kwalk.model.kafka.snapshots.lineage import OWN, LineageCase, Lineages, in_sync, lineages_of
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
     REAL_CLUSTER,
@@ -230,12 +230,15 @@ class Situations:
         earlier: dict[int, str] = {}
         for b in brokers:
             directory = self.capture.directory(b, topic.name, partition)
-            if directory is not None and is_of_an_earlier_topic(topic, directory):
+            if directory is not None and self.capture.brokers[b].seen and is_of_an_earlier_topic(topic, directory):
                 earlier[b] = (
                     f"it has the topic id {directory.topic_id}, and the topic never had another one than its present "
                     f"{topic.topic_id}: its znode has the data version {topic.version}"
                 )
-        return lineages_of(self.capture, topic, partition, brokers, earlier=earlier)
+        replicas = {*topic.partitions.get(partition, ()), *in_sync(self.capture, topic, partition)}
+        not_seen = {b for b in brokers if b in replicas and not self.capture.brokers[b].seen}
+        unseen = not_seen | offline_replicas(self.capture, topic, partition)
+        return lineages_of(self.capture, topic, partition, brokers, earlier=earlier, unseen=unseen)
 
     def of_broker(self, broker: int) -> Observed:
         """Return the situation of a broker and the controller, without any topic."""

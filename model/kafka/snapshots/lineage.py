@@ -13,7 +13,7 @@ it, unless their beginning has been deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import combinations
 
@@ -202,9 +202,17 @@ class Lineages:
 
 
 def lineages_of(
-    capture: Capture, topic: Topic, partition: int, brokers: Sequence[int], *, earlier: Mapping[int, str]
+    capture: Capture,
+    topic: Topic,
+    partition: int,
+    brokers: Sequence[int],
+    *,
+    earlier: Mapping[int, str],
+    unseen: Collection[int] = (),
 ) -> Lineages:
     """Return the lineages of a partition's logs.
+
+    A log that was not seen is taken for the partition's if its broker is in the ISR; else it may be of any topic.
 
     Args:
         capture: The capture.
@@ -212,11 +220,12 @@ def lineages_of(
         partition: The partition.
         brokers: The brokers of the situation.
         earlier: The brokers whose logs are of an earlier topic of the name, with the fact that shows it.
+        unseen: The replicas whose logs were not seen.
 
     Returns:
         Which logs are related, and which are not.
     """
-    found = ((b, capture.directory(b, topic.name, partition)) for b in brokers)
+    found = ((b, Directory() if b in unseen else capture.directory(b, topic.name, partition)) for b in brokers)
     logs = {b: directory for b, directory in found if directory is not None}
     isr = set(in_sync(capture, topic, partition))
     is_compacted = topic.may_be_compacted
@@ -225,10 +234,7 @@ def lineages_of(
     related |= {
         (a, b)
         for (a, b), one in compared.items()
-        if one.relation is Relation.UNKNOWN
-        and logs[a].topic_id is None
-        and logs[b].topic_id is None
-        and (a in isr) == (b in isr)
+        if one.relation is Relation.UNKNOWN and _is_taken_for_related(a, b, logs, isr, unseen)
     }
     groups = _groups(tuple(logs), related)
     numbers = {b: number for number, group in enumerate(groups) for b in group}
@@ -243,6 +249,18 @@ def lineages_of(
             if other not in foreign:
                 unrelated.setdefault(frozenset((number, other)), fact)
     return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
+
+
+def _is_taken_for_related(
+    a: int, b: int, logs: Mapping[int, Directory], isr: Collection[int], unseen: Collection[int]
+) -> bool:
+    """Whether two logs of which nothing shows a difference are taken for copies of one another.
+
+    So are two ISR members of which one was not seen, and logs without ids that are both in the ISR or both outside.
+    """
+    if a in unseen or b in unseen:
+        return a in isr and b in isr
+    return logs[a].topic_id is None and logs[b].topic_id is None and (a in isr) == (b in isr)
 
 
 def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:

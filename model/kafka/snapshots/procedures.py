@@ -79,11 +79,10 @@ class Catalogue:
                 yield from (self._remove_files(topic, (b,)) for b in live)
                 if len(live) > 1:
                     yield self._remove_files(topic, live)
-            yield from (
-                self._move_directories(topic, b)
-                for b in self.brokers
-                if self._strays(topic, b) or self._apart(topic, b)
-            )
+            moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
+            yield from (self._move_directories(topic, b) for b in moving)
+            if len(moving) > 1:
+                yield self._move_at_once(topic, moving)
 
     def _ids(self, topic: Topic) -> list[str]:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
@@ -232,6 +231,36 @@ class Catalogue:
             after=REST,
             risk=("the broker copies the leader's log; " if others else "")
             + "records in these directories are no longer served; keep the backup as long as they may be needed",
+        )
+
+    def _move_at_once(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
+        """Return the step that moves directories of all brokers away while all are stopped: none can come back."""
+        moved = {b: sorted({*self._strays(topic, b), *self._apart(topic, b)}) for b in brokers}
+        live = [b for b in brokers if self.capture.brokers[b].alive]
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            away = []
+            for broker, partitions in moved.items():
+                number = part.number(broker)
+                own = part.topic.name == topic.name and number is not None and part.partitions[0] in partitions
+                away.append(Move(((f"move_directory_away({number}, 0, 0)",),)) if own else NOTHING)
+            return (*(_stop(part, b) for b in live), *away, *(_start(part, b) for b in brokers))
+
+        label = topic_label(topic.name)
+        names = {b: [shlex.quote(f"{label}-{n}") for n in partitions] for b, partitions in moved.items()}
+        return Procedure(
+            f"move-directories-at-once {label} {' '.join(map(str, brokers))}",
+            f"Stop {brokers_in_words(live)}, then move the directories of topic {label} away, then start them.",
+            self._in_each_part(moves),
+            cost=5,
+            commands=(
+                f"{STOP[0]}   # on each of them",
+                *(f"mv {' '.join(found)} BACKUP   # in LOG_DIR of broker {b}" for b, found in names.items()),
+                f"{START[0]}   # on each of them",
+            ),
+            before=f"the records of topic {label} in these directories are not wanted; {self._others_up(*brokers)}",
+            after=REST,
+            risk="records in these directories are no longer served; keep the backup as long as they may be needed",
         )
 
     def _apart(self, topic: Topic, broker: int) -> list[int]:
