@@ -80,7 +80,9 @@ class Catalogue:
                 if len(live) > 1:
                     yield self._remove_files(topic, live)
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
-            yield from (self._move_directories(topic, b) for b in moving)
+            begins_empty = any(part.topic.name == topic.name and not part.choice.keeps for part in self.parts)
+            if len(moving) == 1 or not begins_empty:  # else no broker has a log to copy, and others' logs come back
+                yield from (self._move_directories(topic, b) for b in moving)
             if len(moving) > 1:
                 yield self._move_at_once(topic, moving)
 
