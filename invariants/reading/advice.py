@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, sent_id
+from kwalk.model.kafka.snapshots.diagnosis import brokers, fetches_by_topic_id, listed, sent_id
 from kwalk.model.kafka.snapshots.lineage import Choice, Lineages
 from kwalk.model.language.inspection import FindingKind, Observation
 
@@ -112,6 +112,8 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
+        if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
+            made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))

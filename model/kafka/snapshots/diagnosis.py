@@ -9,11 +9,14 @@ is wrong with a cluster is said by `kwalk.invariants.reading`, not here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from attrs import field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.untrusted_json import printable
+from kwalk.model.kafka.versions import flags_of
+from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, FIRST_LEADER_AND_ISR_ASSIGNS_ID
 
 MOST = 8
 """A longer list is cut."""
@@ -158,9 +161,16 @@ def is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
     return directory.topic_id not in (None, topic.topic_id)
 
 
+@cache
 def assigns_ids_at_once(version: str) -> bool:
     """Whether a log has its topic id from its creation on, and a process checks the first request it gets (3.0)."""
-    return tuple(int(part) for part in version.split(".")[:2]) >= (3, 0)
+    return bool(flags_of(version)[FIRST_LEADER_AND_ISR_ASSIGNS_ID.name])
+
+
+@cache
+def fetches_by_topic_id(version: str) -> bool:
+    """Whether a fetch names the topic by its id (KIP-516, 3.1)."""
+    return bool(flags_of(version)[FETCH_BY_TOPIC_ID.name])
 
 
 def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
