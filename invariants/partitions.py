@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.assignment import first_replica
-from kwalk.model.kafka.broker.partition import can_fetch, sends_id_of
+from kwalk.model.kafka.broker.partition import can_fetch
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
@@ -82,7 +82,11 @@ def leader_answers_fetches_by_id(cluster: Cluster, broker: Broker, topic: Topic,
     replica = cluster.replica_of(broker, topic, partition)
     premise(bool(FETCH_BY_TOPIC_ID) and cluster.is_up(broker) and replica.is_leader and replica.topic_id is not None)
     premise(cluster.zookeeper.topics[topic].exists)
-    return sends_id_of(cluster, replica, topic)
+    return all(
+        cluster.zookeeper.controller != other
+        or cluster.controller_of(other).topics[topic].topic_id in (None, replica.topic_id)
+        for other in BROKERS
+    )
 
 
 @when_quiescent(

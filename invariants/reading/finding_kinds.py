@@ -167,9 +167,7 @@ OFFLINE_LOG = FindingKind(
     now="the replica serves nothing; where it is the only one in the ISR, clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
     way_out="repair the disk, with the logs that it had, and restart the broker",
-    log="server.log, ERROR: Stopping serving logs in dir … (KafkaStorageException, KAFKA_STORAGE_ERROR)",
     cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
-    grep=("grep 'Stopping serving logs in dir' logs/server.log*",),
 )
 ANOTHER_ID = FindingKind(
     "replica-under-another-broker-id",
@@ -180,7 +178,6 @@ ANOTHER_ID = FindingKind(
     later="it lasts until a broker with the replica's id and log starts",
     way_out="if the disk is the same, give the broker its earlier id again (broker.id, meta.properties); do not remove "
     "the directory",
-    log="server.log of the broker: Configured broker.id … doesn't match stored broker.id … in meta.properties; or none",
     cause="a broker has got another id with the same disk: a lost meta.properties, a container under a new host name",
 )
 EMPTY_ISR = FindingKind(
@@ -192,9 +189,7 @@ EMPTY_ISR = FindingKind(
     later="no broker that starts ends it, as none is in the ISR",
     way_out="an unclean election, or a state znode that names the replica with the most records: records that it lacks "
     "are lost; compare the logs first",
-    log="state-change.log: Failed to elect leader for partition … under strategy OfflinePartitionLeaderElection…",
     cause="the state znode was written by hand, or the last ISR member's disk failed while unclean elections are off",
-    grep=("grep 'Failed to elect leader for partition' logs/state-change.log* logs/controller.log*",),
 )
 DIVERGED = FindingKind(
     "replicas-diverged",

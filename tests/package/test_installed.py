@@ -46,7 +46,7 @@ def commands(reference):
         "hunt": ((reference,), VIOLATED, "not_too_many()  in 4 steps"),
         "audit": ((reference.replace(":LIGHTS", ":FUSE_FIX"),), HOLDS, "closes"),
         "mutate": ((reference, "--variant", "fuse"), None, "killed"),
-        "collect": (("--script",), HOLDS, "kwalk log directories 1"),
+        "collect": (("--script",), HOLDS, "kwalk log directories 2"),
         "inspect": (("one.json", "--scenario", reference), REFUSED, ""),  # it says that the scenario reads no snapshots
         "recover": (("one.json", "--scenario", reference), REFUSED, ""),  # likewise
         "explain": ((*snapshots, "--scenario", reference), HOLDS, ""),

@@ -31,8 +31,6 @@ ERROR [Broker id=1] Topic Id in memory: hbc does not match the topic Id for part
 ERROR [Broker id=1] Topic ID in memory: vuj7 does not match the topic ID for partition t-0 received: xorn1.
 DEBUG [Partition t-0 broker=3] Failed to update ISR to … since we sent an old leader epoch. Giving up.
 INFO [Topic Deletion Manager 1] Halted deletion of topics t due to offline replicas
-kafka.common.StateChangeFailedException: Failed to elect leader for partition t-0 under strategy Offline…(false)
-WARN [ReplicaManager broker=2] Stopping serving logs in dir /data/logs-2
 ERROR Partition t-2 should be in one of NonExistentPartition states before moving to NewPartition state.
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""

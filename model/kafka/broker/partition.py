@@ -64,21 +64,15 @@ def can_fetch(cluster: Cluster, follower: int, topic: int, partition: int) -> bo
 def is_fetch_resolved(cluster: Cluster, follower: Replica, topic: int) -> bool:
     """Whether leaders resolve the topic id of the follower's fetch; a session that lasts has been resolved before.
 
+    Metadata caches are taken to have the id of the controller's context, which it sends in UpdateMetadata.
+
     Kafka: KafkaApis.handleFetchRequest: metadataCache.topicIdsToNames; FetchSession.maybeResolveUnknownName.
     """
     if not FETCH_SESSIONS_END or not FETCH_BY_TOPIC_ID or follower.topic_id is None:
         return True
-    return sends_id_of(cluster, follower, topic)
-
-
-def sends_id_of(cluster: Cluster, replica: Replica, topic: int) -> bool:
-    """Whether the controller, if there is one, sends the topic id of a replica's log.
-
-    Metadata caches are taken to have the id of the controller's context, which it sends in UpdateMetadata.
-    """
     return all(
         cluster.zookeeper.controller != broker
-        or cluster.controller_of(broker).topics[topic].topic_id == replica.topic_id
+        or cluster.controller_of(broker).topics[topic].topic_id == follower.topic_id
         for broker in BROKERS
     )
 
