@@ -139,7 +139,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         describe=describe,
         notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture)),
         carried_out=carried_out(capture.version, found),
-        premise=_premise(parts),
+        premise=_premise(parts) or _of_unseen_disks(capture, parts),
         keeps="safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,",
         left_out=left,
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
@@ -150,6 +150,19 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
     return next((part.choice.premise for part in parts if part.choice.premise), "")
+
+
+def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
+    """Return the condition that the disks of ISR members have their logs, where no other member lives."""
+    known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
+    members = [[(b, one) for b, one in brokers if one.in_isr] for brokers in known]
+    dead = {b for isr in members if not any(one.alive for _, one in isr) for b, one in isr if not one.offline}
+    unseen = sorted(b for b in dead if not capture.brokers[b].seen)
+    if not unseen:
+        return ""
+    return (
+        f"if the log directories of broker {listed([str(b) for b in unseen])}, which the snapshot lacks, have its logs"
+    )
 
 
 def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionGroup]) -> Iterator[Problem]:
@@ -170,13 +183,15 @@ def _with_losses(first: Problem) -> Iterator[Problem]:
     """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost."""
     lossy = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
     if any(one.name.startswith(LOSSY) for one in first.procedures):
+        kept = tuple(one for one in first.procedures if not one.name.startswith(START_BROKER))  # they cannot save them
         worlds = tuple(
             evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in lossy))
             for world in first.worlds
         )
         premise = "if acknowledged records may be lost"
         keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
-        yield evolve(first, worlds=worlds, what_ifs=(), notes=(), premise=premise, is_last_resort=True, keeps=keeps)
+        left = evolve(first, worlds=worlds, procedures=kept, what_ifs=(), notes=())
+        yield evolve(left, premise=premise, is_last_resort=True, keeps=keeps)
 
 
 def _for_good(first: Problem) -> Iterator[Problem]:

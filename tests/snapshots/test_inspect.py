@@ -275,6 +275,9 @@ def broker_has_another_id(capture: Capture) -> None:
     """The only replica's broker is gone, and a broker with another id has its log."""
     topic(capture)["znode"]["partitions"]["0"] = [4]
     state(capture).update(leader=-1, isr=[4])
+    topic(capture)["znode"]["partitions"]["1"] = [1, 3]
+    leads(capture, 1, 1, [1, 3])
+    del capture["brokers"]["2"]["dirs"]["t-1"]
     for broker in (1, 3):
         del capture["brokers"][str(broker)]["dirs"]["t-0"]
 

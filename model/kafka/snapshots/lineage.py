@@ -225,9 +225,12 @@ def lineages_of(
     Returns:
         Which logs are related, and which are not.
     """
-    found = ((b, Directory() if b in unseen else capture.directory(b, topic.name, partition)) for b in brokers)
-    logs = {b: directory for b, directory in found if directory is not None}
     isr = set(in_sync(capture, topic, partition))
+    assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen}
+    found = ((b, assumed.get(b) or capture.directory(b, topic.name, partition)) for b in brokers)
+    logs = {b: directory for b, directory in found if directory is not None}
+    if any(_is_outdated(topic, partition, logs.get(b, Directory(leader_epochs=()))) for b in isr if b not in unseen):
+        isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     related = {pair for pair, one in compared.items() if one.relation not in (Relation.UNRELATED, Relation.UNKNOWN)}
@@ -261,6 +264,19 @@ def _is_taken_for_related(
     if a in unseen or b in unseen:
         return a in isr and b in isr
     return logs[a].topic_id is None and logs[b].topic_id is None and (a in isr) == (b in isr)
+
+
+def _is_outdated(topic: Topic, partition: int, log: Directory | None) -> bool:
+    """Whether a log cannot be that of the only ISR member: it lacks the leader epoch under which that one led last.
+
+    A broker that begins a leader epoch writes it to its checkpoint; the controller that found it gone has raised it.
+
+    Kafka: Partition.makeLeader: maybeAssignEpochStartOffset.
+    """
+    state = topic.states.get(partition)
+    if state is None or state.leader is not None or len(state.isr) != 1 or log is None or log.leader_epochs is None:
+        return False
+    return all(epoch < state.leader_epoch - 1 for epoch, _ in log.leader_epochs)
 
 
 def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
@@ -349,18 +365,21 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
 def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the running brokers whose disk may be that of a replica that is gone, which they name.
 
-    A broker that has got another id finds the logs of its old id on its disk. It is no replica of them, and of the old
-    id neither a registration nor a directory is seen. A log of another topic id is no such log.
+    A broker that has got another id finds the logs of its old id on its disk. It has no replica of its own yet, and of
+    the old id neither a registration nor a disk is seen. A log of another topic id is no such log, nor is one that
+    lacks the leader epoch under which the old id led last.
     """
     found: dict[int, int] = {}
+    used = {b for one in capture.topics.values() for replicas in one.partitions.values() for b in replicas}
     for old in topic.partitions.get(partition, ()):
         gone = capture.brokers[old]
-        for broker in capture.brokers.values() if not gone.alive and not (gone.seen and gone.directories) else ():
+        for broker in capture.brokers.values() if not gone.alive and not gone.seen else ():
             log = capture.directory(broker.id, topic.name, partition)
             is_foreign = (
                 log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
             )
-            is_stray = broker.alive and broker.seen and broker.id not in topic.partitions[partition]
+            is_stray = broker.alive and broker.seen and broker.id not in used
+            is_stray = is_stray and not _is_outdated(topic, partition, log)
             if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
                 found[broker.id] = old
     return found

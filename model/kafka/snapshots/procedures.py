@@ -146,9 +146,18 @@ class Catalogue:
             self._in_each_part(moves),
             cost=1,
             commands=START,
-            before=f"its disks are in order; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
+            before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
             after=REST,
             risk="none for the other brokers",
+        )
+
+    def _disk(self, broker: int) -> str:
+        """Return what must be true of the disk of a broker that starts."""
+        if self.capture.brokers[broker].seen:
+            return "its disks are as the snapshot shows them"
+        return (
+            f"the log directories of broker {broker}, which the snapshot does not show, have its logs (ls LOG_DIR); "
+            "with empty ones it must not start: it would lead, and the other replicas would lose their records"
         )
 
     def _restart(self, brokers: Sequence[int]) -> Procedure:
@@ -335,8 +344,7 @@ class Catalogue:
             f"elect-unclean {label}",
             f"Elect leaders of topic {label} that are not in the ISR.",
             self._in_each_part(moves),
-            cost=20,
-            late=True,
+            cost=10,
             commands=tuple(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(numbers)),
             before="no broker of the ISR can be brought back",
             after=REST,
