@@ -17,6 +17,7 @@ from kwalk.invariants.reading.finding_kinds import (
     NO_BROKER_IS_CONTROLLER,
     NO_CONTROLLER,
     NOT_JUDGED,
+    OFFLINE_LOG,
     PARTITION_LOST,
     UNREGISTERED,
 )
@@ -142,7 +143,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         premise=_premise(parts) or _of_unseen_disks(capture, parts),
         keeps="safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,",
         left_out=left,
-        uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
+        uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _is_left(kind, parts)),
     )
     others = (*_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
     return evolve(first, alternatives=others)
@@ -150,6 +151,14 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
     return next((part.choice.premise for part in parts if part.choice.premise), "")
+
+
+def _is_left(kind: FindingKind, parts: Iterable[ClusterPart]) -> bool:
+    """Whether a kind is about replicas on failed disks beside a live ISR: no claim is violated while they are away."""
+    known = (part.observed.situation.brokers for part in parts)
+    return kind.name == OFFLINE_LOG.name and any(
+        any(one.offline for one in brokers) and any(one.in_isr and one.alive for one in brokers) for brokers in known
+    )
 
 
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:

@@ -16,7 +16,8 @@ from kwalk.model.language import Model
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.recovery import Recovery, foresee, plan_recovery
-from tests.snapshots.captured import FILES
+from tests.snapshots import test_inspect as damages
+from tests.snapshots.captured import FILES, changed
 
 FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
@@ -215,6 +216,16 @@ def test_an_empty_isr_has_no_safe_plan_and_what_is_left_says_what_it_loses() -> 
 def test_what_plans_do_not_cover_is_not_said_to_repair_itself(capsys) -> None:
     assert main(["recover", str(CLUSTERS["kraft-controller-in-controller"])]) == 12
     assert "NO PLAN" in capsys.readouterr().out
+
+
+def test_a_failed_disk_beside_a_full_isr_does_not_repair_itself(tmp_path, capsys) -> None:
+    def change(capture: dict) -> None:
+        damages.settled(capture)
+        damages.disk_has_failed(capture)
+
+    (tmp_path / "cluster.json").write_bytes(changed(change))
+    assert main(["recover", str(tmp_path / "cluster.json")]) == 12
+    assert "WAIT" not in capsys.readouterr().out
 
 
 def test_the_start_of_a_broker_that_is_down_is_foreseen() -> None:

@@ -237,8 +237,10 @@ class Situations:
                 )
         replicas = {*topic.partitions.get(partition, ()), *in_sync(self.capture, topic, partition)}
         not_seen = {b for b in brokers if b in replicas and not self.capture.brokers[b].seen}
-        unseen = not_seen | offline_replicas(self.capture, topic, partition)
-        return lineages_of(self.capture, topic, partition, brokers, earlier=earlier, unseen=unseen)
+        failed = offline_replicas(self.capture, topic, partition)
+        return lineages_of(
+            self.capture, topic, partition, brokers, earlier=earlier, unseen=not_seen - failed, failed=failed
+        )
 
     def of_broker(self, broker: int) -> Observed:
         """Return the situation of a broker and the controller, without any topic."""

@@ -209,10 +209,12 @@ def lineages_of(
     *,
     earlier: Mapping[int, str],
     unseen: Collection[int] = (),
+    failed: Collection[int] = (),
 ) -> Lineages:
     """Return the lineages of a partition's logs.
 
-    A log that was not seen is taken for the partition's if its broker is in the ISR; else it may be of any topic.
+    A log that was not seen is taken for the partition's if its broker is in the ISR, or if it is on a disk that has
+    failed; else it may be of any topic.
 
     Args:
         capture: The capture.
@@ -221,15 +223,17 @@ def lineages_of(
         brokers: The brokers of the situation.
         earlier: The brokers whose logs are of an earlier topic of the name, with the fact that shows it.
         unseen: The replicas whose logs were not seen.
+        failed: The replicas whose logs are on disks that have failed.
 
     Returns:
         Which logs are related, and which are not.
     """
     isr = set(in_sync(capture, topic, partition))
-    assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen}
+    assumed = {b: Directory(topic.topic_id if b in isr or b in failed else None) for b in (*unseen, *failed)}
     found = ((b, assumed.get(b) or capture.directory(b, topic.name, partition)) for b in brokers)
     logs = {b: directory for b, directory in found if directory is not None}
-    if any(_is_outdated(topic, partition, logs.get(b, Directory(leader_epochs=()))) for b in isr if b not in unseen):
+    lacking = Directory(leader_epochs=())
+    if any(_is_outdated(topic, partition, logs.get(b, lacking)) for b in isr - assumed.keys()):
         isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
@@ -237,7 +241,7 @@ def lineages_of(
     related |= {
         (a, b)
         for (a, b), one in compared.items()
-        if one.relation is Relation.UNKNOWN and _is_taken_for_related(a, b, logs, isr, unseen)
+        if one.relation is Relation.UNKNOWN and _is_taken_for_related(a, b, logs, {*isr, *failed}, assumed)
     }
     groups = _groups(tuple(logs), related)
     numbers = {b: number for number, group in enumerate(groups) for b in group}

@@ -282,6 +282,7 @@ class Catalogue:
             if part.topic.name == topic.name and part.lineages.group_of(broker) is not None
             for number in part.partitions
             if broker in topic.partitions.get(number, ()) and broker not in part.choice.keeps
+            if _serving(part, broker) is not None
         ]
 
     def _others_up(self, *brokers: int) -> str:
@@ -441,7 +442,7 @@ class Catalogue:
             f"remove-deletion-request {label}",
             f"Remove the deletion request of topic {label}.",
             self._in_each_part(moves),
-            cost=8,
+            cost=15,
             commands=(f"zkCli.sh -server ZK delete {path}", f"# or: bin/zookeeper-shell.sh ZK delete {path}"),
             before="the topic shall not be deleted any more",
             after=REST,
