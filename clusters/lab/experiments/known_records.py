@@ -198,6 +198,10 @@ def wrong_records(
     later = [one for one in ledger.acknowledged if one.origin == AFTER]
     wanted = [*(() if may_lose else kept.records), *later]
     found: list[str] = []
+    if may_lose:
+        had = {one.partition for one in kept.records}
+        has = {one.partition for one in records_left(kept, logs, members)}
+        found += [f"{ledger.topic}-{number}: all acknowledged records are lost" for number in sorted(had - has)]
     for partition, isr in sorted(members.items()):
         for broker in isr:
             log = logs.get(broker, {}).get(partition)
@@ -218,6 +222,13 @@ def wrong_records(
             if offset is not None:
                 found.append(f"{where}: differs from broker {isr[0]} at offset {offset}")
     return found
+
+
+def records_left(kept: Kept, logs: Logs, members: Mapping[int, Sequence[int]]) -> list[Acknowledged]:
+    """Return which of the records that were to be kept the first ISR member of their partition has."""
+    leaders = {number: logs.get(isr[0], {}).get(number, {}) for number, isr in members.items() if isr}
+    places = ((one, leaders.get(one.partition, {}).get(one.offset)) for one in kept.records)
+    return [one for one, entry in places if entry is not None and entry.value == one.value]
 
 
 def lost_copies(kept: Kept, logs: Logs, backups: Iterable[tuple[int, Log]]) -> list[str]:

@@ -30,6 +30,7 @@ from kwalk.clusters.lab.experiments.known_records import (
     logs_on_disks,
     lost_copies,
     members_of,
+    records_left,
     seen_damage,
     what_to_keep,
     wrong_records,
@@ -209,7 +210,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
         found = _diagnosis(scene, when)
         refused = _served(scene, AFTER)
         wrong = [*refused, *_damage_now(scene), *_wrong_bytes(scene, kept, case, may_lose=premise == WITH_LOSSES)]
-        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong}
+        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
         damage += found.damage
         bad += wrong
     scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
@@ -222,6 +223,13 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
 
 def _kept(scene: Scene, case: _Case, premise: str) -> Kept:
     return what_to_keep(scene.ledger, logs_on_disks(scene.lab, scene.topic), case.kept(premise))
+
+
+def _left(scene: Scene, kept: Kept) -> str:
+    """Return how many of the records that were to be kept the leaders have."""
+    members = members_of(scene.lab.states(scene.topic))
+    left = records_left(kept, logs_on_disks(scene.lab, scene.topic), members)
+    return f"{len(left)} of {len(kept.records)} acknowledged records"
 
 
 def _wrong_bytes(scene: Scene, kept: Kept, case: _Case, *, may_lose: bool) -> list[str]:
