@@ -40,12 +40,14 @@ class Scene:
         this: The round.
         ledger: What was written.
         gone: Brokers that are not started again, but by a plan.
+        others: What was written to healthy topics.
     """
 
     lab: Lab
     this: ExperimentRound
     ledger: Ledger
     gone: set[int] = field(factory=set)
+    others: list[Ledger] = field(factory=list)
 
     @property
     def topic(self) -> str:
@@ -342,8 +344,11 @@ def empty_isr(scene: Scene) -> None:
     scene.start(2, 3)
 
 
-def wiped_leader(scene: Scene) -> None:
-    """Lose the disk of the only ISR member; the other replicas have all but the last records."""
+def wiped_leader(scene: Scene, *, is_seen: bool = True) -> None:
+    """Lose the disk of the only ISR member; the other replicas have all but the last records.
+
+    If it is not seen, the whole log directory is gone, so that no snapshot has it.
+    """
     scene.create({0: [1, 2, 3]})
     scene.write(FIRST)
     scene.lab.move_controller(2)
@@ -352,13 +357,14 @@ def wiped_leader(scene: Scene) -> None:
     scene.write(FIRST)
     scene.lab.kill(1)
     wait_until(lambda: not scene.lab.zk.children("/brokers/ids"), 60)
-    shutil.rmtree(scene.lab.brokers[1].data / f"{scene.topic}-0")
+    disk = scene.lab.brokers[1].data
+    shutil.rmtree(disk / f"{scene.topic}-0" if is_seen else disk)
     scene.lab.note("the disk of broker 1 is empty")
     scene.start(2, 3)
 
 
-def another_broker_id(scene: Scene, *, replicas: list[int]) -> None:
-    """Start broker 3 with its disk under the id 4."""
+def another_broker_id(scene: Scene, *, replicas: list[int], is_used: bool = False) -> None:
+    """Start broker 3 with its disk under the id 4; if that is used, another topic has its only replica there."""
     lab = scene.lab
     scene.create({0: replicas})
     scene.write(FIRST)
@@ -369,6 +375,12 @@ def another_broker_id(scene: Scene, *, replicas: list[int]) -> None:
         (root / IDENTITY).unlink()
     scene.start(4)
     scene.gone.add(3)
+    if is_used:
+        lab.admin(milliseconds=8000).create_topic("later", {0: [4]})
+        lab.wait_for_leaders("later")
+        scene.others.append(Ledger("later"))
+        scene.others[0].write(lab, FIRST)
+        rest(lab)
 
 
 def failed_disk(scene: Scene, *, replicas: list[int]) -> None:

@@ -208,7 +208,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
         if when == "after a rolling restart":
             _roll(scene)
         found = _diagnosis(scene, when)
-        refused = _served(scene, AFTER)
+        refused = [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
         wrong = [*refused, *_damage_now(scene), *_wrong_bytes(scene, kept, case, may_lose=premise == WITH_LOSSES)]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
         damage += found.damage
@@ -462,6 +462,13 @@ OF_TOPICS = (
         releases=("2.8.2",),
     ),
     _experiment(
+        "stale-log-of-the-only-replica",
+        "A topic is deleted and created again while the broker of its only replica is down, which comes back",
+        _Case(partial(damages.stale_log, assignment={0: [3]})),
+        STRAY,
+        options=DEAD,
+    ),
+    _experiment(
         "diverged",
         "A broker with the log of an earlier topic joins the ISR, as partition.metadata was removed",
         _Case(
@@ -548,6 +555,19 @@ OF_REPLICAS = (
         _Case(damages.wiped_leader, is_planned=False),
         DOWN,
         options=DEAD,
+    ),
+    _experiment(
+        "wiped-leader-unseen",
+        "The same, and the snapshot does not have the disk",
+        _Case(partial(damages.wiped_leader, is_seen=False), is_planned=False),
+        DOWN,
+        options=DEAD,
+    ),
+    _experiment(
+        "another-broker-id-in-use",
+        "A broker gets another id with its disk, and a topic has its only replica under that id",
+        _Case(partial(damages.another_broker_id, replicas=[3], is_used=True)),
+        DOWN,
     ),
     *(
         _experiment(
