@@ -86,6 +86,12 @@ class Scene:
         self.lab.delete_controller()
         rest(self.lab)
 
+    def erase_id(self) -> None:
+        """Write the topic's znode without an id, as an old client does."""
+        content = {name: value for name, value in (self.lab.topic(self.topic) or {}).items() if name != "topic_id"}
+        self.lab.zk.do(set_data(f"/brokers/topics/{self.topic}", json.dumps(content).encode()))
+        self.lab.note("the topic's id is erased")
+
     def write_state(self, partition: int, **changes: object) -> None:
         """Write fields of a partition's state by hand."""
         state = {**self.lab.states(self.topic)[partition], **changes}
@@ -160,8 +166,7 @@ def minted_while_down(scene: Scene) -> None:
     scene.write(FIRST)
     lab.move_controller(1)
     scene.stop(3)
-    lab.zk.do(lab.topic_id_write(scene.topic, None))
-    lab.note("the topic's id is erased")
+    scene.erase_id()
     lab.delete_controller()
     rest(lab)
 
@@ -172,7 +177,7 @@ def written_back(scene: Scene) -> None:
     scene.create()
     first = (lab.topic(topic) or {})["topic_id"]
     scene.write(FIRST)
-    lab.zk.do(lab.topic_id_write(topic, None))
+    scene.erase_id()
     lab.delete_controller()
     rest(lab)
     lab.zk.do(lab.topic_id_write(topic, first))
@@ -360,6 +365,25 @@ def wiped_leader(scene: Scene, *, is_seen: bool = True) -> None:
     disk = scene.lab.brokers[1].data
     shutil.rmtree(disk / f"{scene.topic}-0" if is_seen else disk)
     scene.lab.note("the disk of broker 1 is empty")
+    scene.start(2, 3)
+
+
+def restored_leader(scene: Scene) -> None:
+    """Bring an old copy of its log to the only ISR member; the other replicas have all records."""
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    lab, log = scene.lab, scene.lab.brokers[1].data / f"{scene.topic}-0"
+    copy = lab.folder / "copy"
+    shutil.copytree(log, copy)
+    scene.write(FIRST)
+    lab.move_controller(2)
+    scene.stop(3)
+    scene.stop(2)
+    lab.kill(1)
+    wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
+    shutil.rmtree(log)
+    shutil.move(copy, log)
+    lab.note("broker 1 has an old copy of its log")
     scene.start(2, 3)
 
 

@@ -179,7 +179,8 @@ def _is_right(case: _Case, found: _Diagnosis, release: str) -> bool:
 def _covers_nothing(recovery: Recovery) -> bool:
     """Whether something is wrong that plans do not cover, and nothing else is."""
     problem = recovery.problem
-    return recovery.healthy and bool(not problem.worlds or problem.uncovered or problem.left_out)
+    is_damaged = problem.inspection.exit_code != 0
+    return recovery.healthy and is_damaged and bool(not problem.worlds or problem.uncovered or problem.left_out)
 
 
 def _in_words(recovery: Recovery) -> str:
@@ -560,6 +561,13 @@ OF_REPLICAS = (
         "wiped-leader-unseen",
         "The same, and the snapshot does not have the disk",
         _Case(partial(damages.wiped_leader, is_seen=False), is_planned=False),
+        DOWN,
+        options=DEAD,
+    ),
+    _experiment(
+        "restored-leader",
+        "The only member of an ISR has an old copy of its log; the other replicas have all records",
+        _Case(damages.restored_leader, is_planned=False),
         DOWN,
         options=DEAD,
     ),
