@@ -209,7 +209,9 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
         if when == "after a rolling restart":
             _roll(scene)
         found = _diagnosis(scene, when)
-        refused = [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
+        stays = case.deletes and when == "after the plan" and lab.topic(scene.topic) is not None
+        refused = [f"{scene.topic} is not deleted"] if stays else []
+        refused += [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
         wrong = [*refused, *_damage_now(scene), *_wrong_bytes(scene, kept, case, may_lose=premise == WITH_LOSSES)]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
         damage += found.damage
