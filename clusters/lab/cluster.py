@@ -458,12 +458,12 @@ class Lab:
                 _failed(root).rename(root)
                 self.note(f"broker {number}: {root.name} is repaired")
 
-    def renumber(self, number: int, wanted: int) -> None:
+    def renumber(self, number: int, new: int) -> None:
         """Give a stopped broker another id in its configuration; a broker that had it before is no longer known."""
         broker = self.brokers.pop(number)
-        broker.id = wanted
-        self.brokers[wanted] = broker
-        self.note(f"broker {number} is to be broker {wanted}")
+        broker.id = new
+        self.brokers[new] = broker
+        self.note(f"broker {number} is to be broker {new}")
 
     # ZooKeeper.
 

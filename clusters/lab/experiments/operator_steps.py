@@ -105,15 +105,15 @@ def move_away(broker: LabBroker, path: Path) -> None:
     shutil.move(path, place / path.name)
 
 
-def _set_broker_id(lab: Lab, number: int, wanted: int) -> None:
+def _set_broker_id(lab: Lab, number: int, new: int) -> None:
     """Stop a broker, write another id into its configuration and its meta.properties, and start it."""
     if lab.brokers[number].runs:
         lab.stop(number)
-    lab.renumber(number, wanted)
-    for root in lab.brokers[wanted].roots:
+    lab.renumber(number, new)
+    for root in lab.brokers[new].roots:
         path = root / IDENTITY
-        path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={wanted}", path.read_text()))
-    lab.start(wanted)
+        path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
+    lab.start(new)
 
 
 def _write(lab: Lab, words: list[str]) -> None:

@@ -172,8 +172,8 @@ def _recovered(lab: Lab, this: ExperimentRound, case: _Case) -> RoundOutcome:
     return _without_repair(scene, case, details, has_plan=bool(answers))
 
 
-def _is_right(case: _Case, found: _Diagnosis, release: str) -> bool:
-    return release not in case.kinds or set(found.damage) == set(case.kinds[release])
+def _is_right(case: _Case, diagnosis: _Diagnosis, release: str) -> bool:
+    return release not in case.kinds or set(diagnosis.damage) == set(case.kinds[release])
 
 
 def _covers_nothing(recovery: Recovery) -> bool:
