@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -155,6 +155,11 @@ class AdminRequests:
         named = array([string(topic) + array(map(int32, partitions))])
         return self._ask(Api.ELECT_LEADERS, 1, int8(0) + named + int32(self.milliseconds), _elected)
 
+    def elect_unclean(self, topic: str, *partitions: int) -> AdminAnswer:
+        """Elect leaders that are not in the ISR, where no ISR member lives."""
+        named = array([string(topic) + array(map(int32, partitions))])
+        return self._ask(Api.ELECT_LEADERS, 1, int8(1) + named + int32(self.milliseconds), _elected)
+
     def configure_brokers(self, changes: Mapping[str, str | None]) -> AdminAnswer:
         """Change the dynamic configuration of all brokers (`kafka-configs.sh --entity-default`); None deletes."""
         each = (
@@ -266,9 +271,14 @@ def record_batch(value: bytes, milliseconds: int, key: bytes | None = None) -> b
 
 def record_values(content: bytes) -> Iterable[bytes]:
     """Yield the values of the records in uncompressed batches; an incomplete batch at the end is skipped."""
+    return (value for _, value in records_in(content))
+
+
+def records_in(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the offsets and the values of the records in uncompressed batches, as `record_values` does."""
     reader = Reader(content)
     while len(content) - reader.at >= 61:
-        reader.int64()
+        base = reader.int64()
         size = reader.int32()
         if size > len(content) - reader.at:
             return
@@ -277,10 +287,11 @@ def record_values(content: bytes) -> Iterable[bytes]:
         for _ in range(batch.int32()):
             record = Reader(batch.take(_signed(batch)))
             record.take(1)
-            _signed(record), _signed(record)
+            _signed(record)
+            offset = base + _signed(record)
             key = _signed(record)
             record.take(max(key, 0))
-            yield record.take(max(_signed(record), 0))
+            yield offset, record.take(max(_signed(record), 0))
 
 
 def _signed(reader: Reader) -> int:

@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -91,6 +91,7 @@ class LabOptions:
         own_settings: Settings of single brokers, by id.
         proxied: Whether proxies stand before each broker's listener for brokers, and its connection to ZooKeeper.
         heap: The heap of a broker in MiB.
+        directories: How many log directories each broker has.
     """
 
     release: str = "3.9.0"
@@ -100,6 +101,7 @@ class LabOptions:
     own_settings: Mapping[int, Mapping[str, Any]] = field(factory=dict)
     proxied: bool = False
     heap: int = 256
+    directories: int = 1
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.brokers <= MOST_BROKERS:
@@ -149,8 +151,9 @@ class LogLine:
 class LabBroker:
     """A broker of the lab: its ports and folders, and its process if it was started."""
 
-    def __init__(self, number: int, release: str, folder: Path) -> None:
+    def __init__(self, number: int, release: str, folder: Path, directories: int = 1) -> None:
         self.id, self.release, self.folder = number, release, folder
+        self.roots = tuple(folder / ("data" if n == 1 else f"data-{n}") for n in range(1, directories + 1))
         self.port, self.internal = 0, 0
         self.process: LabProcess | None = None
         self.paused = False
@@ -159,8 +162,12 @@ class LabBroker:
 
     @property
     def data(self) -> Path:
-        """The folder of its logs of partitions."""
-        return self.folder / "data"
+        """The first folder of its logs of partitions."""
+        return self.roots[0]
+
+    def directory(self, name: str) -> Path | None:
+        """Return the directory of a partition; None if no log directory has it."""
+        return next((root / name for root in self.roots if (root / name).is_dir()), None)
 
     @property
     def runs(self) -> bool:
@@ -196,7 +203,7 @@ class Lab:
         self.processes = ProcessGroup()
         self.rules = Rules()
         self.brokers = {
-            number: LabBroker(number, options.release_of(number), self.folder / f"broker-{number}")
+            number: LabBroker(number, options.release_of(number), self.folder / f"broker-{number}", options.directories)
             for number in options.ids
         }
         self.zookeeper_port = 0
@@ -309,8 +316,9 @@ class Lab:
     def launch(self, number: int) -> int:
         """Start a broker's process, without waiting for it; return how long its log was before."""
         broker = self.brokers[number]
-        for folder in (broker.data, broker.folder / "logs"):
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (*broker.roots, broker.folder / "logs"):
+            if not folder.is_file():  # a disk that has failed
+                folder.mkdir(parents=True, exist_ok=True)
         _write_properties(broker.folder / "server.properties", self._settings(broker))
         log4j = broker.folder / "log4j.properties"
         _write_properties(log4j, _broker_logging(broker))
@@ -322,7 +330,11 @@ class Lab:
         return size
 
     def _settings(self, broker: LabBroker) -> dict[str, Any]:
-        settings: dict[str, Any] = {"broker.id": broker.id, "log.dirs": broker.data, **SETTINGS}
+        settings: dict[str, Any] = {
+            "broker.id": broker.id,
+            "log.dirs": ",".join(map(str, broker.roots)),
+            **SETTINGS,
+        }
         if broker.to_zookeeper and broker.from_brokers:
             settings |= {
                 "zookeeper.connect": f"127.0.0.1:{broker.to_zookeeper.port}",
@@ -428,6 +440,31 @@ class Lab:
         zookeeper.expire(self.zookeeper_port, session)
         self.note(f"broker {number}: its session has expired")
 
+    # Disks and ids.
+
+    def fail_disk(self, number: int, root: Path) -> bool:
+        """Take a log directory of a running broker away; return whether the broker noticed: it writes checkpoints."""
+        root.rename(_failed(root))
+        root.write_text("")
+        self.note(f"broker {number}: {root.name} has failed")
+        pattern = re.escape(f"Stopping serving logs in dir {root}")
+        return wait_until(lambda: self.lines("server", pattern, broker=number), 30, every=0.2)
+
+    def repair_disks(self, number: int) -> None:
+        """Bring back the log directories of a stopped broker that have failed, with the logs that they had."""
+        for root in self.brokers[number].roots:
+            if _failed(root).is_dir():
+                root.unlink()
+                _failed(root).rename(root)
+                self.note(f"broker {number}: {root.name} is repaired")
+
+    def renumber(self, number: int, new: int) -> None:
+        """Give a stopped broker another id in its configuration; a broker that had it before is no longer known."""
+        broker = self.brokers.pop(number)
+        broker.id = new
+        self.brokers[new] = broker
+        self.note(f"broker {number} is to be broker {new}")
+
     # ZooKeeper.
 
     def controller(self) -> int | None:
@@ -522,8 +559,14 @@ class Lab:
         self.note(f"{release}'s {main.rpartition('.')[2]} {' '.join(words)}: exit code {process.process.returncode}")
         return output
 
-    def probe(self, topic: str, *, acks: int = -1, seconds: float = 6.0) -> dict[str, Any]:
+    def probe(self, topic: str, *, acks: int = -1, seconds: float = 6.0, mark: str = "v") -> dict[str, Any]:
         """Produce one record to each partition of a topic, and consume it, as a client with fresh metadata does.
+
+        Args:
+            topic: The topic.
+            acks: As of `produce`.
+            seconds: As of `produce`.
+            mark: How the values of the records begin.
 
         Returns:
             By partition: the probes "produce" and "consume" (see `brokers`). The metadata is that of the first broker
@@ -540,8 +583,8 @@ class Lab:
             if leader is None:
                 result[str(number)] = {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
                 continue
-            value = f"v{time.time_ns()}"
-            produced = produce(leader.port, topic, number, value, acks=acks, seconds=seconds)
+            value = f"{mark}{time.time_ns()}"
+            produced = produce(leader.port, topic, number, value, acks=acks, seconds=seconds) | {"value": value}
             options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
             result[str(number)] = {"produce": produced, "consume": consume(leader.port, topic, number, **options)}
         return result
@@ -608,7 +651,7 @@ class Lab:
         """Return the names of the log directories of a topic's partitions on each broker, without deleted ones."""
         name = re.compile(re.escape(topic) + r"-\d+")
         return {
-            broker.id: sorted(path.name for path in broker.data.iterdir() if name.fullmatch(path.name))
+            broker.id: sorted(path.name for path in _entries(broker.roots) if name.fullmatch(path.name))
             for broker in self.brokers.values()
             if broker.data.is_dir()
         }
@@ -654,6 +697,15 @@ def _broker_logging(broker: LabBroker) -> dict[str, str]:
     for logger, name in (("state.change.logger", "state-change"), ("kafka.controller", "controller")):
         found |= {f"log4j.logger.{logger}": f"TRACE,{name}", f"log4j.additivity.{logger}": "false"}
     return found
+
+
+def _failed(root: Path) -> Path:
+    """Return where the logs of a log directory are that has failed."""
+    return root.with_name(f"{root.name}.failed")
+
+
+def _entries(roots: Iterable[Path]) -> Iterator[Path]:
+    return (path for root in roots if root.is_dir() for path in root.iterdir())
 
 
 def _write_properties(path: Path, settings: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from kwalk.clusters.lab.cluster import Lab
-from kwalk.clusters.lab.experiments import EXPERIMENTS, recoveries
+from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
     ExperimentResult,
@@ -20,10 +20,7 @@ from kwalk.clusters.lab.experiments.experiment import (
 )
 from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.zookeeper import set_data
-from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import UsageError
-from kwalk.model.language.recovery import Procedure
-from tests.snapshots.captured import FILES
 from tests.structure.rooms import ROOT
 
 
@@ -78,55 +75,3 @@ def test_a_topic_id_is_written_into_the_znode_and_nothing_else_changes():
     write = Lab.topic_id_write(SimpleNamespace(topic={"t": znode}.get), "t", "the first id")
     content = json.dumps({**znode, "topic_id": "the first id"}).encode()
     assert write == set_data("/brokers/topics/t", content)
-
-
-class FakeLab:
-    """Keeps what is done to a cluster."""
-
-    def __init__(self, folder):
-        self.done, self.zk = [], self
-        broker = SimpleNamespace(runs=True, data=folder, folder=folder)
-        self.brokers = dict.fromkeys(range(1, 6), broker)
-
-    def get(self, path):
-        return b"", SimpleNamespace(version=7)
-
-    def do(self, write):
-        self.done.append((write.op.name, write.path))
-
-    def stop(self, number):
-        self.done.append(("stop", number))
-
-    def start(self, number):
-        self.done.append(("start", number))
-
-    def note(self, text):
-        pass
-
-
-@pytest.mark.parametrize("name", list(FILES)[::5])
-def test_the_lab_has_a_hand_for_every_step_that_plans_may_have(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(recoveries, "rest", lambda lab: None)
-    for procedure in recovery_problem(FILES[name]).procedures:
-        lab = FakeLab(tmp_path)
-        recoveries.carry_out(lab, procedure)
-        numbers = [int(word) for word in procedure.name.split()[1:] if word.isdecimal()]
-        bounced = [(what, number) for number in numbers for what in ("stop", "start")]
-        assert lab.done == bounced or [op for op, _ in lab.done] in (["SET_DATA"], ["DELETE"])
-
-
-def test_files_are_removed_while_the_broker_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(recoveries, "rest", lambda lab: None)
-    for folder in ("t-0", "t-1"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "partition.metadata").write_text("x")
-    commands = ("rm -f t-0/partition.metadata t-2/partition.metadata   # in LOG_DIR", "mv t-1 BACKUP   # in LOG_DIR")
-    lab = FakeLab(tmp_path)
-    recoveries.carry_out(lab, Procedure("move-directories t 3", "Title.", (), 1, commands=commands))
-    assert lab.done == [("stop", 3), ("start", 3)]
-    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
-        "backup",
-        "backup/t-1",
-        "backup/t-1/partition.metadata",
-        "t-0",
-    ]

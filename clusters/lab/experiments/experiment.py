@@ -214,7 +214,7 @@ def _observe(experiment: Experiment, lab: Lab, this: ExperimentRound) -> RoundOu
 
 def _drop_data(lab: Lab) -> None:
     """Remove the records and ZooKeeper's files of a lab that has ended; logs and configurations stay."""
-    for folder in (lab.folder / "zookeeper", *(broker.data for broker in lab.brokers.values())):
+    for folder in (lab.folder / "zookeeper", *(root for broker in lab.brokers.values() for root in broker.roots)):
         shutil.rmtree(folder, ignore_errors=True)
 
 

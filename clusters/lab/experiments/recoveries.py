@@ -1,127 +1,54 @@
-"""Plans of `kwalk recover`, carried out on real brokers: a cluster is damaged, planned for, repaired, and probed.
+"""Plans of `kwalk recover` on real brokers: a cluster is damaged, planned for and repaired, and its logs are read.
 
-Each step is done as its commands say: znodes are written and deleted at the data version that was read, and brokers are
-stopped and started in the order of the step, with files removed in between. Snapshots are those of `kwalk collect`.
+Known records are written before the damage. After the plan, and again after a rolling restart, the segments of every
+replica are read: each acknowledged record of the topic that is kept is on every ISR member at its offset, none of
+another topic is there, and what was moved away is in the backup. Snapshots are those of `kwalk collect`.
+
+A round carries out one answer: the first round the first one, the next ones the alternatives that have a plan. A round
+without an answer left restarts the brokers without a repair, and compares what is found then with what is so.
 """
 
 from __future__ import annotations
 
-import json
-import shlex
-import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
-from kwalk.clusters.lab.experiments.deletions import hang_a_deletion, writes_of_creation
-from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
+from kwalk.clusters.lab.experiments import damages
+from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, Scene
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.reassignments import cancel_and_elect_in_between, leave_a_log
-from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete, set_data
+from kwalk.clusters.lab.experiments.known_records import (
+    AFTER,
+    DAMAGED,
+    Kept,
+    Ledger,
+    logs_in_backups,
+    logs_on_disks,
+    lost_copies,
+    members_of,
+    records_left,
+    seen_damage,
+    what_to_keep,
+    wrong_records,
+)
+from kwalk.clusters.lab.experiments.operator_steps import carry_out, rest
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import recovery_problem
-from kwalk.model.language import KwalkError
 from kwalk.model.language.inspection import Inspection, Severity
-from kwalk.model.language.recovery import Procedure
-from kwalk.search.analyses.recovery import Plan, plan_recovery
+from kwalk.search.analyses.recovery import Plan, Recovery, plan_recovery
 
-FIRST_BROKER = {"restart": 1, "start-broker": 1, "restart-without-metadata-files": 2, "move-directories": 2}
-"""Steps that stop and start brokers: where the name of the step has the first of them."""
-RESTS = 3.0
-"""Seconds without a change of a state znode after which the cluster counts as at rest."""
-LONGEST_REST = 40.0
 PATIENCE = 240.0
 """Seconds for a plan."""
 WAIT = 25.0
 """Seconds that are waited where a plan has no steps: the session of a broker that was killed expires meanwhile."""
-
-
-def carry_out(lab: Lab, procedure: Procedure) -> None:
-    """Do what a step of a plan says, and wait until the cluster is at rest.
-
-    Raises:
-        KwalkError: There is no hand for one of its commands.
-    """
-    words, commands = procedure.name.split(), [shlex.split(command, comments=True) for command in procedure.commands]
-    first = FIRST_BROKER.get(words[0])
-    if first is None:
-        files: dict[str, Any] = {}
-        for command in filter(None, commands):
-            if command[0] == "echo":
-                files[command[3]] = json.loads(command[1])
-            elif "--reassignment-json-file" in command:
-                _reassign(lab, command, files)
-            else:
-                _write(lab, command)
-    else:
-        for number in map(int, words[first:]):
-            _bounce(lab, number, [command for command in commands if command and command[0] in ("rm", "mv")])
-    lab.note(f"done: {procedure.title}")
-    rest(lab)
-
-
-def _bounce(lab: Lab, number: int, commands: list[list[str]]) -> None:
-    """Stop a broker, remove or move away what the commands name in its log directory, and start it."""
-    broker = lab.brokers[number]
-    if broker.runs:
-        lab.stop(number)
-    for word, *names in commands:
-        for name in names[1:] if word == "rm" else names[:-1]:
-            if word == "rm":
-                (broker.data / name).unlink(missing_ok=True)
-            else:
-                shutil.move(broker.data / name, broker.folder / "backup" / name)
-    lab.start(number)
-    rest(lab)
-
-
-def _write(lab: Lab, words: list[str]) -> None:
-    """Do a command of ZooKeeper's shell; one that only reads shows the data version that the next one needs."""
-    if words[3] == "get":
-        return
-    if words[3:5] == ["set", "-v"]:
-        path, content = words[6], words[7]
-        found = lab.zk.get(path)
-        if found is None:
-            raise KwalkError(f"There is no znode {path}, which the plan writes.")
-        lab.zk.do(set_data(path, content.encode(), found[1].version))
-    elif words[3] == "delete":
-        lab.zk.do(delete(words[4]))
-    else:
-        raise KwalkError(f"The lab has no hand for the command {shlex.join(words)!r}.")
-
-
-def _reassign(lab: Lab, words: list[str], files: Mapping[str, Any]) -> None:
-    """Do a command of kafka-reassign-partitions.sh."""
-    wanted = files[words[words.index("--reassignment-json-file") + 1]]["partitions"]
-    for one in wanted:
-        if "--execute" in words:
-            lab.admin(milliseconds=8000).reassign(one["topic"], {one["partition"]: one["replicas"]})
-        else:
-            wait_until(partial(_is_reassigned, lab, one["topic"]), LONGEST_REST)
-
-
-def _is_reassigned(lab: Lab, topic: str) -> bool:
-    """Whether no reassignment of the topic is in flight."""
-    znode = lab.topic(topic) or {}
-    return not (znode.get("adding_replicas") or znode.get("removing_replicas"))
-
-
-def rest(lab: Lab) -> None:
-    """Wait until there is a controller, and no state znode has changed for some seconds."""
-    wait_until(lambda: lab.controller() is not None, 30)
-    end, since, seen = time.monotonic() + LONGEST_REST, time.monotonic(), ""
-    while time.monotonic() < min(since + RESTS, end):
-        now = json.dumps([lab.states(topic) for topic in lab.zk.children("/brokers/topics")])
-        if now != seen:
-            seen, since = now, time.monotonic()
-        time.sleep(0.2)
+WITH_LOSSES = "if acknowledged records may be lost"
+"""The premise of an answer that may lose records."""
+WITH_EMPTY_LOGS = "to begin topic"
+"""How the premise of an answer begins that keeps no records."""
 
 
 def collected(lab: Lab) -> bytes:
@@ -129,113 +56,10 @@ def collected(lab: Lab) -> bytes:
     from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
     from kwalk.clusters.collect.zookeeper import ZooKeeperOptions, ZooKeeperReader  # loads the client of ZooKeeper
 
-    places = tuple(LogPlace(str(broker.data), broker.id) for broker in lab.brokers.values())
+    roots = ((root, broker.id) for broker in lab.brokers.values() for root in broker.roots if root.is_dir())
+    places = tuple(LogPlace(str(root), number) for root, number in roots)
     with ZooKeeperReader(ZooKeeperOptions(f"127.0.0.1:{lab.zookeeper_port}")) as reader:
         return collect(reader, CollectOptions(lab.options.release, logs=places)).text.encode()
-
-
-# Damages.
-
-
-def _expansion(lab: Lab, this: ExperimentRound, *, aged: bool, failovers: int) -> None:
-    """Let an old client erase the topic's id; at a failover the next controller mints another one.
-
-    On 2.8 the replicas of an aged topic have the first id in their files; those of a fresh one have none.
-    """
-    _create_with_old_client(lab, this.topic, aged=aged)
-    lab.tool(OLD_CLIENT, "--alter", "--topic", this.topic, "--partitions", "4")
-    lab.wait_for_leaders(this.topic, 4)
-    rest(lab)
-    for _ in range(failovers):
-        lab.delete_controller()
-        rest(lab)
-
-
-def _create_with_old_client(lab: Lab, topic: str, *, aged: bool) -> None:
-    lab.tool(OLD_CLIENT, "--create", "--topic", topic, "--partitions", "2", "--replication-factor", "3")
-    lab.wait_for_leaders(topic, 2)
-    if aged:
-        lab.delete_controller()
-        rest(lab)
-    lab.probe(topic)
-
-
-def _mixed_ids(lab: Lab, this: ExperimentRound) -> None:
-    """Expand with an old client, let the controller move, and expand with a new one: new partitions get the new id."""
-    topic = this.topic
-    _expansion(lab, this, aged=True, failovers=1)
-    lab.admin(milliseconds=8000).add_partitions(topic, 6, [[1, 2, 3], [2, 3, 1]])
-    lab.wait_for_leaders(topic, 6)
-    rest(lab)
-    lab.delete_controller()
-    rest(lab)
-
-
-def _create(lab: Lab, topic: str) -> None:
-    """Create a topic on all brokers, and wait until its replicas have its id in their files, on 2.8 too."""
-    lab.admin(milliseconds=8000).create_topic(topic, {0: [1, 2, 3], 1: [2, 3, 1]})
-    lab.wait_for_leaders(topic, 2)
-    lab.delete_controller()
-    rest(lab)
-    lab.probe(topic)
-
-
-def _delete_by_hand(lab: Lab, this: ExperimentRound) -> None:
-    _create(lab, this.topic)
-    lab.zk.delete_tree(f"/brokers/topics/{this.topic}")
-    lab.note(f"deleteall /brokers/topics/{this.topic}")
-    rest(lab)
-
-
-def _create_again(lab: Lab, this: ExperimentRound, *, failovers: int) -> None:
-    """Delete a topic by hand, and create it again over the old logs: by a broker, or in ZooKeeper if it refuses."""
-    _delete_by_hand(lab, this)
-    replicas = {0: [1, 2, 3], 1: [2, 3, 1]}
-    if not lab.admin(milliseconds=8000).create_topic(this.topic, replicas).ok:
-        for write in writes_of_creation(this.topic, replicas):
-            with suppress(ZooKeeperError):  # the configuration has stayed
-                lab.zk.do(write)
-    rest(lab)
-    for _ in range(failovers):
-        lab.delete_controller()
-        rest(lab)
-
-
-def _leave_a_log(lab: Lab, this: ExperimentRound) -> None:
-    leave_a_log(lab, this)
-    rest(lab)
-
-
-def _hang_a_deletion(lab: Lab, this: ExperimentRound) -> None:
-    hang_a_deletion(lab, this)
-
-
-def _cancel(lab: Lab, this: ExperimentRound) -> None:
-    cancel_and_elect_in_between(lab, this)
-    rest(lab)
-
-
-def _crash(lab: Lab, this: ExperimentRound) -> None:
-    """Crash a broker that is no controller: until its session expires, nobody removes it from the ISR."""
-    _create(lab, this.topic)
-    lab.kill(next(number for number in lab.brokers if number != lab.controller()))
-
-
-def _stop_every_isr_member(lab: Lab, this: ExperimentRound) -> None:
-    """Stop the replicas one after the other: the ISR keeps the last one, which is down; then start the others."""
-    topic = this.topic
-    lab.admin(milliseconds=8000).create_topic(topic, {0: [2, 3]})
-    lab.wait_for_leaders(topic)
-    lab.move_controller(1)
-    lab.stop(2)
-    rest(lab)
-    lab.stop(3)
-    rest(lab)
-    lab.start(2)
-    rest(lab)
-
-
-# Rounds.
 
 
 @frozen
@@ -254,33 +78,14 @@ class _Diagnosis:
         return [kind.name for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE]
 
     @property
+    def is_broken(self) -> bool:
+        return self.inspection.severity is Severity.BROKEN
+
+    @property
     def violated(self) -> set[str]:
         """The properties that are violated, and are more than a note."""
         kinds = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
         return {name for kind in kinds for name in kind.properties}
-
-
-def _diagnosis(lab: Lab, this: ExperimentRound, label: str) -> _Diagnosis:
-    snapshot = collected(lab)
-    this.keep_snapshot(label, snapshot.decode())
-    return _Diagnosis(snapshot, inspect_snapshot(snapshot))
-
-
-def _serves(lab: Lab, topic: str) -> list[str]:
-    """Return the partitions that are not written with acks=all, or from which a consumer gets nothing.
-
-    A topic that is gone is created again: then its name serves.
-    """
-    if lab.topic(topic) is None:
-        created = lab.admin(milliseconds=8000).create_topic(topic, {0: [2, 3]})
-        lab.wait_for_leaders(topic)
-        rest(lab)
-        if not created.ok:
-            return [f"{topic} is not created again: {created}"]
-    probes = lab.probe(topic)
-    if not probes:
-        return [f"{topic} has no metadata"]
-    return [f"{topic}-{p}" for p, by in probes.items() if not (by["produce"]["ok"] and by["consume"].get("n"))]
 
 
 @frozen
@@ -290,55 +95,183 @@ class _Case:
     Args:
         damage: Does it.
         kinds: The kinds of damage that an inspection must find, by release; notes are not counted.
-        probed: Whether partitions are probed after the snapshot: they must serve unless the damage is broken.
+        probed: Whether partitions are probed before the plan is made: what is wrong then must be found broken.
+        keeps: The origin of the records that the topic is to have; by the beginning of an answer's premise where it is
+            another one.
+        deletes: Whether the topic is to be deleted: none of its records is kept.
+        is_planned: Whether there is to be a plan.
     """
 
-    damage: Callable[[Lab, ExperimentRound], None]
-    kinds: Mapping[str, Collection[str]]
+    damage: Damage
+    kinds: Mapping[str, Collection[str]] = field(factory=dict)
     probed: bool = True
+    keeps: str | None = FIRST
+    keeps_if: Mapping[str, str | None] = field(factory=dict)
+    deletes: bool = False
+    is_planned: bool = True
+
+    def kept(self, premise: str) -> str | None:
+        """Return the origin of the records that an answer keeps."""
+        if premise.startswith(WITH_EMPTY_LOGS):
+            return None
+        return next((o for begin, o in self.keeps_if.items() if premise.startswith(begin)), self.keeps)
+
+
+# Rounds.
+
+
+def _diagnosis(scene: Scene, label: str) -> _Diagnosis:
+    snapshot = collected(scene.lab)
+    scene.this.keep_snapshot(label, snapshot.decode())
+    return _Diagnosis(snapshot, inspect_snapshot(snapshot))
+
+
+def _damage_now(scene: Scene) -> list[str]:
+    """Return what is wrong with the topic, without an inspection; not what clients get."""
+    lab, znode = scene.lab, scene.lab.topic(scene.topic)
+    if znode is None:
+        return []
+    replicas = {int(number): brokers for number, brokers in znode["partitions"].items()}
+    live = set(map(int, lab.zk.children("/brokers/ids")))
+    return seen_damage(scene.topic, replicas, lab.states(scene.topic), logs_on_disks(lab, scene.topic), live)
+
+
+def _served(scene: Scene, origin: str) -> list[str]:
+    """Write known records; return what is refused. A topic that is gone is created again: then its name serves."""
+    lab, topic = scene.lab, scene.topic
+    if lab.topic(topic) is None:
+        created = lab.admin(milliseconds=8000).create_topic(topic, {0: [2, 3]})
+        lab.wait_for_leaders(topic)
+        rest(lab)
+        if not created.ok:
+            return [f"{topic} is not created again: {created}"]
+    return scene.ledger.write(lab, origin)
 
 
 def _recovered(lab: Lab, this: ExperimentRound, case: _Case) -> RoundOutcome:
-    """Damage the cluster, plan, do every step, and probe; then restart each broker and probe again."""
-    case.damage(lab, this)
-    found = _diagnosis(lab, this, "damaged")
-    right = set(found.damage) == set(case.kinds[lab.options.release])
+    """Damage the cluster, plan, and carry out an answer, or restart the brokers without one."""
+    scene = Scene(lab, this, Ledger(this.topic))
+    case.damage(scene)
+    found = _diagnosis(scene, "damaged")
     details: dict[str, Any] = {"damage": found.kinds}
+    right = _is_right(case, found, scene.lab.options.release)
     if case.probed:
-        details["not served when damaged"] = unserved = _serves(lab, this.topic)
-        right &= bool(unserved) == (found.inspection.severity is Severity.BROKEN)
+        wrong = _damage_now(scene)
+        wrong += _served(scene, DAMAGED)
+        right &= bool(wrong) == found.is_broken
+        rest(lab)
+        found = _diagnosis(scene, "damaged and probed")
+        details |= {"wrong when damaged": wrong, "damage after the probe": found.kinds}
     details["diagnosis is right"] = right
     recovery = plan_recovery(recovery_problem(found.snapshot), seconds=PATIENCE)
+    answers = [one for one in (recovery, *recovery.alternatives) if one.plan and not _covers_nothing(one)]
+    details["answers"] = [_in_words(one) for one in (recovery, *recovery.alternatives)]
+    details["seconds of planning"] = round(recovery.seconds, 1)
+    if this.number < len(answers):
+        return _carry_out_answer(scene, case, answers[this.number], details)
+    return _without_repair(scene, case, details, has_plan=bool(answers))
+
+
+def _is_right(case: _Case, diagnosis: _Diagnosis, release: str) -> bool:
+    return release not in case.kinds or set(diagnosis.damage) == set(case.kinds[release])
+
+
+def _covers_nothing(recovery: Recovery) -> bool:
+    """Whether something is wrong that plans do not cover, and nothing else is."""
+    problem = recovery.problem
+    is_damaged = problem.inspection.exit_code != 0
+    return recovery.healthy and is_damaged and bool(not problem.worlds or problem.uncovered or problem.left_out)
+
+
+def _in_words(recovery: Recovery) -> str:
+    premise = f"{recovery.problem.premise}: " if recovery.problem.premise else ""
     if recovery.plan is None:
-        defeats = [[one.name for one in defeat.procedures] for defeat in recovery.defeats]
-        return RoundOutcome("no plan", False, details | {"complete": recovery.complete, "defeats": defeats})
-    details["safe at any moment"] = recovery.plan.at_any_moment
-    details["steps"] = steps = list(_carried_out(lab, this, recovery.plan))
+        return premise + ("no safe plan" if recovery.complete else "undecided")
+    if _covers_nothing(recovery):
+        return f"{premise}not covered: {', '.join((*recovery.problem.uncovered, *recovery.problem.left_out))}"
+    return premise + ("; ".join(one.name for one in recovery.plan.procedures) or "nothing to do, or wait")
+
+
+def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict[str, Any]) -> RoundOutcome:
+    """Do every step, and compare the logs; then restart each broker, and compare again."""
+    lab, plan, premise = scene.lab, answer.plan, answer.problem.premise
+    assert plan is not None
+    kept = _kept(scene, case, premise)
+    details |= {"answer": _in_words(answer), "safe at any moment": plan.at_any_moment}
+    details["lost before the plan"] = [f"{one.value} at offset {one.offset}" for one in kept.lost]
+    details["steps"] = steps = list(_carried_out(scene, plan))
+    scene.gone -= {number for number in scene.gone if number not in lab.brokers or lab.brokers[number].runs}
     if not steps:
         time.sleep(WAIT)
-    after = _diagnosis(lab, this, "after the plan")
-    details["not served after the plan"] = _serves(lab, this.topic)
-    for number, broker in lab.brokers.items():
-        if broker.runs:
+    bad: list[str] = []
+    damage: list[str] = []
+    for when in ("after the plan", "after a rolling restart"):
+        if when == "after a rolling restart":
+            _roll(scene)
+        found = _diagnosis(scene, when)
+        stays = case.deletes and when == "after the plan" and lab.topic(scene.topic) is not None
+        refused = [f"{scene.topic} is not deleted"] if stays else []
+        refused += [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
+        wrong = [*refused, *_damage_now(scene), *_wrong_bytes(scene, kept, case, may_lose=premise == WITH_LOSSES)]
+        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
+        damage += found.damage
+        bad += wrong
+    scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
+    unforeseen = any(step["not foreseen"] for step in steps)
+    outcome = "the plan is wrong" if bad else "not as the plan says" if unforeseen or damage else "repaired"
+    if outcome == "repaired" and not details["diagnosis is right"]:
+        outcome = "repaired, and the diagnosis is wrong"
+    return RoundOutcome(outcome, outcome == "repaired", details)
+
+
+def _kept(scene: Scene, case: _Case, premise: str) -> Kept:
+    return what_to_keep(scene.ledger, logs_on_disks(scene.lab, scene.topic), case.kept(premise))
+
+
+def _left(scene: Scene, kept: Kept) -> str:
+    """Return how many of the records that were to be kept the leaders have."""
+    members = members_of(scene.lab.states(scene.topic))
+    left = records_left(kept, logs_on_disks(scene.lab, scene.topic), members)
+    return f"{len(left)} of {len(kept.records)} acknowledged records"
+
+
+def _wrong_bytes(scene: Scene, kept: Kept, case: _Case, *, may_lose: bool) -> list[str]:
+    """Return what is wrong with the records on disks, and in what was moved away."""
+    lab, topic = scene.lab, scene.topic
+    logs, members = logs_on_disks(lab, topic), members_of(lab.states(topic))
+    if case.deletes:
+        kept = Kept((), {}, frozenset())
+    wrong = wrong_records(kept, scene.ledger, logs, members, may_lose=may_lose)
+    return wrong + ([] if may_lose else lost_copies(kept, logs, logs_in_backups(lab, topic)))
+
+
+def _roll(scene: Scene) -> None:
+    """Restart each broker that is not gone."""
+    lab = scene.lab
+    for number in sorted(set(lab.brokers) - scene.gone):
+        if lab.brokers[number].runs:
             lab.stop(number)
         lab.start(number)
         rest(lab)
-    details["not served after a rolling restart"] = _serves(lab, this.topic)
-    final = _diagnosis(lab, this, "every broker restarted")
-    details |= {"found after the plan": after.kinds, "found after a rolling restart": final.kinds}
-    this.keep_lines("does not match the topic I[Dd]|isr-expiration")
-    as_said = not any(step["not foreseen"] for step in steps) and not after.damage and not final.damage
-    serves = not any(details[f"not served after {when}"] for when in ("the plan", "a rolling restart"))
-    repaired = as_said and serves
-    outcome = "not repaired" if not repaired else "repaired" if right else "repaired, and the diagnosis is wrong"
-    return RoundOutcome(outcome, repaired and right, details)
 
 
-def _carried_out(lab: Lab, this: ExperimentRound, plan: Plan) -> Iterator[dict[str, Any]]:
+def _without_repair(scene: Scene, case: _Case, details: dict[str, Any], *, has_plan: bool) -> RoundOutcome:
+    """Restart the brokers without a repair: what is wrong then must be found."""
+    _roll(scene)
+    found, wrong = _diagnosis(scene, "rolled without a repair"), _damage_now(scene)
+    wrong += _served(scene, AFTER)
+    details |= {"found after a rolling restart": found.kinds, "wrong after a rolling restart": wrong}
+    right = details["diagnosis is right"] and (not case.probed or bool(wrong) == found.is_broken)
+    what = "no answer is left" if has_plan else "no plan"
+    outcome = f"{what}; {'as diagnosed' if right else 'the diagnosis is wrong'}"
+    return RoundOutcome(outcome, right and has_plan == case.is_planned, details)
+
+
+def _carried_out(scene: Scene, plan: Plan) -> Iterator[dict[str, Any]]:
     """Do every step; yield what was found after it, and which of it the plan does not foresee."""
     for number, procedure in enumerate(plan.procedures):
-        carry_out(lab, procedure)
-        found = _diagnosis(lab, this, f"after step {number + 1}")
+        carry_out(scene.lab, procedure)
+        found = _diagnosis(scene, f"after step {number + 1}")
         unforeseen = sorted(found.violated - plan.shows[number])
         yield {"step": procedure.title, "found": found.kinds, "not foreseen": unforeseen}
         if plan.early[number] and not found.damage:
@@ -347,14 +280,16 @@ def _carried_out(lab: Lab, this: ExperimentRound, plan: Plan) -> Iterator[dict[s
 
 def _no_alarm(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Look at a cluster again and again while its controller moves and its brokers restart."""
-    _create(lab, this.topic)
+    scene = Scene(lab, this, Ledger(this.topic))
+    scene.create()
+    scene.write(FIRST)
     alarms: dict[str, list[str]] = {}
     looks = 0
 
     def look(label: str) -> None:
         nonlocal looks
         looks += 1
-        found = _diagnosis(lab, this, f"{label} {looks}")
+        found = _diagnosis(scene, f"{label} {looks}")
         if found.damage:
             alarms[f"{label} {looks}"] = found.damage
 
@@ -371,123 +306,312 @@ def _no_alarm(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         look(f"broker {broker} started")
     rest(lab)
     look("at rest again")
-    details = {"looks": looks, "alarms": alarms, "not served": _serves(lab, this.topic)}
+    details = {"looks": looks, "alarms": alarms, "not served": _served(scene, AFTER)}
     outcome = "no alarm" if not alarms else f"alarms in {len(alarms)} of {looks} snapshots"
     return RoundOutcome(outcome, not alarms, details)
 
 
-BOTH = ("2.8.2", "3.9.0")
-REPAIR, BY_HAND = "repair-topic-ids.md", "delete-by-hand.md"
+# Experiments.
+
+RELEASES = ("2.8.2", "3.4.1", "3.9.0")
+SINCE_3 = RELEASES[1:]
+REPAIR, BY_HAND, STRAY, DELETED = "repair-topic-ids.md", "delete-by-hand.md", "stray-logs.md", "delete-and-recreate.md"
+DOWN, BOUNCED = "controller-comes-back.md", "fast-bounce.md"
+QUICK: Mapping[str, Any] = {"zookeeper.session.timeout.ms": 9000}
+DEAD = LabOptions(settings=QUICK)
+"""A cluster in which the session of a broker that has crashed expires soon."""
 
 
-def _both(*kinds: str) -> dict[str, Collection[str]]:
-    return dict.fromkeys(BOTH, kinds)
+def _always(*kinds: str, releases: Sequence[str] = RELEASES) -> dict[str, Collection[str]]:
+    return dict.fromkeys(releases, kinds)
 
 
 def _either(older: Collection[str], newer: Collection[str]) -> dict[str, Collection[str]]:
-    return dict(zip(BOTH, (older, newer), strict=True))
+    return {"2.8.2": older, **dict.fromkeys(SINCE_3, newer)}
 
 
 def _experiment(name: str, about: str, case: _Case, story: str, **more: Any) -> Experiment:
     return Experiment(
         name=f"recover-{name}",
         about=f"{about}; the plan of `kwalk recover` is carried out; every broker restarts.",
-        expected="The damage is named, every partition is served after the plan and after the restarts, and inspection "
-        "finds no damage.",
+        expected="The damage is named; after the plan, and after the restarts, every partition is served, every ISR "
+        "member has the acknowledged records of the topic that is kept and no others, and inspection finds no damage.",
         story=story,
         run=partial(_recovered, case=case),
+        releases=more.pop("releases", RELEASES),
         **more,
     )
 
 
-EXPERIMENTS = (
+OF_IDS = (
     _experiment(
         "fresh-before-failover",
         "An old client erases the id of a topic that has seen no failover",
-        _Case(partial(_expansion, aged=False, failovers=0), _both("topic-id-missing")),
+        _Case(partial(damages.expansion, aged=False, failovers=0), _always("topic-id-missing")),
         REPAIR,
     ),
     _experiment(
         "fresh-after-failover",
         "The same, and the controller fails over",
-        _Case(partial(_expansion, aged=False, failovers=1), _either((), ("fetch-by-id-refused",))),
+        _Case(partial(damages.expansion, aged=False, failovers=1), _either((), ("fetch-by-id-refused",))),
         REPAIR,
     ),
     _experiment(
         "before-failover",
         "An old client erases the id of a topic that has seen a failover",
-        _Case(partial(_expansion, aged=True, failovers=0), _both("topic-id-missing")),
+        _Case(partial(damages.expansion, aged=True, failovers=0), _always("topic-id-missing")),
         REPAIR,
     ),
     _experiment(
         "after-failover",
         "The same, and the controller fails over",
-        _Case(partial(_expansion, aged=True, failovers=1), _either(("topic-ids-mixed",), ("fetch-by-id-refused",))),
+        _Case(
+            partial(damages.expansion, aged=True, failovers=1),
+            _either(("topic-ids-mixed",), ("fetch-by-id-refused",)),
+        ),
         REPAIR,
     ),
     _experiment(
         "mixed-ids",
         "After an old client's expansion and a failover a new client adds partitions",
-        _Case(_mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))),
+        _Case(damages.mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))),
         REPAIR,
     ),
     _experiment(
+        "mixed-ids-of-a-partition",
+        "After an old client's expansion and a failover a broker copies its replicas again, with the new id",
+        _Case(damages.mixed_ids_of_a_partition),
+        REPAIR,
+    ),
+    _experiment(
+        "minted-while-down",
+        "The id of a topic is erased and another one minted while a broker is down",
+        _Case(damages.minted_while_down),
+        REPAIR,
+    ),
+    _experiment(
+        "written-back",
+        "The id of a topic is written back after a failover, and the controller has another one",
+        _Case(damages.written_back),
+        REPAIR,
+    ),
+    _experiment(
+        "without-metadata-file",
+        "partition.metadata is removed on a broker that runs",
+        _Case(damages.without_metadata_file),
+        REPAIR,
+    ),
+)
+
+OF_TOPICS = (
+    _experiment(
         "deleted-by-hand",
         "The znodes of a topic are deleted by hand",
-        _Case(_delete_by_hand, _both("orphaned-log"), probed=False),
+        _Case(damages.deleted_by_hand, _always("orphaned-log"), probed=False, keeps=None),
         BY_HAND,
     ),
     _experiment(
         "created-again",
         "A topic is deleted by hand and created again",
         _Case(
-            partial(_create_again, failovers=0),
-            _both("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
+            partial(damages.created_again, failovers=0),
+            _always("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
         ),
         BY_HAND,
     ),
     _experiment(
         "created-again-after-failover",
         "The same, and the controller fails over",
-        _Case(partial(_create_again, failovers=1), _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
+        _Case(
+            partial(damages.created_again, failovers=1), _either(("topic-id-differs",), ("leader-refuses-topic-id",))
+        ),
         BY_HAND,
     ),
     _experiment(
-        "stray-log",
-        "A broker does not get StopReplica when its replica moves away",
-        _Case(_leave_a_log, _both("stray-log")),
-        "stray-logs.md",
+        "stale-log",
+        "A topic is deleted and created again while a broker is down, which comes back",
+        _Case(damages.stale_log, keeps=SECOND),
+        STRAY,
+        options=DEAD,
+    ),
+    _experiment(
+        "stale-log-of-preferred-leader",
+        "The same, and the broker is the preferred leader of a partition",
+        _Case(partial(damages.stale_log, assignment={0: [1, 2, 3], 1: [3, 1, 2]}), keeps=SECOND),
+        STRAY,
+        options=DEAD,
+    ),
+    _experiment(
+        "stale-log-of-broker-down",
+        "The same, and the broker is still down",
+        _Case(partial(damages.stale_log, is_back=False), keeps=SECOND),
+        STRAY,
+        options=DEAD,
+    ),
+    _experiment(
+        "stale-log-without-id",
+        "A topic is deleted and created again while a broker is down, whose logs have no topic id",
+        _Case(partial(damages.stale_log, aged=False, is_back=False), keeps=SECOND),
+        STRAY,
+        options=DEAD,
+        releases=("2.8.2",),
+    ),
+    _experiment(
+        "adopted-log",
+        "The same, and the broker comes back",
+        _Case(partial(damages.stale_log, aged=False), keeps=SECOND),
+        STRAY,
+        options=DEAD,
+        releases=("2.8.2",),
+    ),
+    _experiment(
+        "stale-log-of-the-only-replica",
+        "A topic is deleted and created again while the broker of its only replica is down, which comes back",
+        _Case(partial(damages.stale_log, assignment={0: [3]})),
+        STRAY,
+        options=DEAD,
+    ),
+    _experiment(
+        "diverged",
+        "A broker with the log of an earlier topic joins the ISR, as partition.metadata was removed",
+        _Case(
+            damages.diverged,
+            keeps=SECOND,
+            keeps_if={f"to keep the records that topic t{n} has on broker 3": FIRST for n in range(9)},
+        ),
+        STRAY,
+        options=DEAD,
     ),
     _experiment(
         "hanging-deletion",
         "A deletion hangs while all brokers are up",
-        _Case(_hang_a_deletion, _both("deletion-hangs"), probed=False),
-        "delete-and-recreate.md",
+        _Case(damages.hanging_deletion, _always("deletion-hangs"), probed=False, deletes=True),
+        DELETED,
+    ),
+    _experiment(
+        "waiting-deletion",
+        "A deletion waits for a broker that is gone",
+        _Case(damages.deletion_that_waits, probed=False, deletes=True),
+        DELETED,
+        options=DEAD,
+    ),
+)
+
+OF_REPLICAS = (
+    _experiment(
+        "stray-log",
+        "A broker does not get StopReplica when its replica moves away",
+        _Case(damages.stray_log, _always("stray-log")),
+        STRAY,
+    ),
+    _experiment(
+        "stray-log-without-leader",
+        "The only replica of a partition is down, and another broker has an older copy of its log",
+        _Case(damages.stray_without_leader),
+        STRAY,
     ),
     _experiment(
         "cancelled-reassignment",
         "The controller moves while it cancels a reassignment",
-        _Case(_cancel, _either(("isr-outside-replicas", "stray-log"), ("isr-outside-replicas",)), probed=False),
+        _Case(
+            damages.cancelled_reassignment,
+            _either(("isr-outside-replicas", "stray-log"), ("isr-outside-replicas",)),
+            probed=False,
+        ),
         "reassignment.md",
         options=LabOptions(proxied=True),
     ),
     _experiment(
+        "reassignment-to-a-lost-broker",
+        "A partition is reassigned to a broker that is lost before it has copied anything",
+        _Case(damages.reassignment_to_a_lost_broker, is_planned=False),
+        "reassignment.md",
+        options=DEAD,
+    ),
+    _experiment(
         "crash",
         "A broker crashes, and is in the ISR until its session expires",
-        _Case(_crash, _both(), probed=False),
-        "fast-bounce.md",
+        _Case(damages.crashed, _always(), probed=False),
+        BOUNCED,
+    ),
+    _experiment(
+        "dead-in-isr",
+        "A broker that is down is written into the ISR by hand",
+        _Case(damages.dead_in_isr),
+        DOWN,
     ),
     _experiment(
         "stopped-isr",
         "The members of an ISR stop one after the other, and the last one stays down",
-        _Case(_stop_every_isr_member, _both("no-live-isr")),
-        "controller-comes-back.md",
+        _Case(damages.stopped_isr, _always("no-live-isr")),
+        DOWN,
     ),
+    _experiment(
+        "empty-isr",
+        "An empty ISR is written by hand while the replicas are down",
+        _Case(damages.empty_isr, _always("empty-isr")),
+        DOWN,
+    ),
+    _experiment(
+        "wiped-leader",
+        "The only member of an ISR loses its disk; the other replicas lack the last records",
+        _Case(damages.wiped_leader, is_planned=False),
+        DOWN,
+        options=DEAD,
+    ),
+    _experiment(
+        "wiped-leader-unseen",
+        "The same, and the snapshot does not have the disk",
+        _Case(partial(damages.wiped_leader, is_seen=False), is_planned=False),
+        DOWN,
+        options=DEAD,
+    ),
+    _experiment(
+        "restored-leader",
+        "The only member of an ISR has an old copy of its log; the other replicas have all records",
+        _Case(damages.restored_leader, is_planned=False),
+        DOWN,
+        options=DEAD,
+    ),
+    _experiment(
+        "another-broker-id-in-use",
+        "A broker gets another id with its disk, and a topic has its only replica under that id",
+        _Case(partial(damages.another_broker_id, replicas=[3], is_used=True)),
+        DOWN,
+    ),
+    *(
+        _experiment(
+            f"another-broker-id-rf-{len(replicas)}",
+            f"A broker gets another id with its disk, where a partition has {what}",
+            _Case(partial(damages.another_broker_id, replicas=replicas)),
+            DOWN,
+        )
+        for replicas, what in (([3], "no other replica"), ([3, 1], "another replica"))
+    ),
+    *(
+        _experiment(
+            f"failed-disk-{name}",
+            f"A disk fails that has {what} of a partition",
+            _Case(partial(damages.failed_disk, replicas=replicas)),
+            DOWN,
+            options=LabOptions(directories=2),
+        )
+        for name, replicas, what in (
+            ("of-the-only-replica", [2], "the only replica"),
+            ("of-a-replica", [2, 1, 3], "one of three replicas"),
+        )
+    ),
+)
+
+EXPERIMENTS = (
+    *OF_IDS,
+    *OF_TOPICS,
+    *OF_REPLICAS,
     Experiment(
         name="no-alarm",
         about="Snapshots are taken all the time while the controller moves and brokers restart.",
         expected="No snapshot shows damage.",
-        story="fast-bounce.md",
+        story=BOUNCED,
         run=_no_alarm,
     ),
 )

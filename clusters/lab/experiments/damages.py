@@ -1,0 +1,418 @@
+"""What is done to a cluster of the lab before `kwalk recover` plans: each damage is a function of a scene.
+
+Words: an *aged* topic has seen a failover, so that its replicas have its id in their files on 2.8 too. A broker is
+*gone* if it is not started again but by a plan.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from attrs import define, field
+
+from kwalk.clusters.lab.cluster import Lab
+from kwalk.clusters.lab.experiments.deletions import hang_a_deletion, writes_of_creation
+from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
+from kwalk.clusters.lab.experiments.experiment import ExperimentRound
+from kwalk.clusters.lab.experiments.known_records import Ledger
+from kwalk.clusters.lab.experiments.operator_steps import IDENTITY, move_away, rest
+from kwalk.clusters.lab.experiments.reassignments import cancel_and_elect_in_between, leave_a_log
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete, set_data
+
+FIRST, SECOND = "first", "second"
+"""The origins of records: the topics of one name, in the order of their creation."""
+TWO: Mapping[int, list[int]] = {0: [1, 2, 3], 1: [2, 3, 1]}
+DELETING = 8.0
+"""Seconds in which the brokers that run delete the logs of a topic."""
+
+
+@define
+class Scene:
+    """A cluster that is damaged, and what was written to its topic.
+
+    Attributes:
+        lab: The cluster.
+        this: The round.
+        ledger: What was written.
+        gone: Brokers that are not started again, but by a plan.
+        others: What was written to healthy topics.
+    """
+
+    lab: Lab
+    this: ExperimentRound
+    ledger: Ledger
+    gone: set[int] = field(factory=set)
+    others: list[Ledger] = field(factory=list)
+
+    @property
+    def topic(self) -> str:
+        """The topic of the round."""
+        return self.this.topic
+
+    def create(self, assignment: Mapping[int, list[int]] = TWO, *, aged: bool = True) -> None:
+        """Create the topic, and wait until its replicas have its id in their files if it is aged."""
+        self.lab.admin(milliseconds=8000).create_topic(self.topic, assignment)
+        self.lab.wait_for_leaders(self.topic, len(assignment))
+        if aged:
+            self.lab.delete_controller()
+        rest(self.lab)
+
+    def write(self, origin: str, times: int = 2) -> None:
+        """Write to all partitions."""
+        refused = self.ledger.write(self.lab, origin, times)
+        self.lab.note(f"records of the {origin} topic written" + "".join(f"; {one}" for one in refused))
+
+    def crash(self, number: int) -> None:
+        """Crash a broker, and wait until its session has expired and others lead."""
+        self.lab.kill(number)
+        wait_until(lambda: str(number) not in self.lab.zk.children("/brokers/ids"), 60)
+        self.lab.note(f"broker {number} has crashed, and its session has expired")
+        rest(self.lab)
+
+    def remove_topic(self) -> None:
+        """Delete the topic while a broker is down: its znodes are removed by hand."""
+        self.lab.admin(milliseconds=8000).delete_topic(self.topic)
+        time.sleep(DELETING)
+        with suppress(ZooKeeperError):
+            self.lab.zk.delete_tree(f"/brokers/topics/{self.topic}")
+        for path in (f"/admin/delete_topics/{self.topic}", f"/config/topics/{self.topic}"):
+            with suppress(ZooKeeperError):
+                self.lab.zk.do(delete(path))
+        self.lab.delete_controller()
+        rest(self.lab)
+
+    def erase_id(self) -> None:
+        """Write the topic's znode without an id, as an old client does."""
+        content = {name: value for name, value in (self.lab.topic(self.topic) or {}).items() if name != "topic_id"}
+        self.lab.zk.do(set_data(f"/brokers/topics/{self.topic}", json.dumps(content).encode()))
+        self.lab.note("the topic's id is erased")
+
+    def write_state(self, partition: int, **changes: object) -> None:
+        """Write fields of a partition's state by hand."""
+        state = {**self.lab.states(self.topic)[partition], **changes}
+        path = f"/brokers/topics/{self.topic}/partitions/{partition}/state"
+        self.lab.zk.do(set_data(path, json.dumps(state).encode()))
+        self.lab.note(f"set {path} {json.dumps(state)}")
+
+    def start(self, *numbers: int) -> None:
+        """Start brokers."""
+        self.lab.start(*numbers)
+        rest(self.lab)
+
+    def stop(self, *numbers: int) -> None:
+        """Stop brokers, one after the other."""
+        for number in numbers:
+            self.lab.stop(number)
+            rest(self.lab)
+
+
+Damage = Callable[[Scene], None]
+
+
+# Ids of topics.
+
+
+def expansion(scene: Scene, *, aged: bool, failovers: int) -> None:
+    """Let an old client erase the topic's id; at a failover the next controller mints another one.
+
+    On 2.8 the replicas of an aged topic have the first id in their files; those of a fresh one have none.
+    """
+    lab, topic = scene.lab, scene.topic
+    lab.tool(OLD_CLIENT, "--create", "--topic", topic, "--partitions", "2", "--replication-factor", "3")
+    lab.wait_for_leaders(topic, 2)
+    if aged:
+        lab.delete_controller()
+        rest(lab)
+    scene.write(FIRST)
+    lab.tool(OLD_CLIENT, "--alter", "--topic", topic, "--partitions", "4")
+    lab.wait_for_leaders(topic, 4)
+    rest(lab)
+    scene.write(FIRST, 1)
+    for _ in range(failovers):
+        lab.delete_controller()
+        rest(lab)
+
+
+def mixed_ids(scene: Scene) -> None:
+    """Expand with an old client, let the controller move, and expand with a new one: new partitions get the new id."""
+    lab, topic = scene.lab, scene.topic
+    expansion(scene, aged=True, failovers=1)
+    lab.admin(milliseconds=8000).add_partitions(topic, 6, [[1, 2, 3], [2, 3, 1]])
+    lab.wait_for_leaders(topic, 6)
+    rest(lab)
+    lab.delete_controller()
+    rest(lab)
+
+
+def mixed_ids_of_a_partition(scene: Scene) -> None:
+    """Expand with an old client, let the controller move, and let a broker copy its replicas again: with the new id."""
+    expansion(scene, aged=True, failovers=1)
+    scene.lab.stop(3)
+    broker = scene.lab.brokers[3]
+    for path in sorted(broker.data.glob(f"{scene.topic}-*")):
+        move_away(broker, path)
+    scene.start(3)
+
+
+def minted_while_down(scene: Scene) -> None:
+    """Erase the id, and let the controller move, while a broker is down."""
+    lab = scene.lab
+    scene.create()
+    scene.write(FIRST)
+    lab.move_controller(1)
+    scene.stop(3)
+    scene.erase_id()
+    lab.delete_controller()
+    rest(lab)
+
+
+def written_back(scene: Scene) -> None:
+    """Erase the id, let the controller move, and write the first id by hand: the controller has another one."""
+    lab, topic = scene.lab, scene.topic
+    scene.create()
+    first = (lab.topic(topic) or {})["topic_id"]
+    scene.write(FIRST)
+    scene.erase_id()
+    lab.delete_controller()
+    rest(lab)
+    lab.zk.do(lab.topic_id_write(topic, first))
+    lab.note(f"the topic id {first} is written back")
+
+
+def without_metadata_file(scene: Scene) -> None:
+    """Remove partition.metadata on a broker that runs."""
+    scene.create()
+    scene.write(FIRST)
+    for path in scene.lab.brokers[2].data.glob(f"{scene.topic}-*/partition.metadata"):
+        path.unlink()
+    scene.lab.note("partition.metadata is removed on broker 2")
+
+
+# Topics that are deleted or created again.
+
+
+def deleted_by_hand(scene: Scene) -> None:
+    """Remove the znodes of a topic."""
+    scene.create()
+    scene.write(FIRST)
+    scene.lab.zk.delete_tree(f"/brokers/topics/{scene.topic}")
+    scene.lab.note(f"deleteall /brokers/topics/{scene.topic}")
+    rest(scene.lab)
+
+
+def created_again(scene: Scene, *, failovers: int) -> None:
+    """Delete a topic by hand, and create it again over the old logs: by a broker, or in ZooKeeper if it refuses."""
+    lab = scene.lab
+    deleted_by_hand(scene)
+    if not lab.admin(milliseconds=8000).create_topic(scene.topic, TWO).ok:
+        for write in writes_of_creation(scene.topic, TWO):
+            with suppress(ZooKeeperError):  # the configuration has stayed
+                lab.zk.do(write)
+    rest(lab)
+    for _ in range(failovers):
+        lab.delete_controller()
+        rest(lab)
+
+
+def stale_log(
+    scene: Scene, *, assignment: Mapping[int, list[int]] = TWO, aged: bool = True, is_back: bool = True
+) -> None:
+    """Delete a topic and create it again while broker 3 is down, which comes back with its logs."""
+    scene.create(assignment, aged=aged)
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.crash(3)
+    scene.remove_topic()
+    scene.create(assignment, aged=aged)
+    scene.write(SECOND, 3)
+    if is_back:
+        scene.start(3)
+        time.sleep(DELETING)
+        rest(scene.lab)
+
+
+def diverged(scene: Scene) -> None:
+    """Let a broker with a log of an earlier topic take it for its own: partition.metadata is removed everywhere."""
+    stale_log(scene)
+    for number, broker in scene.lab.brokers.items():
+        scene.lab.stop(number)
+        for path in broker.data.glob(f"{scene.topic}-*/partition.metadata"):
+            path.unlink()
+        scene.start(number)
+
+
+def hanging_deletion(scene: Scene) -> None:
+    """Hang a deletion while all brokers are up."""
+    hang_a_deletion(scene.lab, scene.this)
+
+
+def deletion_that_waits(scene: Scene) -> None:
+    """Delete a topic of which a replica is on a broker that is gone."""
+    scene.create({0: [1, 3], 1: [3, 2]})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.crash(3)
+    scene.gone.add(3)
+    scene.lab.admin(milliseconds=4000).delete_topic(scene.topic)
+    time.sleep(DELETING)
+
+
+# Replicas, disks and brokers.
+
+
+def stray_log(scene: Scene) -> None:
+    """Leave the log of a replica that has moved away."""
+    leave_a_log(scene.lab, scene.this)
+    rest(scene.lab)
+    scene.write(FIRST)
+
+
+def stray_without_leader(scene: Scene) -> None:
+    """Stop the only replica of a partition of which another broker has an older copy."""
+    scene.create({0: [2]})
+    scene.write(FIRST)
+    lab, name = scene.lab, f"{scene.topic}-0"
+    lab.move_controller(1)
+    lab.stop(3)
+    shutil.copytree(lab.brokers[2].data / name, lab.brokers[3].data / name)
+    lab.note(f"broker 3 has a copy of {name}")
+    scene.start(3)
+    scene.write(FIRST)
+    scene.stop(2)
+
+
+def cancelled_reassignment(scene: Scene) -> None:
+    """Let the controller move while it cancels a reassignment."""
+    cancel_and_elect_in_between(scene.lab, scene.this)
+    rest(scene.lab)
+    scene.write(FIRST, 1)
+
+
+def reassignment_to_a_lost_broker(scene: Scene) -> None:
+    """Reassign a partition to a broker that is lost before it has copied anything."""
+    lab = scene.lab
+    lab.move_controller(1)
+    scene.create({0: [1, 2]}, aged=False)
+    scene.write(FIRST)
+    lab.pause(3)
+    lab.admin(milliseconds=4000).reassign(scene.topic, {0: [1, 3]})
+    time.sleep(1)
+    scene.crash(3)
+    lab.brokers[3].paused = False
+    scene.gone.add(3)
+
+
+def crashed(scene: Scene) -> None:
+    """Crash a broker that is no controller: until its session expires, nobody removes it from the ISR."""
+    scene.create()
+    scene.write(FIRST)
+    scene.lab.kill(next(number for number in scene.lab.brokers if number != scene.lab.controller()))
+
+
+def stopped_isr(scene: Scene) -> None:
+    """Stop the replicas one after the other: the ISR keeps the last one, which is down; then start the others."""
+    lab = scene.lab
+    lab.admin(milliseconds=8000).create_topic(scene.topic, {0: [2, 3]})
+    lab.wait_for_leaders(scene.topic)
+    lab.move_controller(1)
+    scene.write(FIRST)
+    scene.stop(2)
+    scene.write(FIRST)
+    scene.stop(3)
+    scene.start(2)
+
+
+def dead_in_isr(scene: Scene) -> None:
+    """Write a broker that is down into the ISR by hand."""
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.stop(3)
+    scene.write(FIRST)
+    scene.write_state(0, isr=[1, 2, 3])
+
+
+def empty_isr(scene: Scene) -> None:
+    """Write an empty ISR by hand while the replicas are down; the first of them lacks the last records."""
+    scene.create({0: [3, 2]})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.stop(3)
+    scene.write(FIRST)
+    scene.stop(2)
+    scene.write_state(0, isr=[], leader=-1)
+    scene.start(2, 3)
+
+
+def wiped_leader(scene: Scene, *, is_seen: bool = True) -> None:
+    """Lose the disk of the only ISR member; the other replicas have all but the last records.
+
+    If it is not seen, the whole log directory is gone, so that no snapshot has it.
+    """
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    scene.lab.move_controller(2)
+    scene.stop(3)
+    scene.stop(2)
+    scene.write(FIRST)
+    scene.lab.kill(1)
+    wait_until(lambda: not scene.lab.zk.children("/brokers/ids"), 60)
+    disk = scene.lab.brokers[1].data
+    shutil.rmtree(disk / f"{scene.topic}-0" if is_seen else disk)
+    scene.lab.note("the disk of broker 1 is empty")
+    scene.start(2, 3)
+
+
+def restored_leader(scene: Scene) -> None:
+    """Bring an old copy of its log to the only ISR member; the other replicas have all records."""
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    lab, log = scene.lab, scene.lab.brokers[1].data / f"{scene.topic}-0"
+    copy = lab.folder / "copy"
+    shutil.copytree(log, copy)
+    scene.write(FIRST)
+    lab.move_controller(2)
+    scene.stop(3)
+    scene.stop(2)
+    lab.kill(1)
+    wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
+    shutil.rmtree(log)
+    shutil.move(copy, log)
+    lab.note("broker 1 has an old copy of its log")
+    scene.start(2, 3)
+
+
+def another_broker_id(scene: Scene, *, replicas: list[int], is_used: bool = False) -> None:
+    """Start broker 3 with its disk under the id 4; if that is used, another topic has its only replica there."""
+    lab = scene.lab
+    scene.create({0: replicas})
+    scene.write(FIRST)
+    lab.move_controller(1)
+    scene.stop(3)
+    lab.renumber(3, 4)
+    for root in lab.brokers[4].roots:
+        (root / IDENTITY).unlink()
+    scene.start(4)
+    scene.gone.add(3)
+    if is_used:
+        lab.admin(milliseconds=8000).create_topic("later", {0: [4]})
+        lab.wait_for_leaders("later")
+        scene.others.append(Ledger("later"))
+        scene.others[0].write(lab, FIRST)
+        rest(lab)
+
+
+def failed_disk(scene: Scene, *, replicas: list[int]) -> None:
+    """Let the disk of broker 2 fail that has the log."""
+    scene.create({0: replicas})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    found = scene.lab.brokers[2].directory(f"{scene.topic}-0")
+    if found is not None:
+        scene.lab.fail_disk(2, found.parent)
+    rest(scene.lab)

@@ -1,0 +1,171 @@
+"""The steps of a plan of `kwalk recover` on real brokers: each is done as its commands say.
+
+Znodes are written and deleted at the data version that was read, and brokers are stopped and started in the order of
+the step, with files removed, moved or edited in between.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kwalk.clusters.lab.brokers import AdminAnswer
+from kwalk.clusters.lab.cluster import Lab, LabBroker
+from kwalk.clusters.lab.experiments.known_records import BACKUP
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.zookeeper import delete, set_data
+from kwalk.model.language import KwalkError
+from kwalk.model.language.recovery import Procedure
+
+FIRST_BROKER = {
+    "restart": 1,
+    "start-broker": 1,
+    "repair-disk": 1,
+    "start-empty-broker": 1,
+    "restart-without-metadata-files": 2,
+    "move-directories": 2,
+}
+"""Steps that stop and start brokers: where the name of the step has the first of them."""
+RESTS = 3.0
+"""Seconds without a change of a state znode after which the cluster counts as at rest."""
+LONGEST_REST = 40.0
+IDENTITY = "meta.properties"
+
+
+def carry_out(lab: Lab, procedure: Procedure) -> None:
+    """Do what a step of a plan says, and wait until the cluster is at rest.
+
+    Raises:
+        KwalkError: There is no hand for one of its commands, or a broker refuses.
+    """
+    words, commands = procedure.name.split(), [shlex.split(command, comments=True) for command in procedure.commands]
+    first = FIRST_BROKER.get(words[0])
+    if words[0] == "set-broker-id":
+        _set_broker_id(lab, int(words[1]), int(words[2]))
+    elif first is not None:
+        for number in map(int, words[first:]):
+            _bounce(lab, number, words[0], [command for command in commands if command and command[0] in ("rm", "mv")])
+    else:
+        _ask(lab, [command for command in commands if command])
+    lab.note(f"done: {procedure.title}")
+    rest(lab)
+
+
+def _ask(lab: Lab, commands: Sequence[list[str]]) -> None:
+    """Do the commands of a step that stops no broker."""
+    files: dict[str, Any] = {}
+    for command in commands:
+        if command[0] == "echo":
+            files[command[3]] = json.loads(command[1])
+        elif "--reassignment-json-file" in command:
+            _reassign(lab, command, files)
+        elif "--election-type" in command:
+            _elect(lab, command)
+        else:
+            _write(lab, command)
+
+
+def _bounce(lab: Lab, number: int, step: str, commands: list[list[str]]) -> None:
+    """Stop a broker, do with its disks what the step says, and start it."""
+    broker = lab.brokers[number]
+    if broker.runs:
+        lab.stop(number)
+    if step == "repair-disk":
+        lab.repair_disks(number)
+    elif step == "start-empty-broker":
+        for root in broker.roots:
+            if root.is_dir():
+                move_away(broker, root)
+    for word, *names in commands:
+        for name in names[1:] if word == "rm" else names[:-1]:
+            if word == "rm":
+                for root in broker.roots:
+                    (root / name).unlink(missing_ok=True)
+            elif (found := broker.directory(name)) is not None:
+                move_away(broker, found)
+            else:
+                lab.note(f"broker {number}: there is no {name} to be moved away")
+    lab.start(number)
+    rest(lab)
+
+
+def move_away(broker: LabBroker, path: Path) -> None:
+    """Move a directory into the backup of a broker, where it has a folder of its own."""
+    folder = broker.folder / BACKUP
+    folder.mkdir(exist_ok=True)
+    place = folder / str(len(list(folder.iterdir())))
+    place.mkdir()
+    shutil.move(path, place / path.name)
+
+
+def _set_broker_id(lab: Lab, number: int, new: int) -> None:
+    """Stop a broker, write another id into its configuration and its meta.properties, and start it."""
+    if lab.brokers[number].runs:
+        lab.stop(number)
+    lab.renumber(number, new)
+    for root in lab.brokers[new].roots:
+        path = root / IDENTITY
+        path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
+    lab.start(new)
+
+
+def _write(lab: Lab, words: list[str]) -> None:
+    """Do a command of ZooKeeper's shell; one that only reads shows the data version that the next one needs."""
+    if words[3] == "get":
+        return
+    if words[3:5] == ["set", "-v"]:
+        path, content = words[6], words[7]
+        found = lab.zk.get(path)
+        if found is None:
+            raise KwalkError(f"There is no znode {path}, which the plan writes.")
+        lab.zk.do(set_data(path, content.encode(), found[1].version))
+    elif words[3] == "delete":
+        lab.zk.do(delete(words[4]))
+    else:
+        raise KwalkError(f"The lab has no hand for the command {shlex.join(words)!r}.")
+
+
+def _elect(lab: Lab, words: list[str]) -> None:
+    """Do a command of kafka-leader-election.sh."""
+    topic, partition = words[words.index("--topic") + 1], int(words[words.index("--partition") + 1])
+    _accepted(lab.admin(milliseconds=8000).elect_unclean(topic, partition), words)
+
+
+def _reassign(lab: Lab, words: list[str], files: Mapping[str, Any]) -> None:
+    """Do a command of kafka-reassign-partitions.sh."""
+    wanted = files[words[words.index("--reassignment-json-file") + 1]]["partitions"]
+    for one in wanted:
+        if "--execute" in words:
+            answer = lab.admin(milliseconds=8000).reassign(one["topic"], {one["partition"]: one["replicas"]})
+            _accepted(answer, words)
+        else:
+            wait_until(partial(_is_reassigned, lab, one["topic"]), LONGEST_REST)
+
+
+def _accepted(answer: AdminAnswer, words: list[str]) -> None:
+    if not answer.ok and answer.error != "ELECTION_NOT_NEEDED":
+        raise KwalkError(f"The controller refuses {shlex.join(words)!r}: {answer}.")
+
+
+def _is_reassigned(lab: Lab, topic: str) -> bool:
+    """Whether no reassignment of the topic is in flight."""
+    znode = lab.topic(topic) or {}
+    return not (znode.get("adding_replicas") or znode.get("removing_replicas"))
+
+
+def rest(lab: Lab) -> None:
+    """Wait until there is a controller, and no state znode has changed for some seconds."""
+    wait_until(lambda: lab.controller() is not None, 30)
+    end, since, seen = time.monotonic() + LONGEST_REST, time.monotonic(), ""
+    while time.monotonic() < min(since + RESTS, end):
+        now = json.dumps([lab.states(topic) for topic in lab.zk.children("/brokers/topics")])
+        if now != seen:
+            seen, since = now, time.monotonic()
+        time.sleep(0.2)

@@ -1,0 +1,168 @@
+"""Steps of plans on a cluster: each has a hand, which does what the commands say."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from kwalk.clusters.lab.brokers import AdminAnswer
+from kwalk.clusters.lab.cluster import LabBroker, _failed
+from kwalk.clusters.lab.experiments import operator_steps
+from kwalk.clusters.lab.experiments.operator_steps import carry_out
+from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.model.language import KwalkError
+from kwalk.model.language.recovery import Procedure
+from tests.snapshots.captured import FILES
+
+
+class FakeLab:
+    """Keeps what is done to a cluster; its brokers have folders, and no processes."""
+
+    def __init__(self, folder, *, answer="NONE"):
+        self.done, self.zk, self.answer = [], self, answer
+        self.brokers = {number: LabBroker(number, "3.9.0", folder / f"broker-{number}") for number in range(1, 6)}
+        for broker in self.brokers.values():
+            broker.data.mkdir(parents=True, exist_ok=True)
+            (broker.data / "meta.properties").write_text(f"version=0\nbroker.id={broker.id}\ncluster.id=c\n")
+            broker.process = SimpleNamespace(runs=True)
+
+    def get(self, path):
+        return b"", SimpleNamespace(version=7)
+
+    def do(self, write):
+        self.done.append((write.op.name, write.path))
+
+    def stop(self, number):
+        self.done.append(("stop", number))
+
+    def start(self, number):
+        self.done.append(("start", number))
+
+    def repair_disks(self, number):
+        self.done.append(("repair", number))
+
+    def renumber(self, number, wanted):
+        self.done.append(("renumber", number, wanted))
+        self.brokers[wanted] = self.brokers.pop(number)
+
+    def admin(self, **_):
+        return self
+
+    def topic(self, name):
+        return {}
+
+    def reassign(self, topic, assignment):
+        self.done.append(("reassign", topic, assignment))
+        return AdminAnswer(self.answer)
+
+    def elect_unclean(self, topic, partition):
+        self.done.append(("elect", topic, partition))
+        return AdminAnswer(self.answer)
+
+    def note(self, text):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch):
+    monkeypatch.setattr(operator_steps, "rest", lambda lab: None)
+
+
+def procedure(name, *commands):
+    return Procedure(name, "Title.", (), 1, commands=commands)
+
+
+def below(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name != "meta.properties")
+
+
+@pytest.mark.parametrize("name", list(FILES)[::5])
+def test_the_lab_has_a_hand_for_every_step_that_plans_may_have(name, tmp_path):
+    for number, one in enumerate(recovery_problem(FILES[name]).procedures):
+        lab = FakeLab(tmp_path / str(number))
+        carry_out(lab, one)
+        numbers = [int(word) for word in one.name.split()[1:] if word.isdecimal()]
+        bounced = [(what, number) for number in numbers for what in ("stop", "start")]
+        assert lab.done == bounced or [op for op, *_ in lab.done] in (["SET_DATA"], ["DELETE"], ["elect"])
+
+
+def test_files_are_removed_and_directories_moved_while_the_broker_is_stopped(tmp_path):
+    lab = FakeLab(tmp_path)
+    broker = lab.brokers[3]
+    for folder in ("t-0", "t-1"):
+        (broker.data / folder).mkdir()
+        (broker.data / folder / "partition.metadata").write_text("x")
+    carry_out(
+        lab,
+        procedure(
+            "move-directories t 3",
+            "rm -f t-0/partition.metadata t-2/partition.metadata   # in LOG_DIR",
+            "mv t-1 BACKUP   # in LOG_DIR",
+        ),
+    )
+    assert lab.done == [("stop", 3), ("start", 3)]
+    assert below(broker.folder) == [
+        "backup",
+        "backup/0",
+        "backup/0/t-1",
+        "backup/0/t-1/partition.metadata",
+        "data",
+        "data/t-0",
+    ]
+
+
+def test_an_empty_broker_starts_with_what_it_had_in_the_backup(tmp_path):
+    lab = FakeLab(tmp_path)
+    broker = lab.brokers[2]
+    (broker.data / "t-0").mkdir()
+    broker.process = None
+    carry_out(lab, procedure("start-empty-broker 2", "bin/kafka-server-start.sh config/server.properties"))
+    assert lab.done == [("start", 2)]
+    assert below(broker.folder) == ["backup", "backup/0", "backup/0/data", "backup/0/data/t-0"]
+
+
+def test_another_broker_id_is_written_into_meta_properties(tmp_path):
+    lab = FakeLab(tmp_path)
+    broker = lab.brokers[4]
+    carry_out(lab, procedure("set-broker-id 4 1", "bin/kafka-server-stop.sh"))
+    assert lab.done == [("stop", 4), ("renumber", 4, 1), ("start", 1)]
+    assert (broker.data / "meta.properties").read_text() == "version=0\nbroker.id=1\ncluster.id=c\n"
+
+
+def test_a_disk_is_repaired_while_the_broker_is_stopped(tmp_path):
+    lab = FakeLab(tmp_path)
+    carry_out(lab, procedure("repair-disk 5"))
+    assert lab.done == [("stop", 5), ("repair", 5), ("start", 5)]
+
+
+def test_an_unclean_election_is_an_admin_request_and_a_refusal_an_error(tmp_path):
+    elect = procedure("elect-unclean t", "kafka-leader-election.sh --election-type UNCLEAN --topic t --partition 3")
+    lab = FakeLab(tmp_path)
+    carry_out(lab, elect)
+    assert lab.done == [("elect", "t", 3)]
+    carry_out(FakeLab(tmp_path / "again", answer="ELECTION_NOT_NEEDED"), elect)
+    with pytest.raises(KwalkError, match="The controller refuses"):
+        carry_out(FakeLab(tmp_path / "refused", answer="NOT_CONTROLLER"), elect)
+
+
+def test_a_reassignment_is_an_admin_request(tmp_path):
+    wanted = json.dumps({"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2]}]})
+    tool = "kafka-reassign-partitions.sh --reassignment-json-file f.json"
+    lab = FakeLab(tmp_path)
+    carry_out(lab, procedure("put-back t 2", f"echo '{wanted}' > f.json", f"{tool} --execute", f"{tool} --verify"))
+    assert lab.done == [("reassign", "t", {0: [1, 2]})]
+
+
+def test_a_command_without_a_hand_is_an_error(tmp_path):
+    with pytest.raises(KwalkError, match="no hand"):
+        carry_out(FakeLab(tmp_path), procedure("sync t", "zkCli.sh -server ZK sync /brokers"))
+
+
+def test_a_broker_may_have_several_log_directories(tmp_path):
+    broker = LabBroker(1, "3.9.0", tmp_path, 2)
+    (broker.roots[1] / "t-0").mkdir(parents=True)
+    assert [root.name for root in broker.roots] == ["data", "data-2"]
+    assert broker.directory("t-0") == tmp_path / "data-2" / "t-0" and broker.directory("t-1") is None
+    assert _failed(broker.data).name == "data.failed"
