@@ -30,7 +30,7 @@ from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.processes import LabProcess, ProcessGroup, wait_until
 from kwalk.clusters.lab.proxy import KafkaParser, Proxy, Rules, ZooKeeperParser
 from kwalk.clusters.lab.zookeeper import ZooKeeperClient
-from kwalk.clusters.metadata import Metadata, metadata
+from kwalk.clusters.metadata import Metadata, PartitionMetadata, metadata
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.search.base.java import bundled_home, java_version, system_homes
 from kwalk.search.base.progress import Report, silent
@@ -534,17 +534,53 @@ class Lab:
         if found is None:
             return {}
         identity = self.id_to_fetch(topic)
-        result = {}
+        result: dict[str, Any] = {}
         for number, partition in found.partitions.items():
-            leader = self.brokers.get(partition.leader)
-            if leader is None:
-                result[str(number)] = {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
-                continue
-            value = f"v{time.time_ns()}"
-            produced = produce(leader.port, topic, number, value, acks=acks, seconds=seconds)
-            options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
-            result[str(number)] = {"produce": produced, "consume": consume(leader.port, topic, number, **options)}
+            result[str(number)] = self._probe_partition(topic, number, partition, identity, seconds, acks)
         return result
+
+    def probe_anywhere(self, topic: str, *, seconds: float) -> dict[str, Any]:
+        """Probe each partition as clients do that try again: with the metadata of other brokers until it serves.
+
+        Args:
+            topic: The topic.
+            seconds: How long a broker may wait for the replicas, or for records.
+
+        Returns:
+            By partition that a broker has metadata of: the probes "produce" and "consume" of the first broker, or of
+            the first whose metadata led to a leader that serves; and "metadata", the id of the broker that had it.
+        """
+        result: dict[str, Any] = {}
+        tried = set[tuple[int, int, int, str | None]]()
+        for broker in self.brokers.values():
+            if not broker.runs or broker.paused:
+                continue
+            try:
+                found = metadata(broker.port, with_ids=broker.knows_topic_ids).topics.get(topic)
+            except OSError:
+                continue
+            for number, partition in found.partitions.items() if found else ():
+                identity = id_bytes(found.topic_id) if found and found.topic_id and broker.fetches_by_id else None
+                way = (number, partition.leader, partition.leader_epoch, found.topic_id if found else None)
+                if way in tried or serves(result.get(str(number))):
+                    continue
+                tried.add(way)
+                probe = self._probe_partition(topic, number, partition, identity, seconds)
+                if serves(probe) or str(number) not in result:
+                    result[str(number)] = {**probe, "metadata": broker.id}
+        return result
+
+    def _probe_partition(
+        self, topic: str, number: int, known: PartitionMetadata, identity: bytes | None, seconds: float, acks: int = -1
+    ) -> dict[str, Any]:
+        """Produce one record to a partition, and consume it, with a leader, an epoch and a topic id from metadata."""
+        leader = self.brokers.get(known.leader)
+        if leader is None:
+            return {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
+        produced = produce(leader.port, topic, number, f"v{time.time_ns()}", acks=acks, seconds=seconds)
+        options: dict[str, Any] = {"leader_epoch": known.leader_epoch, "topic_id": identity}
+        consumed = consume(leader.port, topic, number, seconds=min(3, seconds), **options)
+        return {"produce": produced, "consume": consumed}
 
     def id_to_fetch(self, topic: str) -> bytes | None:
         """Return the id by which consumers fetch a topic; None if those of this version fetch by its name."""
@@ -628,6 +664,11 @@ class Lab:
                 text = text_from(each.log(log), (since or {}).get(each.log(log), 0))
                 found += [LogLine(each.id, log, *line) for line in _log_lines(text) if wanted.search(line[1])]
         return sorted(found, key=lambda line: line.time)
+
+
+def serves(probe: Mapping[str, Any] | None) -> bool:
+    """Return whether a probe of a partition wrote a record with success, and read at least one."""
+    return probe is not None and probe["produce"]["ok"] and probe["consume"].get("n", 0) > 0
 
 
 STATE = "lab.json"
