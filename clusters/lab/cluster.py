@@ -91,6 +91,7 @@ class LabOptions:
         own_settings: Settings of single brokers, by id.
         proxied: Whether proxies stand before each broker's listener for brokers, and its connection to ZooKeeper.
         heap: The heap of a broker in MiB.
+        disks: How many log directories a broker has.
     """
 
     release: str = "3.9.0"
@@ -100,6 +101,7 @@ class LabOptions:
     own_settings: Mapping[int, Mapping[str, Any]] = field(factory=dict)
     proxied: bool = False
     heap: int = 256
+    disks: int = 1
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.brokers <= MOST_BROKERS:
@@ -149,8 +151,9 @@ class LogLine:
 class LabBroker:
     """A broker of the lab: its ports and folders, and its process if it was started."""
 
-    def __init__(self, number: int, release: str, folder: Path) -> None:
+    def __init__(self, number: int, release: str, folder: Path, disks: int = 1) -> None:
         self.id, self.release, self.folder = number, release, folder
+        self.disks = tuple(folder / ("data" if disk == 1 else f"data-{disk}") for disk in range(1, disks + 1))
         self.port, self.internal = 0, 0
         self.process: LabProcess | None = None
         self.paused = False
@@ -159,8 +162,8 @@ class LabBroker:
 
     @property
     def data(self) -> Path:
-        """The folder of its logs of partitions."""
-        return self.folder / "data"
+        """The folder of its logs of partitions; the first, if it has several."""
+        return self.disks[0]
 
     @property
     def runs(self) -> bool:
@@ -196,7 +199,7 @@ class Lab:
         self.processes = ProcessGroup()
         self.rules = Rules()
         self.brokers = {
-            number: LabBroker(number, options.release_of(number), self.folder / f"broker-{number}")
+            number: LabBroker(number, options.release_of(number), self.folder / f"broker-{number}", options.disks)
             for number in options.ids
         }
         self.zookeeper_port = 0
@@ -309,8 +312,9 @@ class Lab:
     def launch(self, number: int) -> int:
         """Start a broker's process, without waiting for it; return how long its log was before."""
         broker = self.brokers[number]
-        for folder in (broker.data, broker.folder / "logs"):
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (*broker.disks, broker.folder / "logs"):
+            if not folder.exists():
+                folder.mkdir(parents=True)
         _write_properties(broker.folder / "server.properties", self._settings(broker))
         log4j = broker.folder / "log4j.properties"
         _write_properties(log4j, _broker_logging(broker))
@@ -322,7 +326,7 @@ class Lab:
         return size
 
     def _settings(self, broker: LabBroker) -> dict[str, Any]:
-        settings: dict[str, Any] = {"broker.id": broker.id, "log.dirs": broker.data, **SETTINGS}
+        settings: dict[str, Any] = {"broker.id": broker.id, "log.dirs": ",".join(map(str, broker.disks)), **SETTINGS}
         if broker.to_zookeeper and broker.from_brokers:
             settings |= {
                 "zookeeper.connect": f"127.0.0.1:{broker.to_zookeeper.port}",
@@ -427,6 +431,31 @@ class Lab:
             raise UsageError(f"The session of broker {number} is not known: start the lab with proxies.")
         zookeeper.expire(self.zookeeper_port, session)
         self.note(f"broker {number}: its session has expired")
+
+    # Disks.
+
+    def fail_disk(self, number: int, disk: int = 2) -> None:
+        """Put a file in the place of a log directory: the broker notices at its next write, within seconds."""
+        path = self.brokers[number].disks[disk - 1]
+        path.rename(_aside(path))
+        path.touch()
+        self.note(f"broker {number}: disk {disk} has failed")
+
+    def repair_disk(self, number: int, disk: int = 2) -> None:
+        """Put a log directory back; a broker that runs does not notice it before it restarts."""
+        path = self.brokers[number].disks[disk - 1]
+        path.unlink()
+        _aside(path).rename(path)
+        self.note(f"broker {number}: disk {disk} is repaired")
+
+    def give_id(self, number: int, new: int) -> None:
+        """Give a broker that does not run another id, with the same disks: it is another broker when it starts."""
+        broker = self.brokers.pop(number)
+        broker.id, self.brokers[new] = new, broker
+        for disk in broker.disks:
+            path = disk / "meta.properties"
+            path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
+        self.note(f"broker {number} has the id {new} from now on")
 
     # ZooKeeper.
 
@@ -630,7 +659,7 @@ class Lab:
             capture.Place(
                 b.id,
                 b.port,
-                b.data,
+                b.disks,
                 alive=b.runs,
                 with_ids=b.knows_topic_ids,
                 is_queried=not b.paused and b.id not in without,
@@ -644,9 +673,15 @@ class Lab:
         """Return the names of the log directories of a topic's partitions on each broker, without deleted ones."""
         name = re.compile(re.escape(topic) + r"-\d+")
         return {
-            broker.id: sorted(path.name for path in broker.data.iterdir() if name.fullmatch(path.name))
+            broker.id: sorted(
+                path.name
+                for disk in broker.disks
+                if disk.is_dir()
+                for path in disk.iterdir()
+                if name.fullmatch(path.name)
+            )
             for broker in self.brokers.values()
-            if broker.data.is_dir()
+            if any(disk.is_dir() for disk in broker.disks)
         }
 
     def marks(self) -> dict[Path, int]:
@@ -737,7 +772,9 @@ def capture_running(folder: Path) -> dict[str, Any]:
     if state is None:
         raise UsageError(f"No lab runs in {str(folder)!r}. Name the folder that `kwalk lab start` prints.")
     places = [
-        capture.Place(int(number), each["port"], Path(each["data"]), alive=_is_alive(each["pid"]), with_ids=each["ids"])
+        capture.Place(
+            int(number), each["port"], (Path(each["data"]),), alive=_is_alive(each["pid"]), with_ids=each["ids"]
+        )
         for number, each in state["brokers"].items()
     ]
     client = ZooKeeperClient(state["zookeeper"])
@@ -757,6 +794,10 @@ def _is_alive(pid: int | None) -> bool:
     except PermissionError:
         pass
     return True
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.failed")
 
 
 def text_from(path: Path, start: int) -> str:

@@ -31,6 +31,7 @@ from kwalk.clusters.lab.histories import (
     BROKER_LOGS,
     OPERATIONS,
     ROLLED,
+    SEQUEL,
     FuzzOperation,
     draw_history,
     reset,
@@ -272,7 +273,7 @@ class Fuzz:
                 "auto.leader.rebalance.enable": "true",
                 "leader.imbalance.check.interval.seconds": 300,
             }
-            options = LabOptions(release=self.options.release, brokers=3, proxied=True, settings=settings)
+            options = LabOptions(release=self.options.release, brokers=3, proxied=True, settings=settings, disks=2)
             lab = Lab(self.folder / "cluster", options, report=self.report)
             self.lab = lab.__enter__()
         return self.lab
@@ -374,7 +375,7 @@ class Fuzz:
         case = self._case(number)
         verdict = _verdict(case)
         assert verdict is not None
-        probes = tuple(probe_verdicts(_snapshots(case), case / ROLLED))
+        probes = tuple(probe_verdicts(_snapshots(case), case / ROLLED, sorted(case.glob(f"{SEQUEL}-*.json"))))
         return JudgedHistory(number, case, verdict, self.options.operations, kept.get(number), probes)
 
 

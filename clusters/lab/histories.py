@@ -10,7 +10,7 @@ import gzip
 import json
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from kwalk.clusters.lab.zookeeper import Write, ZooKeeperError, create, delete, 
 from kwalk.model.language import KwalkError
 from kwalk.search.base.atomic_files import save
 
-OPERATIONS, BROKER_LOGS, ROLLED = "operations.json", "logs", "rolled.json"
-"""In the folder of a history: what was done, what the brokers have logged, and the snapshot after the roll."""
+OPERATIONS, BROKER_LOGS, ROLLED, SEQUEL = "operations.json", "logs", "rolled.json", "sequel"
+"""In the folder of a history: what was done, what the brokers have logged, the snapshot after all brokers were
+restarted, and the beginning of the names of those of the sequel."""
 REST = 0.8
 """Seconds without a change after which a cluster counts as at rest."""
 EARLY_REST, LONGEST_REST = 5.0, 15.0
@@ -44,6 +45,8 @@ TOGETHER = 0.3
 """The share of operations that are followed by the next one, without rest and snapshot."""
 PAUSE = 3.0
 """For how many seconds a broker is paused."""
+ALONE = 0.5
+"""The share of sequels in which all other brokers stop first."""
 TWO_TOPICS, PAUSED = 0.4, 0.5
 """The share of histories with two topics, and of operations without a rest that are followed by a pause."""
 LONGEST_WAIT = 2.0
@@ -279,7 +282,8 @@ def _write_id(hands: FuzzHands, this: FuzzOperation) -> str:
 
 
 def _remove_files(hands: FuzzHands, this: FuzzOperation) -> str:
-    files = list(hands.lab.brokers[this.broker].data.glob(f"{hands.topic}-*/partition.metadata"))
+    disks = hands.lab.brokers[this.broker].disks
+    files = [path for disk in disks for path in disk.glob(f"{hands.topic}-*/partition.metadata")]
     for path in files:
         path.unlink()
     return f"removed {len(files)} files"
@@ -395,8 +399,63 @@ def run_history(lab: Lab, name: str, operations: Sequence[FuzzOperation], folder
     _keep_logs(hands, folder / BROKER_LOGS)
     restart_all(hands)
     _probed_snapshot(hands, "all brokers restarted", folder / ROLLED)
+    _sequel(hands, random.Random(repr(operations)), folder)
     save(folder / OPERATIONS, json.dumps({"topics": topics, "operations": done}, indent=1).encode())
     return hands
+
+
+# What follows a history. `kwalk explain` does not look at it: the model has neither.
+
+
+def _sequel(hands: FuzzHands, chance: random.Random, folder: Path) -> None:
+    """Break what the model does not have, with a probed snapshot after each step, in most histories."""
+    sequel = chance.choice((None, _returns_under_another_id, _loses_a_disk))
+    broker, alone = chance.choice(sorted(hands.lab.brokers)), chance.random() < ALONE
+    for number, label in enumerate(sequel(hands, broker, alone) if sequel else (), start=1):
+        hands.is_unclean = True
+        _probed_snapshot(hands, label, folder / f"{SEQUEL}-{number}.json")
+
+
+def _stop_others(hands: FuzzHands, broker: int) -> list[int]:
+    """Stop all other brokers, one after the other: this one is the last in every ISR."""
+    others = [number for number in hands.lab.brokers if number != broker]
+    for other in others:
+        hands.lab.stop(other)
+        hands.down.add(other)
+        _rest(hands)
+    return others
+
+
+def _start_all(hands: FuzzHands, brokers: Iterable[int]) -> None:
+    for broker in brokers:
+        hands.lab.start(broker)
+        hands.down.discard(broker)
+
+
+def _returns_under_another_id(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
+    others, other_id = _stop_others(hands, broker) if alone else [], broker + len(hands.lab.brokers)
+    hands.lab.stop(broker)
+    hands.lab.give_id(broker, other_id)
+    _start_all(hands, [*others, other_id])
+    yield f"broker {broker} has returned with the id {other_id}"
+    hands.lab.stop(other_id)
+    hands.lab.give_id(other_id, broker)
+    _start_all(hands, [broker])
+    yield f"broker {broker} has its id again"
+
+
+def _loses_a_disk(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
+    others = _stop_others(hands, broker) if alone else []
+    hands.lab.fail_disk(broker)
+    wait_until(lambda: hands.lab.lines("server", "Stopping serving logs in dir", broker=broker, since=hands.marks), 20)
+    yield f"a disk of broker {broker} has failed"
+    _start_all(hands, others)
+    yield "the others have started"
+    hands.lab.restart(broker)
+    yield f"broker {broker} has restarted without the disk"
+    hands.lab.repair_disk(broker)
+    hands.lab.restart(broker)
+    yield f"broker {broker} has restarted with the disk"
 
 
 def restart_all(hands: FuzzHands) -> None:
@@ -502,7 +561,7 @@ def _fingerprint(hands: FuzzHands) -> str:
     topics = []
     for topic in hands.topics:
         directories = lab.directories(topic)
-        files = with_metadata({lab.brokers[broker].data: names for broker, names in directories.items()})
+        files = with_metadata({disk: names for b, names in directories.items() for disk in lab.brokers[b].disks})
         topics.append([lab.topic(topic), lab.states(topic), directories, files])
     return json.dumps([cluster, topics])
 

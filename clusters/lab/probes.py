@@ -205,16 +205,20 @@ def _verdict(
     return ProbeVerdict(kind, time, inspected.path, f"{place[0]}-{place[1]}", _names(about), served, _got(probe), why)
 
 
-def probe_verdicts(snapshots: Sequence[Path], rolled: Path) -> Iterator[ProbeVerdict]:
-    """Compare the diagnosis of each snapshot of a history with its probes, and the last one with those of `rolled`."""
+def probe_verdicts(snapshots: Sequence[Path], rolled: Path, sequel: Iterable[Path] = ()) -> Iterator[ProbeVerdict]:
+    """Compare the diagnoses of a history with probes.
+
+    Args:
+        snapshots: Its snapshots; those without probes are left out.
+        rolled: The snapshot after a restart of all brokers, with whose probes the last one is compared, too.
+        sequel: Snapshots of what followed.
+    """
     read = [ProbedSnapshot.read(path) for path in snapshots if PROBE in _extra(path)]
-    for each in read:
+    last = ProbedSnapshot.read(rolled) if rolled.exists() else None
+    for each in (*read, *([last] if last else []), *map(ProbedSnapshot.read, sequel)):
         yield from at_once(each)
-    if rolled.exists():
-        last = ProbedSnapshot.read(rolled)
-        yield from at_once(last)
-        if read and read[-1].path == snapshots[-1]:
-            yield from after_restarts(read[-1], last)
+    if last and read and read[-1].path == snapshots[-1]:
+        yield from after_restarts(read[-1], last)
 
 
 def _extra(path: Path) -> Mapping[str, Any]:
