@@ -565,7 +565,9 @@ class Lab:
         identity = self.id_to_fetch(topic)
         result: dict[str, Any] = {}
         for number, partition in found.partitions.items():
-            result[str(number)] = self._probe_partition(topic, number, partition, identity, seconds, acks)
+            result[str(number)] = self._probe_partition(
+                topic, number, partition, identity=identity, seconds=seconds, acks=acks
+            )
         return result
 
     def probe_anywhere(self, topic: str, *, seconds: float) -> dict[str, Any]:
@@ -594,20 +596,27 @@ class Lab:
                 if way in tried or serves(result.get(str(number))):
                     continue
                 tried.add(way)
-                probe = self._probe_partition(topic, number, partition, identity, seconds)
+                probe = self._probe_partition(topic, number, partition, identity=identity, seconds=seconds)
                 if serves(probe) or str(number) not in result:
                     result[str(number)] = {**probe, "metadata": broker.id}
         return result
 
     def _probe_partition(
-        self, topic: str, number: int, known: PartitionMetadata, identity: bytes | None, seconds: float, acks: int = -1
+        self,
+        topic: str,
+        number: int,
+        partition: PartitionMetadata,
+        *,
+        identity: bytes | None,
+        seconds: float,
+        acks: int = -1,
     ) -> dict[str, Any]:
         """Produce one record to a partition, and consume it, with a leader, an epoch and a topic id from metadata."""
-        leader = self.brokers.get(known.leader)
+        leader = self.brokers.get(partition.leader)
         if leader is None:
             return {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
         produced = produce(leader.port, topic, number, f"v{time.time_ns()}", acks=acks, seconds=seconds)
-        options: dict[str, Any] = {"leader_epoch": known.leader_epoch, "topic_id": identity}
+        options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
         consumed = consume(leader.port, topic, number, seconds=min(3, seconds), **options)
         return {"produce": produced, "consume": consumed}
 

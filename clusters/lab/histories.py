@@ -322,40 +322,63 @@ KINDS: Mapping[str, OperationKind] = {
     "pause a broker": OperationKind(_pause, 3),
     "restart all brokers": OperationKind(_roll, 2),
     "reassign": OperationKind(_reassign, 5, needs_topic=True),
-    "cancel": OperationKind(_cancel, 2, needs_topic=True),
+    "cancel": OperationKind(_cancel, 1, needs_topic=True),
     REMOVAL: OperationKind(_remove_znodes, 2, needs_topic=True),
-    "crash, remove and create again": OperationKind(_delete_while_away, 1, needs_topic=True),
+    "crash, remove and create again": OperationKind(_delete_while_away, 2, needs_topic=True),
     "remove the delete_topics znode by hand": OperationKind(_remove_marker, 1),
     "write the first id back": OperationKind(_write_id, 3, needs_topic=True),
     "remove partition.metadata": OperationKind(_remove_files, 2, needs_topic=True),
-    "produce": OperationKind(_produce, 6, needs_topic=True),
+    "produce": OperationKind(_produce, 2, needs_topic=True),
 }
 """All operations, by name."""
 
 
-GOES = ("delete", REMOVAL)
-"""The operations after which the topic is gone."""
+GOES, STOPS = ("delete", REMOVAL), ("stop a broker", "crash a broker", "crash, remove and create again")
+STARTS, ROLLS = "start a broker", "restart all brokers"
+"""The operations after which the topic is gone, those after which a broker is down, and those that start brokers."""
 
 
 def draw_history(seed: str, length: int) -> list[FuzzOperation]:
     """Return the operations of a history; the same for the same seed."""
     chance = random.Random(seed)
     count = 2 if chance.random() < TWO_TOPICS else 1
-    there, found = set[int](), list[FuzzOperation]()
+    drawn, found = _Drawn(), list[FuzzOperation]()
     while len(found) < length:
         topic = chance.randrange(count)
-        names = [name for name, kind in KINDS.items() if kind.needs_topic in (None, topic in there)]
+        names = [name for name in KINDS if drawn.allows(name, topic)]
         if not found:
             names = [name for name in names if KINDS[name].needs_topic is False]
         name = chance.choices(names, [KINDS[each].weight for each in names])[0]
         rests = chance.random() >= TOGETHER
         waits = round(chance.uniform(0, LONGEST_WAIT), 1) if not rests and chance.random() < PAUSED else 0.0
         found.append(FuzzOperation(name, chance.randint(1, 3), chance.randint(0, 2), topic, rests, waits))
-        if KINDS[name].needs_topic is False:
-            there.add(topic)
-        elif name in GOES:
-            there.discard(topic)
+        drawn.note(found[-1])
     return found
+
+
+@define
+class _Drawn:
+    """What the operations that were drawn lead to: which topics are there, and which brokers are down."""
+
+    topics: set[int] = field(factory=set)
+    down: set[int] = field(factory=set)
+
+    def allows(self, name: str, topic: int) -> bool:
+        """Whether an operation may be possible."""
+        return KINDS[name].needs_topic in (None, topic in self.topics) and (name != STARTS or bool(self.down))
+
+    def note(self, operation: FuzzOperation) -> None:
+        kind = KINDS[operation.name]
+        if kind.needs_topic is False:
+            self.topics.add(operation.topic)
+        elif operation.name in GOES:
+            self.topics.discard(operation.topic)
+        if operation.name in STOPS and len(self.down) < 2:
+            self.down.add(operation.broker)
+        elif operation.name == STARTS:
+            self.down.discard(operation.broker if operation.broker in self.down else min(self.down))
+        elif operation.name == ROLLS:
+            self.down.clear()
 
 
 # One history.

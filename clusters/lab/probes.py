@@ -80,7 +80,7 @@ class ProbeVerdict:
         time: When the partition was probed.
         snapshot: The file that was inspected.
         partition: The partition.
-        said: The kinds of the findings about it that are more than notes.
+        findings: The kinds of the findings about it that are more than notes.
         serves: Whether it served.
         got: What the producer and the consumer got.
         why: Why it is undecided.
@@ -90,7 +90,7 @@ class ProbeVerdict:
     time: ProbeTime
     snapshot: Path
     partition: str
-    said: tuple[str, ...]
+    findings: tuple[str, ...]
     serves: bool
     got: str
     why: str = ""
@@ -129,6 +129,20 @@ class ProbedSnapshot:
         found = (one for one in self.inspection.observations if one.fields.get("topic") == topic)
         return [one for one in found if one.fields.get("partition", str(number)) == str(number)]
 
+    def concerns(self, one: Observation, number: int) -> bool:
+        """Return whether a finding is about a partition: one about its topic's id is if a log of it has an id."""
+        if "partition" in one.fields:
+            return True
+        topic = one.fields["topic"]
+        logs = (self.capture.directory(broker, topic, number) for broker in self.capture.brokers)
+        return any(log is not None and log.topic_id is not None for log in logs)
+
+    def is_full(self, topic: str, number: int) -> bool:
+        """Return whether every replica of a partition is in its ISR."""
+        known = self.capture.topics[topic]
+        state = known.states.get(number)
+        return state is not None and set(known.partitions[number]) <= set(state.isr)
+
     def doubt(self, topic: str) -> str:
         """Return why a probe is not of what was inspected; empty if it is."""
         if topic in self.capture.unsettled:
@@ -145,7 +159,7 @@ def stops_clients(one: Observation) -> bool:
     """
     if one.kind.severity is not Severity.BROKEN:
         return False
-    if one.kind == kinds.OFFLINE_LOG or one.kind.name == kinds.OFFLINE_LOG.name:
+    if one.kind.name == kinds.OFFLINE_LOG.name:
         return "brokers" not in one.fields
     return bool(STOPPING & set(one.kind.properties)) or one.kind.name in WAITING
 
@@ -172,37 +186,36 @@ def at_once(snapshot: ProbedSnapshot) -> Iterator[ProbeVerdict]:
             why = "the partition is not inspected"
         if not why and stopping and not any(one.certain for one in stopping):
             why = "the finding is not certain"
-        yield _verdict(ProbeTime.AT_ONCE, snapshot, (topic, number), about, probe, bool(stopping), why)
+        kind = _class(why, is_right=serves(probe) is not bool(stopping))
+        place = f"{topic}-{number}"
+        yield ProbeVerdict(
+            kind, ProbeTime.AT_ONCE, snapshot.path, place, _names(about), serves(probe), _got(probe), why
+        )
 
 
 def after_restarts(before: ProbedSnapshot, after: ProbedSnapshot) -> Iterator[ProbeVerdict]:
-    """Compare what a snapshot says about restarts with the probes after them."""
+    """Compare what a snapshot says about restarts with the probes after them.
+
+    What was foretold has come true if the partition does not serve, or a replica does not come back to the ISR.
+    """
     whole = [one for one in before.inspection.observations if "topic" not in one.fields]
     for topic, number in after.partitions():
         if (topic, number) not in set(before.partitions()):
             continue
         about, probe = before.about(topic, number), after.probe(topic, number)
-        foretold = [one for one in about if one.kind.name in BROKEN_BY_RESTARTS]
+        foretold = [one for one in about if one.kind.name in BROKEN_BY_RESTARTS and before.concerns(one, number)]
         why = before.doubt(topic) or after.doubt(topic)
         if not why and foretold and not any(one.certain for one in foretold):
             why = "the finding is not certain"
         if not why and not foretold and _names([*about, *whole]):
             why = "the findings do not say what restarts do"
-        yield _verdict(ProbeTime.ROLLED, before, (topic, number), about, probe, bool(foretold), why)
+        is_right = not (serves(probe) and after.is_full(topic, number)) if foretold else serves(probe)
+        kind, place = _class(why, is_right=is_right), f"{topic}-{number}"
+        yield ProbeVerdict(kind, ProbeTime.ROLLED, before.path, place, _names(about), serves(probe), _got(probe), why)
 
 
-def _verdict(
-    time: ProbeTime,
-    inspected: ProbedSnapshot,
-    place: tuple[str, int],
-    about: Iterable[Observation],
-    probe: Mapping[str, Any],
-    stops: bool,
-    why: str,
-) -> ProbeVerdict:
-    served = serves(probe)
-    kind = ProbeClass.UNDECIDED if why else ProbeClass.RIGHT if served is not stops else ProbeClass.WRONG
-    return ProbeVerdict(kind, time, inspected.path, f"{place[0]}-{place[1]}", _names(about), served, _got(probe), why)
+def _class(why: str, *, is_right: bool) -> ProbeClass:
+    return ProbeClass.UNDECIDED if why else ProbeClass.RIGHT if is_right else ProbeClass.WRONG
 
 
 def probe_verdicts(snapshots: Sequence[Path], rolled: Path, sequel: Iterable[Path] = ()) -> Iterator[ProbeVerdict]:
@@ -243,7 +256,7 @@ def probe_lines(verdicts: Sequence[ProbeVerdict]) -> Iterator[str]:
     for each in verdicts:
         if each.kind is ProbeClass.WRONG:
             yield f"  wrong: {each.snapshot}  {each.partition}, {each.time.value}"
-            yield f"         said: {', '.join(each.said) or 'nothing'}; got: {each.got}"
+            yield f"         found: {', '.join(each.findings) or 'nothing'}; got: {each.got}"
 
 
 def probe_object(verdicts: Sequence[ProbeVerdict]) -> dict[str, Any]:
@@ -259,7 +272,7 @@ def probe_object(verdicts: Sequence[ProbeVerdict]) -> dict[str, Any]:
                 "time": each.time.value,
                 "snapshot": str(each.snapshot),
                 "partition": each.partition,
-                "said": list(each.said),
+                "findings": list(each.findings),
                 "serves": each.serves,
                 "got": each.got,
                 "why": each.why or None,

@@ -106,8 +106,12 @@ def test_snapshots_without_probes_are_left_out(tmp_path: Path) -> None:
     assert not verdicts(tmp_path, {**probed(HEALTHY), "extra": {}})
 
 
-def after_restarts(folder: Path, before: dict[str, Any], probe: dict[str, Any]) -> list[ProbeVerdict]:
+def after_restarts(
+    folder: Path, before: dict[str, Any], probe: dict[str, Any], *, lags: bool = False
+) -> list[ProbeVerdict]:
     rolled = probed(HEALTHY)
+    for partition, state in rolled["topics"]["t"]["partition_state"].items():
+        state["isr"] = rolled["topics"]["t"]["znode"]["partitions"][partition][-1 if lags else 0 :]
     rolled["extra"]["probe"]["t"] = dict.fromkeys(rolled["topics"]["t"]["znode"]["partitions"], probe)
     found = verdicts(folder, before, rolled=rolled)
     return [each for each in found if each.time is ProbeTime.ROLLED]
@@ -132,8 +136,9 @@ def test_where_nothing_is_found_a_partition_serves_after_restarts(tmp_path: Path
 def test_what_is_foretold_of_restarts_is_compared_with_them(tmp_path: Path) -> None:
     failed = after_restarts(tmp_path, with_id_that_differs(), REFUSED)
     assert classes(failed) == {ProbeClass.RIGHT}
-    assert {each.said for each in failed} == {("topic-id-differs",)}
+    assert {each.findings for each in failed} == {("topic-id-differs",)}
     assert classes(after_restarts(tmp_path, with_id_that_differs(), SERVED)) == {ProbeClass.WRONG}
+    assert classes(after_restarts(tmp_path, with_id_that_differs(), SERVED, lags=True)) == {ProbeClass.RIGHT}
 
 
 def test_findings_that_do_not_speak_of_restarts_decide_nothing(tmp_path: Path) -> None:
@@ -151,7 +156,7 @@ def test_the_table_counts_every_comparison_and_lists_the_wrong_ones(tmp_path: Pa
     lines = list(probe_lines(found))
     assert f"at once: {len(found) - 1} right, 1 wrong, 0 undecided" in lines[1]
     assert lines[-2] == f"  wrong: {tmp_path / '01.json'}  t-0, at once"
-    assert lines[-1] == "         said: nothing; got: produce REQUEST_TIMED_OUT, consume NONE, 0 records"
+    assert lines[-1] == "         found: nothing; got: produce REQUEST_TIMED_OUT, consume NONE, 0 records"
     shown = probe_object(found)
     assert shown["counts"]["at once"] == {"right": len(found) - 1, "wrong": 1, "undecided": 0}
     assert len(shown["verdicts"]) == len(found)
