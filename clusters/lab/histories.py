@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -47,6 +48,8 @@ PAUSE = 3.0
 """For how many seconds a broker is paused."""
 ALONE = 0.5
 """The share of sequels in which all other brokers stop first."""
+PROBED = 0.7
+"""The share of operations after whose snapshot partitions are probed."""
 TWO_TOPICS, PAUSED = 0.4, 0.5
 """The share of histories with two topics, and of operations without a rest that are followed by a pause."""
 LONGEST_WAIT = 2.0
@@ -65,6 +68,7 @@ class FuzzOperation:
         number: A number that it may use.
         topic: Which topic of the history it is about.
         rests: Whether a rest and a snapshot follow, or else the next operation.
+        probes: Whether the partitions are probed after the snapshot: the probe's records show leader epochs in logs.
         waits: Seconds before the next operation if no rest follows.
     """
 
@@ -73,6 +77,7 @@ class FuzzOperation:
     number: int = 0
     topic: int = 0
     rests: bool = True
+    probes: bool = True
     waits: float = 0.0
 
 
@@ -252,15 +257,24 @@ def _expire(hands: FuzzHands, this: FuzzOperation) -> str:
 
 
 def _reassign(hands: FuzzHands, this: FuzzOperation) -> str:
+    """Move one of two replicas, or write three in another order."""
     known = hands.znode.get("partitions")
-    if not known or len(known["0"]) != 2:
+    if not known:
         return "not possible"
-    target = _replicas(this.number, 2)
-    return str(hands.lab.admin(milliseconds=3000).reassign(hands.topic, {0: target}))
+    partition = this.broker % len(known)
+    factor = len(known[str(partition)])
+    target = _replicas(this.number, factor)
+    return str(
+        hands.lab.admin(milliseconds=3000).reassign(hands.topic, {partition: target[:: -1 if factor > 2 else 1]})
+    )
 
 
 def _cancel(hands: FuzzHands, this: FuzzOperation) -> str:
-    return str(hands.lab.admin(milliseconds=3000).cancel(hands.topic, 0))
+    return str(
+        hands.lab.admin(milliseconds=3000).cancel(
+            hands.topic, this.broker % max(1, len(hands.znode.get("partitions", ())))
+        )
+    )
 
 
 def _remove_znodes(hands: FuzzHands, this: FuzzOperation) -> str:
@@ -289,6 +303,23 @@ def _remove_files(hands: FuzzHands, this: FuzzOperation) -> str:
     return f"removed {len(files)} files"
 
 
+def _remove_states(hands: FuzzHands, this: FuzzOperation) -> str:
+    hands.is_unclean = True
+    hands.lab.zk.delete_tree(f"{hands.path}/partitions")
+    return "removed"
+
+
+def _remove_logs(hands: FuzzHands, this: FuzzOperation) -> str:
+    """Remove the topic's log directories of a broker that is down."""
+    if not hands.down:
+        return "not possible"
+    broker = this.broker if this.broker in hands.down else min(hands.down)
+    folders = [path for disk in hands.lab.brokers[broker].disks for path in disk.glob(f"{hands.topic}-*")]
+    for path in folders:
+        shutil.rmtree(path)
+    return f"removed {len(folders)} directories of broker {broker}"
+
+
 def _produce(hands: FuzzHands, this: FuzzOperation) -> str:
     if not hands.znode:
         return "not possible"
@@ -305,7 +336,7 @@ class OperationKind:
     needs_topic: bool | None = None
 
 
-REMOVAL = "remove the topic's znodes by hand"
+REMOVAL, LOGS_GO = "remove the topic's znodes by hand", "remove logs of a broker that is down"
 KINDS: Mapping[str, OperationKind] = {
     "old client creates": OperationKind(_create_old, 10, needs_topic=False),
     "create": OperationKind(_create_new, 10, needs_topic=False),
@@ -327,6 +358,8 @@ KINDS: Mapping[str, OperationKind] = {
     "crash, remove and create again": OperationKind(_delete_while_away, 2, needs_topic=True),
     "remove the delete_topics znode by hand": OperationKind(_remove_marker, 1),
     "write the first id back": OperationKind(_write_id, 3, needs_topic=True),
+    "remove the partitions' states by hand": OperationKind(_remove_states, 1, needs_topic=True),
+    LOGS_GO: OperationKind(_remove_logs, 5, needs_topic=True),
     "remove partition.metadata": OperationKind(_remove_files, 2, needs_topic=True),
     "produce": OperationKind(_produce, 2, needs_topic=True),
 }
@@ -350,8 +383,9 @@ def draw_history(seed: str, length: int) -> list[FuzzOperation]:
             names = [name for name in names if KINDS[name].needs_topic is False]
         name = chance.choices(names, [KINDS[each].weight for each in names])[0]
         rests = chance.random() >= TOGETHER
+        probes = chance.random() < PROBED
         waits = round(chance.uniform(0, LONGEST_WAIT), 1) if not rests and chance.random() < PAUSED else 0.0
-        found.append(FuzzOperation(name, chance.randint(1, 3), chance.randint(0, 2), topic, rests, waits))
+        found.append(FuzzOperation(name, chance.randint(1, 3), chance.randint(0, 2), topic, rests, probes, waits))
         drawn.note(found[-1])
     return found
 
@@ -365,7 +399,9 @@ class _Drawn:
 
     def allows(self, name: str, topic: int) -> bool:
         """Whether an operation may be possible."""
-        return KINDS[name].needs_topic in (None, topic in self.topics) and (name != STARTS or bool(self.down))
+        return KINDS[name].needs_topic in (None, topic in self.topics) and (
+            name not in (STARTS, LOGS_GO) or bool(self.down)
+        )
 
     def note(self, operation: FuzzOperation) -> None:
         kind = KINDS[operation.name]
@@ -408,6 +444,7 @@ def run_history(lab: Lab, name: str, operations: Sequence[FuzzOperation], folder
                 "number": operation.number,
                 "topic": hands.topic,
                 "rests": operation.rests,
+                "probes": operation.probes,
                 "waits": operation.waits,
                 "answer": answer,
                 "seconds": round(time.monotonic() - begun, 2),
@@ -416,7 +453,8 @@ def run_history(lab: Lab, name: str, operations: Sequence[FuzzOperation], folder
         if operation.rests or place == len(operations):
             number += 1
             done[-1]["snapshot"] = f"{number:02}.json"
-            _probed_snapshot(hands, f"{place}. {operation.name}: {answer}", folder / done[-1]["snapshot"])
+            label, path = f"{place}. {operation.name}: {answer}", folder / done[-1]["snapshot"]
+            _probed_snapshot(hands, label, path, probes=operation.probes or place == len(operations))
         else:
             time.sleep(operation.waits)
     _keep_logs(hands, folder / BROKER_LOGS)
@@ -425,60 +463,6 @@ def run_history(lab: Lab, name: str, operations: Sequence[FuzzOperation], folder
     _sequel(hands, random.Random(repr(operations)), folder)
     save(folder / OPERATIONS, json.dumps({"topics": topics, "operations": done}, indent=1).encode())
     return hands
-
-
-# What follows a history. `kwalk explain` does not look at it: the model has neither.
-
-
-def _sequel(hands: FuzzHands, chance: random.Random, folder: Path) -> None:
-    """Break what the model does not have, with a probed snapshot after each step, in most histories."""
-    sequel = chance.choice((None, _returns_under_another_id, _loses_a_disk))
-    broker, alone = chance.choice(sorted(hands.lab.brokers)), chance.random() < ALONE
-    for number, label in enumerate(sequel(hands, broker, alone) if sequel else (), start=1):
-        hands.is_unclean = True
-        _probed_snapshot(hands, label, folder / f"{SEQUEL}-{number}.json")
-
-
-def _stop_others(hands: FuzzHands, broker: int) -> list[int]:
-    """Stop all other brokers, one after the other: this one is the last in every ISR."""
-    others = [number for number in hands.lab.brokers if number != broker]
-    for other in others:
-        hands.lab.stop(other)
-        hands.down.add(other)
-        _rest(hands)
-    return others
-
-
-def _start_all(hands: FuzzHands, brokers: Iterable[int]) -> None:
-    for broker in brokers:
-        hands.lab.start(broker)
-        hands.down.discard(broker)
-
-
-def _returns_under_another_id(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
-    others, other_id = _stop_others(hands, broker) if alone else [], broker + len(hands.lab.brokers)
-    hands.lab.stop(broker)
-    hands.lab.give_id(broker, other_id)
-    _start_all(hands, [*others, other_id])
-    yield f"broker {broker} has returned with the id {other_id}"
-    hands.lab.stop(other_id)
-    hands.lab.give_id(other_id, broker)
-    _start_all(hands, [broker])
-    yield f"broker {broker} has its id again"
-
-
-def _loses_a_disk(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
-    others = _stop_others(hands, broker) if alone else []
-    hands.lab.fail_disk(broker)
-    wait_until(lambda: hands.lab.lines("server", "Stopping serving logs in dir", broker=broker, since=hands.marks), 20)
-    yield f"a disk of broker {broker} has failed"
-    _start_all(hands, others)
-    yield "the others have started"
-    hands.lab.restart(broker)
-    yield f"broker {broker} has restarted without the disk"
-    hands.lab.repair_disk(broker)
-    hands.lab.restart(broker)
-    yield f"broker {broker} has restarted with the disk"
 
 
 def restart_all(hands: FuzzHands) -> None:
@@ -493,7 +477,7 @@ def restart_all(hands: FuzzHands) -> None:
         _rest(hands)
 
 
-def _probed_snapshot(hands: FuzzHands, label: str, path: Path) -> None:
+def _probed_snapshot(hands: FuzzHands, label: str, path: Path, *, probes: bool = True) -> None:
     """Take a snapshot at rest, then produce to each partition and consume from it; the snapshot keeps what they got.
 
     Beside the probes it has whether the cluster was at rest, and whether it changed until the probes were done.
@@ -501,9 +485,11 @@ def _probed_snapshot(hands: FuzzHands, label: str, path: Path) -> None:
     lab, is_at_rest = hands.lab, _rest(hands)
     before = _fingerprint(hands)
     taken = lab.capture(label, topic=f"{hands.topics[0][:-1]}?")
-    there = [topic for topic in hands.topics if topic not in _deleting(lab) and lab.topic(topic)]
-    probes = {topic: lab.probe_anywhere(topic, seconds=PROBE_SECONDS) for topic in there}
-    extra = {"probe": probes, "at_rest": is_at_rest, "changed": _fingerprint(hands) != before}
+    extra: dict[str, Any] = {"at_rest": is_at_rest}
+    if probes:
+        there = [topic for topic in hands.topics if topic not in _deleting(lab) and lab.topic(topic)]
+        extra["probe"] = {topic: lab.probe_anywhere(topic, seconds=PROBE_SECONDS) for topic in there}
+    extra["changed"] = _fingerprint(hands) != before
     save(path, json.dumps({**taken, "extra": extra}, indent=1).encode())
 
 
@@ -621,3 +607,82 @@ def reset(hands: FuzzHands) -> bool:
         return are_gone and not lab.lines("controller", DAMAGE, since=hands.marks)
     except (KwalkError, OSError):
         return False
+
+
+# What follows a history. `kwalk explain` does not look at it: the model has neither.
+
+
+def _sequel(hands: FuzzHands, chance: random.Random, folder: Path) -> None:
+    """Break what the model does not have, with a probed snapshot after each step, in most histories."""
+    sequel = chance.choice((None, _returns_under_another_id, _loses_a_disk, _disks_are_replaced, _states_are_edited))
+    broker, alone = chance.choice(sorted(hands.lab.brokers)), chance.random() < ALONE
+    for number, label in enumerate(sequel(hands, broker, alone) if sequel else (), start=1):
+        hands.is_unclean = True
+        _probed_snapshot(hands, label, folder / f"{SEQUEL}-{number}.json")
+
+
+def _stop_others(hands: FuzzHands, broker: int) -> list[int]:
+    """Stop all other brokers, one after the other: this one is the last in every ISR."""
+    others = [number for number in hands.lab.brokers if number != broker]
+    for other in others:
+        hands.lab.stop(other)
+        hands.down.add(other)
+        _rest(hands)
+    return others
+
+
+def _start_all(hands: FuzzHands, brokers: Iterable[int]) -> None:
+    for broker in brokers:
+        hands.lab.start(broker)
+        hands.down.discard(broker)
+
+
+def _returns_under_another_id(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
+    others, other_id = _stop_others(hands, broker) if alone else [], broker + len(hands.lab.brokers)
+    hands.lab.stop(broker)
+    hands.lab.give_id(broker, other_id)
+    _start_all(hands, [*others, other_id])
+    yield f"broker {broker} has returned with the id {other_id}"
+    hands.lab.stop(other_id)
+    hands.lab.give_id(other_id, broker)
+    _start_all(hands, [broker])
+    yield f"broker {broker} has its id again"
+
+
+def _loses_a_disk(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
+    others = _stop_others(hands, broker) if alone else []
+    hands.lab.fail_disk(broker)
+    wait_until(lambda: hands.lab.lines("server", "Stopping serving logs in dir", broker=broker, since=hands.marks), 20)
+    yield f"a disk of broker {broker} has failed"
+    _start_all(hands, others)
+    yield "the others have started"
+    hands.lab.restart(broker)
+    yield f"broker {broker} has restarted without the disk"
+    hands.lab.repair_disk(broker)
+    hands.lab.restart(broker)
+    yield f"broker {broker} has restarted with the disk"
+
+
+def _disks_are_replaced(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
+    others = _stop_others(hands, broker) if alone else []
+    hands.lab.stop(broker)
+    for disk in hands.lab.brokers[broker].disks:
+        shutil.rmtree(disk)
+    _start_all(hands, [broker])
+    yield f"broker {broker} has empty disks"
+    _start_all(hands, others)
+    yield "all brokers run"
+
+
+def _states_are_edited(hands: FuzzHands, broker: int, alone: bool) -> Iterator[str]:
+    """Write an ISR without members, or with this broker only, into every state, and elect another controller."""
+    for topic in hands.topics:
+        for number, state in hands.lab.states(topic).items():
+            isr = [] if alone else [broker]
+            content = {**state, "leader": -1, "isr": isr, "leader_epoch": state["leader_epoch"] + 1}
+            hands.write(set_data(f"/brokers/topics/{topic}/partitions/{number}/state", json.dumps(content).encode()))
+    yield "states are edited"
+    hands.lab.delete_controller()
+    yield "another controller is elected"
+    restart_all(hands)
+    yield "all brokers restarted"

@@ -20,8 +20,10 @@ class FakeLab:
     """Stands for a cluster of three brokers: notes what is done to it."""
 
     def __init__(self):
-        self.brokers = {number: SimpleNamespace(id=number) for number in (1, 2, 3)}
+        self.brokers = {number: SimpleNamespace(id=number, disks=()) for number in (1, 2, 3)}
         self.done = []
+        self.writes = []
+        self.zk = SimpleNamespace(do=self.writes.append)
 
     def controller(self):
         return 2
@@ -29,6 +31,9 @@ class FakeLab:
     def give_id(self, number, new):
         self.done.append(f"give_id {number} {new}")
         self.brokers[new] = self.brokers.pop(number)
+
+    def states(self, topic):
+        return {0: {"leader": 1, "leader_epoch": 4, "isr": [1, 2]}}
 
     def lines(self, *arguments, **options):
         return ["Stopping serving logs in dir"]
@@ -67,6 +72,24 @@ def test_a_disk_fails_while_no_other_broker_runs_and_is_repaired():
     assert hands.lab.done == ["stop 2", "stop 3", *broken]
 
 
+@pytest.mark.parametrize(("alone", "isr"), [(True, []), (False, [2])])
+def test_states_are_edited_with_the_next_leader_epoch(alone, isr):
+    hands = FuzzHands(FakeLab(), "t")
+    assert len(list(histories._states_are_edited(hands, 2, alone))) == 3
+    expected = json.dumps({"leader": -1, "leader_epoch": 5, "isr": isr}).encode()
+    assert [expected in repr(write).encode() for write in hands.lab.writes] == [True]
+
+
+def test_a_broker_starts_with_empty_disks_and_then_the_others(tmp_path):
+    hands = FuzzHands(FakeLab(), "t")
+    disk = tmp_path / "data"
+    (disk / "t-0").mkdir(parents=True)
+    hands.lab.brokers[1].disks = (disk,)
+    assert len(list(histories._disks_are_replaced(hands, 1, True))) == 2
+    assert hands.lab.done == ["stop 2", "stop 3", "stop 1", "start 1", "start 2", "start 3"]
+    assert not disk.exists()
+
+
 def test_after_a_sequel_the_cluster_serves_no_other_history(tmp_path, monkeypatch):
     taken = []
     monkeypatch.setattr(histories, "_probed_snapshot", lambda hands, label, path: taken.append(path.name))
@@ -78,7 +101,7 @@ def test_after_a_sequel_the_cluster_serves_no_other_history(tmp_path, monkeypatc
         assert hands.is_unclean == bool(taken)
         assert taken == [f"sequel-{number}.json" for number in range(1, len(taken) + 1)]
         sequels.add(len(taken))
-    assert sequels == {0, 2, 4}
+    assert sequels == {0, 2, 3, 4}
 
 
 def test_a_snapshot_keeps_the_probes_of_topics_that_are_not_deleted(tmp_path, monkeypatch):
@@ -92,6 +115,9 @@ def test_a_snapshot_keeps_the_probes_of_topics_that_are_not_deleted(tmp_path, mo
     )
     hands = FuzzHands(lab, "h1-a", topics=("h1-a", "h1-b", "h1-c"))
     histories._probed_snapshot(hands, "label", tmp_path / "01.json")
+    looks = iter(["before", "before"])
+    histories._probed_snapshot(hands, "label", tmp_path / "02.json", probes=False)
+    assert json.loads((tmp_path / "02.json").read_text())["extra"] == {"at_rest": True, "changed": False}
     found = json.loads((tmp_path / "01.json").read_text())
     assert found["topic"] == "h1-?"
     assert found["extra"] == {"probe": {"h1-a": {"0": "h1-a"}}, "at_rest": True, "changed": True}
