@@ -50,8 +50,9 @@ ALONE = 0.5
 """The share of sequels in which all other brokers stop first."""
 PROBED = 0.7
 """The share of operations after whose snapshot partitions are probed."""
-TWO_TOPICS, PAUSED = 0.4, 0.5
-"""The share of histories with two topics, and of operations without a rest that are followed by a pause."""
+TWO_TOPICS, OLD_CLIENTS, PAUSED = 0.4, 0.5, 0.5
+"""The shares of histories with two topics, of those with clients that know no topic ids, and of operations without rest
+that are followed by a pause."""
 LONGEST_WAIT = 2.0
 """The longest pause between two operations, in seconds."""
 PROBE_SECONDS = 1.5
@@ -354,11 +355,11 @@ KINDS: Mapping[str, OperationKind] = {
     "restart all brokers": OperationKind(_roll, 2),
     "reassign": OperationKind(_reassign, 5, needs_topic=True),
     "cancel": OperationKind(_cancel, 1, needs_topic=True),
-    REMOVAL: OperationKind(_remove_znodes, 2, needs_topic=True),
-    "crash, remove and create again": OperationKind(_delete_while_away, 2, needs_topic=True),
+    REMOVAL: OperationKind(_remove_znodes, 4, needs_topic=True),
+    "crash, remove and create again": OperationKind(_delete_while_away, 4, needs_topic=True),
     "remove the delete_topics znode by hand": OperationKind(_remove_marker, 1),
     "write the first id back": OperationKind(_write_id, 3, needs_topic=True),
-    "remove the partitions' states by hand": OperationKind(_remove_states, 1, needs_topic=True),
+    "remove the partitions' states by hand": OperationKind(_remove_states, 2, needs_topic=True),
     LOGS_GO: OperationKind(_remove_logs, 5, needs_topic=True),
     "remove partition.metadata": OperationKind(_remove_files, 2, needs_topic=True),
     "produce": OperationKind(_produce, 2, needs_topic=True),
@@ -367,15 +368,17 @@ KINDS: Mapping[str, OperationKind] = {
 
 
 GOES, STOPS = ("delete", REMOVAL), ("stop a broker", "crash a broker", "crash, remove and create again")
+OF_OLD_CLIENTS = ("old client creates", "old client adds a partition")
 STARTS, ROLLS = "start a broker", "restart all brokers"
-"""The operations after which the topic is gone, those after which a broker is down, and those that start brokers."""
+"""The operations after which the topic is gone, those after which a broker is down, those of clients that know no topic
+ids, and those that start brokers."""
 
 
 def draw_history(seed: str, length: int) -> list[FuzzOperation]:
     """Return the operations of a history; the same for the same seed."""
     chance = random.Random(seed)
     count = 2 if chance.random() < TWO_TOPICS else 1
-    drawn, found = _Drawn(), list[FuzzOperation]()
+    drawn, found = _Drawn(has_old_clients=chance.random() < OLD_CLIENTS), list[FuzzOperation]()
     while len(found) < length:
         topic = chance.randrange(count)
         names = [name for name in KINDS if drawn.allows(name, topic)]
@@ -394,14 +397,17 @@ def draw_history(seed: str, length: int) -> list[FuzzOperation]:
 class _Drawn:
     """What the operations that were drawn lead to: which topics are there, and which brokers are down."""
 
+    has_old_clients: bool
     topics: set[int] = field(factory=set)
     down: set[int] = field(factory=set)
 
     def allows(self, name: str, topic: int) -> bool:
         """Whether an operation may be possible."""
-        return KINDS[name].needs_topic in (None, topic in self.topics) and (
-            name not in (STARTS, LOGS_GO) or bool(self.down)
-        )
+        if name in OF_OLD_CLIENTS and not self.has_old_clients:
+            return False
+        if name in (STARTS, LOGS_GO) and not self.down:
+            return False
+        return KINDS[name].needs_topic in (None, topic in self.topics)
 
     def note(self, operation: FuzzOperation) -> None:
         kind = KINDS[operation.name]
