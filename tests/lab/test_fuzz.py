@@ -19,10 +19,11 @@ from kwalk.clusters.lab.fuzz import (
     fuzz_object,
 )
 from kwalk.clusters.lab.histories import KINDS, FuzzHands, draw_history
+from kwalk.clusters.lab.probes import ProbeClass
 from kwalk.model.kafka.snapshots.logs import read_logs
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource
-from tests.snapshots.captured import FILES
+from tests.snapshots.captured import FILES, document
 
 OPTIONS = FuzzOptions("2.8.2", rounds=3, seed=5, operations=4, seconds=5)
 
@@ -205,3 +206,26 @@ def test_a_log_directory_that_is_deleted_while_it_is_looked_at_has_no_file(tmp_p
     (tmp_path / "t-0" / "partition.metadata").write_text("version: 0")
     (tmp_path / "t-1").mkdir()
     assert histories.with_metadata({tmp_path: ["t-0", "t-1", "t-2"]}) == [str(tmp_path / "t-0")]
+
+
+def test_a_wrong_diagnosis_is_listed_also_when_the_run_is_continued(tmp_path, cluster):
+    served = {"produce": {"ok": True, "error": "NONE"}, "consume": {"ok": True, "error": "NONE", "n": 1}}
+    failed = {"produce": {"ok": False, "error": "REQUEST_TIMED_OUT"}, "consume": {"ok": True, "error": "NONE", "n": 0}}
+    snapshot = {**document(), "extra": {"probe": {"t": {"0": served, "1": failed}}}}
+    perform = cluster.perform
+
+    def probed(operations, case, topic):
+        perform(operations, case, topic)
+        if case.name == "history-0001":
+            (case / "03.json").write_text(json.dumps(snapshot))
+
+    cluster.perform = probed
+    for judge in (judging(*(HistoryClass.EXPLAINED,) * 3), judging()):
+        result = fuzz_lab(OPTIONS, tmp_path / "cases", judge=judge)
+        assert result.exit_code == 12
+        assert [each.kind for each in result.probes] == [ProbeClass.RIGHT, ProbeClass.WRONG]
+        lines = list(fuzz_lines(result))
+        assert "    at once: 1 right, 1 wrong, 0 undecided; 1 served" in lines
+        assert f"  wrong: {tmp_path / 'cases/history-0001/03.json'}  t-1, at once" in lines
+        assert fuzz_object(result)["probes"]["counts"]["at once"] == {"right": 1, "wrong": 1, "undecided": 0}
+    assert len(cluster.done) == 3
