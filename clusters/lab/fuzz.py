@@ -1,13 +1,12 @@
-"""Random histories of real clusters, and whether the model has a behaviour that passes through their snapshots.
+"""Random histories of real clusters: has the model a behaviour for them, and are the diagnoses of snapshots right?
 
-Words: a *history* is a list of operations on one topic of a fresh name, with a snapshot whenever the cluster is at
-rest; it is drawn from a seed. The *judge* is `kwalk explain`. A *misfit* is a history for which it says that no
+Words: the *judge* of a history (see `histories`) is `kwalk explain`. A *misfit* is a history for which it says that no
 behaviour fits, or which it refuses: a mistake of the model or of the reader of snapshots. A *case* is the folder of a
-history: its operations, its snapshots, what the brokers have logged, its verdict.
+history: its operations, its snapshots with their probes (see `probes`), what the brokers have logged, its verdict.
 
-One cluster serves several histories. Between two of them all brokers are started, the topic is deleted, and another
-controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or a controller has left
-requests in its batch (`DAMAGE`), the next history has a new cluster.
+One cluster serves several histories. Between two of them all brokers are started, the topics are deleted, and another
+controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or something followed
+that the model does not have, or a controller has left requests in its batch, the next history has a new cluster.
 """
 
 from __future__ import annotations
