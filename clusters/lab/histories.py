@@ -33,7 +33,9 @@ EARLY_REST, LONGEST_REST = 5.0, 15.0
 """Seconds after which a cluster counts as at rest though a replica is missing, and in any case."""
 SLOWNESS = 5
 """How many looks at the cluster `REST` has at least: on a busy machine, where they take long, all times grow."""
-MOST_PARTITIONS = 3
+MOST_PARTITIONS = 4
+CREATION = 5
+"""How much more often topics are created while there is none."""
 DAMAGE = "Controller moved to another broker when moving|Error while moving"
 """What a controller logs when a change of states ends early. The requests that it has collected stay in its batch, also
 when it is elected again, and from then on every change fails: "requests batch is not empty while creating a new one".
@@ -131,9 +133,9 @@ def _replicas(partition: int, factor: int) -> list[int]:
 
 
 def _drawn(this: FuzzOperation, factor: int) -> dict[int, list[int]]:
-    """Return the replicas of one or two partitions; the number and the broker of the operation say in which order."""
+    """Return the replicas of one to three partitions; the number and the broker of the operation say in which order."""
     found = {}
-    for partition in range(1 + this.number % 2):
+    for partition in range(1 + this.number):
         first, *others = _replicas(partition + this.number, factor)
         found[partition] = [first, *(others if this.broker % 2 else reversed(others))]
     return found
@@ -387,7 +389,7 @@ def draw_history(seed: str, length: int) -> list[FuzzOperation]:
         names = [name for name in KINDS if drawn.allows(name, topic)]
         if not found:
             names = [name for name in names if KINDS[name].needs_topic is False]
-        name = chance.choices(names, [KINDS[each].weight for each in names])[0]
+        name = chance.choices(names, [KINDS[each].weight * drawn.factor(each) for each in names])[0]
         rests = chance.random() >= TOGETHER
         probes = chance.random() < PROBED
         waits = round(chance.uniform(0, LONGEST_WAIT), 1) if not rests and chance.random() < PAUSED else 0.0
@@ -411,6 +413,10 @@ class _Drawn:
         if name in (STARTS, LOGS_GO) and not self.down:
             return False
         return KINDS[name].needs_topic in (None, topic in self.topics)
+
+    def factor(self, name: str) -> int:
+        """Return how much more often an operation is drawn than its weight says: creations, if there is no topic."""
+        return CREATION if KINDS[name].needs_topic is False and not self.topics else 1
 
     def note(self, operation: FuzzOperation) -> None:
         kind = KINDS[operation.name]
