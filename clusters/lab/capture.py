@@ -33,7 +33,7 @@ class Place:
     Args:
         id: Its id.
         port: Its port.
-        data: The folder of its log directories.
+        disks: The folders of its log directories.
         alive: Whether its process runs.
         with_ids: Whether its Metadata responses have topic ids.
         is_queried: Whether it is asked for anything; not if it is known to be paused.
@@ -41,7 +41,7 @@ class Place:
 
     id: int
     port: int
-    data: Path
+    disks: Sequence[Path]
     alive: bool
     with_ids: bool
     is_queried: bool = True
@@ -107,7 +107,7 @@ def take(
 
 def _broker(place: Place) -> BrokerSeen:
     answer, log_dirs = _answers(place)
-    return BrokerSeen(place.id, place.alive, [read_folder(place.data)], answer, log_dirs)
+    return BrokerSeen(place.id, place.alive, [read_folder(disk) for disk in place.disks], answer, log_dirs)
 
 
 def _answers(place: Place) -> tuple[Metadata | None, dict[str, int] | None]:

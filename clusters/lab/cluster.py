@@ -23,6 +23,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from kwalk.clusters.collect.log_files import BROKER
 from kwalk.clusters.lab import capture, zookeeper
 from kwalk.clusters.lab.brokers import AdminRequests, consume, produce
 from kwalk.clusters.lab.jars import jar_store, jars_of
@@ -30,7 +31,7 @@ from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.processes import LabProcess, ProcessGroup, wait_until
 from kwalk.clusters.lab.proxy import KafkaParser, Proxy, Rules, ZooKeeperParser
 from kwalk.clusters.lab.zookeeper import ZooKeeperClient
-from kwalk.clusters.metadata import Metadata, metadata
+from kwalk.clusters.metadata import Metadata, PartitionMetadata, metadata
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.search.base.java import bundled_home, java_version, system_homes
 from kwalk.search.base.progress import Report, silent
@@ -370,7 +371,7 @@ class Lab:
         brokers = {
             str(b.id): {
                 "port": b.port,
-                "data": str(b.data),
+                "roots": [str(root) for root in b.roots],
                 "pid": b.process.pid if b.process else None,
                 "ids": b.knows_topic_ids,
             }
@@ -444,14 +445,15 @@ class Lab:
 
     def fail_disk(self, number: int, root: Path) -> bool:
         """Take a log directory of a running broker away; return whether the broker noticed: it writes checkpoints."""
+        marks = self.marks()
         root.rename(_failed(root))
         root.write_text("")
         self.note(f"broker {number}: {root.name} has failed")
         pattern = re.escape(f"Stopping serving logs in dir {root}")
-        return wait_until(lambda: self.lines("server", pattern, broker=number), 30, every=0.2)
+        return wait_until(lambda: self.lines("server", pattern, broker=number, since=marks), 30, every=0.2)
 
     def repair_disks(self, number: int) -> None:
-        """Bring back the log directories of a stopped broker that have failed, with the logs that they had."""
+        """Bring the log directories back that have failed, with what they had; the broker sees it when it starts."""
         for root in self.brokers[number].roots:
             if _failed(root).is_dir():
                 root.unlink()
@@ -459,10 +461,12 @@ class Lab:
                 self.note(f"broker {number}: {root.name} is repaired")
 
     def renumber(self, number: int, new: int) -> None:
-        """Give a stopped broker another id in its configuration; a broker that had it before is no longer known."""
+        """Give a stopped broker another id, with its disks; a broker that had the id before is no longer known."""
         broker = self.brokers.pop(number)
-        broker.id = new
-        self.brokers[new] = broker
+        broker.id, self.brokers[new] = new, broker
+        for path in (root / BROKER for root in broker.roots):
+            if path.exists():
+                path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
         self.note(f"broker {number} is to be broker {new}")
 
     # ZooKeeper.
@@ -577,17 +581,64 @@ class Lab:
         if found is None:
             return {}
         identity = self.id_to_fetch(topic)
-        result = {}
+        result: dict[str, Any] = {}
         for number, partition in found.partitions.items():
-            leader = self.brokers.get(partition.leader)
-            if leader is None:
-                result[str(number)] = {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
-                continue
-            value = f"{mark}{time.time_ns()}"
-            produced = produce(leader.port, topic, number, value, acks=acks, seconds=seconds) | {"value": value}
-            options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
-            result[str(number)] = {"produce": produced, "consume": consume(leader.port, topic, number, **options)}
+            result[str(number)] = self._probe_partition(
+                topic, number, partition, identity=identity, seconds=seconds, acks=acks, mark=mark
+            )
         return result
+
+    def probe_anywhere(self, topic: str, *, seconds: float) -> dict[str, Any]:
+        """Probe each partition as clients do that try again: with the metadata of other brokers until it serves.
+
+        Args:
+            topic: The topic.
+            seconds: How long a broker may wait for the replicas, or for records.
+
+        Returns:
+            By partition that a broker has metadata of: the probes "produce" and "consume" of the first broker, or of
+            the first whose metadata led to a leader that serves; and "metadata", the id of the broker that had it.
+        """
+        result: dict[str, Any] = {}
+        tried = set[tuple[int, int, int, str | None]]()
+        for broker in self.brokers.values():
+            if not broker.runs or broker.paused:
+                continue
+            try:
+                found = metadata(broker.port, with_ids=broker.knows_topic_ids).topics.get(topic)
+            except OSError:
+                continue
+            for number, partition in found.partitions.items() if found else ():
+                identity = id_bytes(found.topic_id) if found and found.topic_id and broker.fetches_by_id else None
+                way = (number, partition.leader, partition.leader_epoch, found.topic_id if found else None)
+                if way in tried or serves(result.get(str(number))):
+                    continue
+                tried.add(way)
+                probe = self._probe_partition(topic, number, partition, identity=identity, seconds=seconds)
+                if serves(probe) or str(number) not in result:
+                    result[str(number)] = {**probe, "metadata": broker.id}
+        return result
+
+    def _probe_partition(
+        self,
+        topic: str,
+        number: int,
+        partition: PartitionMetadata,
+        *,
+        identity: bytes | None,
+        seconds: float,
+        acks: int = -1,
+        mark: str = "v",
+    ) -> dict[str, Any]:
+        """Produce one record to a partition, and consume it, with a leader, an epoch and a topic id from metadata."""
+        leader = self.brokers.get(partition.leader)
+        if leader is None:
+            return {what: {"ok": False, "error": "no leader"} for what in ("produce", "consume")}
+        value = f"{mark}{time.time_ns()}"
+        produced = produce(leader.port, topic, number, value, acks=acks, seconds=seconds) | {"value": value}
+        options: dict[str, Any] = {"leader_epoch": partition.leader_epoch, "topic_id": identity}
+        consumed = consume(leader.port, topic, number, seconds=min(3, seconds), **options)
+        return {"produce": produced, "consume": consumed}
 
     def id_to_fetch(self, topic: str) -> bytes | None:
         """Return the id by which consumers fetch a topic; None if those of this version fetch by its name."""
@@ -637,7 +688,7 @@ class Lab:
             capture.Place(
                 b.id,
                 b.port,
-                b.data,
+                b.roots,
                 alive=b.runs,
                 with_ids=b.knows_topic_ids,
                 is_queried=not b.paused and b.id not in without,
@@ -653,7 +704,7 @@ class Lab:
         return {
             broker.id: sorted(path.name for path in _entries(broker.roots) if name.fullmatch(path.name))
             for broker in self.brokers.values()
-            if broker.data.is_dir()
+            if any(root.is_dir() for root in broker.roots)
         }
 
     def marks(self) -> dict[Path, int]:
@@ -671,6 +722,11 @@ class Lab:
                 text = text_from(each.log(log), (since or {}).get(each.log(log), 0))
                 found += [LogLine(each.id, log, *line) for line in _log_lines(text) if wanted.search(line[1])]
         return sorted(found, key=lambda line: line.time)
+
+
+def serves(probe: Mapping[str, Any] | None) -> bool:
+    """Return whether a probe of a partition wrote a record with success, and read at least one."""
+    return probe is not None and probe["produce"]["ok"] and probe["consume"].get("n", 0) > 0
 
 
 STATE = "lab.json"
@@ -748,7 +804,13 @@ def capture_running(folder: Path) -> dict[str, Any]:
     if state is None:
         raise UsageError(f"No lab runs in {str(folder)!r}. Name the folder that `kwalk lab start` prints.")
     places = [
-        capture.Place(int(number), each["port"], Path(each["data"]), alive=_is_alive(each["pid"]), with_ids=each["ids"])
+        capture.Place(
+            int(number),
+            each["port"],
+            [Path(root) for root in each["roots"]],
+            alive=_is_alive(each["pid"]),
+            with_ids=each["ids"],
+        )
         for number, each in state["brokers"].items()
     ]
     client = ZooKeeperClient(state["zookeeper"])

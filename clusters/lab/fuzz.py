@@ -1,20 +1,17 @@
-"""Random histories of real clusters, and whether the model has a behaviour that passes through their snapshots.
+"""Random histories of real clusters: has the model a behaviour for them, and are the diagnoses of snapshots right?
 
-Words: a *history* is a list of operations on one topic of a fresh name, with a snapshot whenever the cluster is at
-rest; it is drawn from a seed. The *judge* is `kwalk explain`. A *misfit* is a history for which it says that no
+Words: the *judge* of a history (see `histories`) is `kwalk explain`. A *misfit* is a history for which it says that no
 behaviour fits, or which it refuses: a mistake of the model or of the reader of snapshots. A *case* is the folder of a
-history: its operations, its snapshots, what the brokers have logged, its verdict.
+history: its operations, its snapshots with their probes (see `probes`), what the brokers have logged, its verdict.
 
-One cluster serves several histories. Between two of them all brokers are started, the topic is deleted, and another
-controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or a controller has left
-requests in its batch (`DAMAGE`), the next history has a new cluster.
+One cluster serves several histories. Between two of them all brokers are started, the topics are deleted, and another
+controller is elected. If the cluster does not reach rest then, or znodes were removed by hand, or something followed
+that the model does not have, or a controller has left requests in its batch, the next history has a new cluster.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
-import random
 import shutil
 import statistics
 import sys
@@ -22,40 +19,32 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from kwalk.clusters.lab.cluster import LOGS, Lab, LabOptions
-from kwalk.clusters.lab.processes import ProcessGroup, wait_until
-from kwalk.clusters.lab.zookeeper import Write, ZooKeeperError, create, delete, set_data
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.histories import (
+    BROKER_LOGS,
+    OPERATIONS,
+    ROLLED,
+    SEQUEL,
+    FuzzOperation,
+    draw_history,
+    reset,
+    run_history,
+)
+from kwalk.clusters.lab.probes import ProbeClass, ProbeVerdict, probe_lines, probe_object, probe_verdicts
+from kwalk.clusters.lab.processes import ProcessGroup
 from kwalk.model.language import KwalkError, UsageError
 from kwalk.search.base.atomic_files import save
 from kwalk.search.base.progress import Progress, Report, silent
 
-MARK, OPERATIONS, VERDICT, BROKER_LOGS = "fuzz.json", "operations.json", "verdict.json", "logs"
+MARK, VERDICT = "fuzz.json", "verdict.json"
 ROUNDS, LENGTH, SECONDS = 10, 12, 60.0
 """The defaults: histories, operations of each, and seconds to explain one."""
-REST = 0.8
-"""Seconds without a change after which a cluster counts as at rest."""
-EARLY_REST, LONGEST_REST = 5.0, 15.0
-"""Seconds after which a cluster counts as at rest though a replica is missing, and in any case."""
-SLOWNESS = 5
-"""How many looks at the cluster `REST` has at least: on a busy machine, where they take long, all times grow."""
-MOST_PARTITIONS = 3
-DAMAGE = "Controller moved to another broker when moving|Error while moving"
-"""What a controller logs when a change of states ends early. The requests that it has collected stay in its batch, also
-when it is elected again, and from then on every change fails: "requests batch is not empty while creating a new one".
-
-Source: ZkReplicaStateMachine.handleStateChanges; AbstractControllerBrokerRequestBatch.newBatch, clear.
-"""
-LOG_BYTES = 8 << 20
-"""How much of each log of a broker is kept with a history, before compression; what is later is left out."""
-TOGETHER = 0.15
-"""The share of operations that are followed by the next one at once, without rest and snapshot."""
 
 
 class HistoryClass(Enum):
@@ -78,16 +67,6 @@ COMPILING = 300
 """Seconds that `kwalk explain` has to compile a model, which its own budget does not count."""
 CODES = {0: HistoryClass.EXPLAINED, 12: HistoryClass.MISFIT, 2: HistoryClass.REFUSED, 3: HistoryClass.OUT_OF_TIME}
 """By the exit code of `kwalk explain`."""
-
-
-@frozen
-class FuzzOperation:
-    """What is done: its name in `KINDS`, a broker and a number that it may use, and whether a rest follows."""
-
-    name: str
-    broker: int = 1
-    number: int = 0
-    rests: bool = True
 
 
 @frozen
@@ -137,365 +116,6 @@ def explained_by_command(snapshots: Sequence[Path], seconds: float) -> HistoryVe
     return HistoryVerdict(kind, json.loads(answer.read_text())["headline"], spent)
 
 
-# Operations.
-
-
-@define
-class FuzzHands:
-    """What operations work with: the lab, the topic of the history, and what an operator has noted."""
-
-    lab: Lab
-    topic: str
-    marks: Mapping[Path, int] = field(factory=dict)
-    """The sizes of the logs at the beginning of the history."""
-    ids: list[str] = field(factory=list)
-    down: set[int] = field(factory=set)
-    is_unclean: bool = False
-    """Whether the cluster must not serve another history."""
-
-    @property
-    def path(self) -> str:
-        """The topic's znode."""
-        return f"/brokers/topics/{self.topic}"
-
-    @property
-    def znode(self) -> dict[str, Any]:
-        """The content of the topic's znode; empty if there is none."""
-        return self.lab.topic(self.topic) or {}
-
-    def write(self, *writes: Write) -> str:
-        """Write to ZooKeeper; return what it answered."""
-        try:
-            self.lab.zk.do(*writes)
-        except ZooKeeperError as error:
-            return str(error)
-        return "written"
-
-
-def _replicas(partition: int, factor: int) -> list[int]:
-    return [(partition + place) % 3 + 1 for place in range(factor)]
-
-
-def _old_content(partitions: Mapping[str, Any]) -> bytes:
-    """Return a topic's znode as clients older than 2.4 write it."""
-    return json.dumps({"version": 1, "partitions": partitions}).encode()
-
-
-def _create_old(hands: FuzzHands, this: FuzzOperation) -> str:
-    partitions = {str(p): _replicas(p, 3) for p in range(1 + this.number % 2)}
-    with suppress(ZooKeeperError):  # the configuration of an earlier topic may still be there
-        hands.lab.zk.do(create(f"/config/topics/{hands.topic}", b'{"version":1,"config":{}}'))
-    return hands.write(create(hands.path, _old_content(partitions)))
-
-
-def _create_new(hands: FuzzHands, this: FuzzOperation) -> str:
-    assignment = {p: _replicas(p, 3) for p in range(1 + this.number % 2)}
-    return str(hands.lab.admin(milliseconds=3000).create_topic(hands.topic, assignment))
-
-
-def _create_two(hands: FuzzHands, this: FuzzOperation) -> str:
-    return str(hands.lab.admin(milliseconds=3000).create_topic(hands.topic, {0: _replicas(this.number, 2)}))
-
-
-def _expand_old(hands: FuzzHands, this: FuzzOperation) -> str:
-    known = hands.znode.get("partitions")
-    if not known or len(known) >= MOST_PARTITIONS:
-        return "not possible"
-    more = {**known, str(len(known)): _replicas(len(known), len(known["0"]))}
-    return hands.write(set_data(hands.path, _old_content(more)))
-
-
-def _expand_new(hands: FuzzHands, this: FuzzOperation) -> str:
-    known = hands.znode.get("partitions")
-    if not known or len(known) >= MOST_PARTITIONS:
-        return "not possible"
-    added = [_replicas(len(known), len(known["0"]))]
-    return str(hands.lab.admin(milliseconds=3000).add_partitions(hands.topic, len(known) + 1, added))
-
-
-def _delete_topic(hands: FuzzHands, this: FuzzOperation) -> str:
-    return str(hands.lab.admin(milliseconds=1500).delete_topic(hands.topic))
-
-
-def _delete_controller(hands: FuzzHands, this: FuzzOperation) -> str:
-    hands.lab.delete_controller()
-    return f"controller {hands.lab.controller()}"
-
-
-def _restart(hands: FuzzHands, this: FuzzOperation) -> str:
-    if this.broker in hands.down:
-        return _start(hands, this)
-    hands.lab.restart(this.broker)
-    return "restarted"
-
-
-def _may_go(hands: FuzzHands, this: FuzzOperation) -> bool:
-    return this.broker not in hands.down and len(hands.down) < 2
-
-
-def _stop(hands: FuzzHands, this: FuzzOperation) -> str:
-    if not _may_go(hands, this):
-        return "not possible"
-    hands.lab.stop(this.broker)
-    hands.down.add(this.broker)
-    return "stopped"
-
-
-def _crash(hands: FuzzHands, this: FuzzOperation) -> str:
-    if not _may_go(hands, this):
-        return "not possible"
-    hands.lab.kill(this.broker)
-    hands.lab.expire_session(this.broker)
-    hands.down.add(this.broker)
-    return "killed, and its session ended"
-
-
-def _start(hands: FuzzHands, this: FuzzOperation) -> str:
-    if not hands.down:
-        return "not possible"
-    broker = this.broker if this.broker in hands.down else min(hands.down)
-    hands.lab.start(broker)
-    hands.down.discard(broker)
-    return f"started broker {broker}"
-
-
-def _expire(hands: FuzzHands, this: FuzzOperation) -> str:
-    if this.broker in hands.down:
-        return "not possible"
-    hands.lab.expire_session(this.broker)
-    return "expired"
-
-
-def _reassign(hands: FuzzHands, this: FuzzOperation) -> str:
-    known = hands.znode.get("partitions")
-    if not known or len(known["0"]) != 2:
-        return "not possible"
-    target = _replicas(this.number, 2)
-    return str(hands.lab.admin(milliseconds=3000).reassign(hands.topic, {0: target}))
-
-
-def _cancel(hands: FuzzHands, this: FuzzOperation) -> str:
-    return str(hands.lab.admin(milliseconds=3000).cancel(hands.topic, 0))
-
-
-def _remove_znodes(hands: FuzzHands, this: FuzzOperation) -> str:
-    hands.is_unclean = True
-    hands.lab.zk.delete_tree(hands.path)
-    return "removed"
-
-
-def _remove_marker(hands: FuzzHands, this: FuzzOperation) -> str:
-    return hands.write(delete(f"/admin/delete_topics/{hands.topic}"))
-
-
-def _write_id(hands: FuzzHands, this: FuzzOperation) -> str:
-    """Write the first id of the topic back, as an operator does who has noted it."""
-    if not hands.znode or not hands.ids:
-        return "not possible"
-    return hands.write(hands.lab.topic_id_write(hands.topic, hands.ids[0]))
-
-
-def _remove_files(hands: FuzzHands, this: FuzzOperation) -> str:
-    files = list(hands.lab.brokers[this.broker].data.glob(f"{hands.topic}-*/partition.metadata"))
-    for path in files:
-        path.unlink()
-    return f"removed {len(files)} files"
-
-
-def _produce(hands: FuzzHands, this: FuzzOperation) -> str:
-    if not hands.znode:
-        return "not possible"
-    found = hands.lab.probe(hands.topic, seconds=1.5)
-    return ", ".join(f"{number}: {probe['produce']['error']}" for number, probe in found.items())
-
-
-@frozen
-class OperationKind:
-    """A kind of operation: what it does, how often it is drawn, and whether it needs the topic (None: either)."""
-
-    do: Callable[[FuzzHands, FuzzOperation], str]
-    weight: int
-    needs_topic: bool | None = None
-
-
-KINDS: Mapping[str, OperationKind] = {
-    "old client creates": OperationKind(_create_old, 10, needs_topic=False),
-    "create": OperationKind(_create_new, 10, needs_topic=False),
-    "create with two replicas": OperationKind(_create_two, 3, needs_topic=False),
-    "old client adds a partition": OperationKind(_expand_old, 8, needs_topic=True),
-    "add a partition": OperationKind(_expand_new, 5, needs_topic=True),
-    "delete": OperationKind(_delete_topic, 4, needs_topic=True),
-    "delete /controller": OperationKind(_delete_controller, 14),
-    "restart a broker": OperationKind(_restart, 12),
-    "stop a broker": OperationKind(_stop, 4),
-    "crash a broker": OperationKind(_crash, 4),
-    "start a broker": OperationKind(_start, 9),
-    "end a session": OperationKind(_expire, 3),
-    "reassign": OperationKind(_reassign, 5, needs_topic=True),
-    "cancel": OperationKind(_cancel, 2, needs_topic=True),
-    "remove the topic's znodes by hand": OperationKind(_remove_znodes, 1, needs_topic=True),
-    "remove the delete_topics znode by hand": OperationKind(_remove_marker, 1),
-    "write the first id back": OperationKind(_write_id, 3, needs_topic=True),
-    "remove partition.metadata": OperationKind(_remove_files, 2, needs_topic=True),
-    "produce": OperationKind(_produce, 6, needs_topic=True),
-}
-"""All operations, by name."""
-
-
-def draw_history(seed: str, length: int) -> list[FuzzOperation]:
-    """Return the operations of a history; the same for the same seed."""
-    chance = random.Random(seed)
-    exists, found = False, list[FuzzOperation]()
-    while len(found) < length:
-        names = [name for name, kind in KINDS.items() if kind.needs_topic in (None, exists)]
-        if not found:
-            names = [name for name in names if KINDS[name].needs_topic is False]
-        name = chance.choices(names, [KINDS[each].weight for each in names])[0]
-        found.append(FuzzOperation(name, chance.randint(1, 3), chance.randint(0, 2), chance.random() >= TOGETHER))
-        if KINDS[name].needs_topic is False:
-            exists = True
-        elif name in ("delete", "remove the topic's znodes by hand"):
-            exists = False
-    return found
-
-
-# One history.
-
-
-def run_history(lab: Lab, topic: str, operations: Sequence[FuzzOperation], folder: Path) -> FuzzHands:
-    """Do the operations, with a snapshot at each rest; the case is in the folder."""
-    hands, done = FuzzHands(lab, topic, lab.marks()), list[dict[str, Any]]()
-    number = 0
-    for place, operation in enumerate(operations, start=1):
-        begun = time.monotonic()
-        answer = KINDS[operation.name].do(hands, operation)
-        _note_ids(hands)
-        done.append(
-            {
-                "operation": operation.name,
-                "broker": operation.broker,
-                "number": operation.number,
-                "rests": operation.rests,
-                "answer": answer,
-                "seconds": round(time.monotonic() - begun, 2),
-            }
-        )
-        if operation.rests or place == len(operations):
-            _rest(hands)
-            number += 1
-            done[-1]["snapshot"] = f"{number:02}.json"
-            taken = lab.capture(f"{place}. {operation.name}: {answer}", topic=topic)
-            save(folder / done[-1]["snapshot"], json.dumps(taken, indent=1).encode())
-    _keep_logs(hands, folder / BROKER_LOGS)
-    save(folder / OPERATIONS, json.dumps({"topic": topic, "operations": done}, indent=1).encode())
-    return hands
-
-
-def _keep_logs(hands: FuzzHands, folder: Path) -> None:
-    """Keep what the brokers have logged since the history began, as `kwalk explain --logs` reads it."""
-    for broker in hands.lab.brokers.values():
-        for path in (broker.log(name) for name in LOGS):
-            if path.exists():
-                with path.open("rb") as file:
-                    file.seek(hands.marks.get(path, 0))
-                    text = file.read(LOG_BYTES)
-                whole = text[: text.rfind(b"\n") + 1]
-                save(folder / f"broker-{broker.id}" / f"{path.name}.gz", gzip.compress(whole, mtime=0))
-
-
-def _note_ids(hands: FuzzHands) -> None:
-    identity = hands.znode.get("topic_id")
-    if identity and identity not in hands.ids:
-        hands.ids.append(identity)
-
-
-def _rest(hands: FuzzHands) -> None:
-    """Wait until nothing changes and replicas that can have logs and are in the ISR, or for the longest time.
-
-    On a busy machine a cluster may do nothing for as long as several looks at it take.
-    """
-    lab, begun = hands.lab, time.monotonic()
-    seen, since = "", begun
-    while True:
-        looked = time.monotonic()
-        now = _fingerprint(hands)
-        slow = max(1.0, SLOWNESS * (time.monotonic() - looked) / REST)
-        if now != seen:
-            seen, since = now, time.monotonic()
-        waited, is_full = time.monotonic() - begun, _is_full(hands)
-        is_still = time.monotonic() - since > REST * slow and (is_full or waited > EARLY_REST * slow)
-        if (is_still and lab.controller() is not None) or waited > LONGEST_REST * slow:
-            return
-        time.sleep(0.1)
-
-
-def _is_full(hands: FuzzHands) -> bool:
-    """Whether running brokers are registered, partitions have a leader, and live replicas a log and a place in the ISR.
-
-    A failover replaces a dead leader in two writes; between them there is no leader. A broker whose session has ended
-    registers again, which takes it a while. One that has started is informed later; UpdateMetadata comes last.
-    """
-    lab, states = hands.lab, hands.lab.states(hands.topic)
-    if set(lab.brokers) - hands.down - {int(broker) for broker in lab.zk.children("/brokers/ids")}:
-        return False
-    directories = lab.directories(hands.topic)
-    for partition, replicas in hands.znode.get("partitions", {}).items():
-        live = {number for number in replicas if number not in hands.down}
-        state = states.get(int(partition))
-        if state is None or not live <= set(state["isr"]):
-            return False
-        if live and state["leader"] not in live:
-            return False
-        if any(f"{hands.topic}-{partition}" not in directories.get(number, ()) for number in live):
-            return False
-    return lab.are_informed(hands.topic)
-
-
-def _fingerprint(hands: FuzzHands) -> str:
-    lab = hands.lab
-    found = lab.zk.get(hands.path)
-    directories = lab.directories(hands.topic)
-    return json.dumps(
-        [
-            lab.controller_epoch(),
-            lab.controller(),
-            lab.zk.children("/brokers/ids"),
-            found[0].decode() if found else None,
-            lab.states(hands.topic),
-            lab.zk.children("/admin/delete_topics"),
-            directories,
-            with_metadata({lab.brokers[broker].data: names for broker, names in directories.items()}),
-        ]
-    )
-
-
-def with_metadata(directories: Mapping[Path, Sequence[str]]) -> list[str]:
-    """Return the log directories that have a partition.metadata; one that is deleted meanwhile has none."""
-    found = (data / name for data, names in directories.items() for name in names)
-    return [str(path) for path in found if (path / "partition.metadata").exists()]
-
-
-def reset(hands: FuzzHands) -> bool:
-    """Prepare a cluster for the next history; return whether that is sound."""
-    lab = hands.lab
-    if hands.is_unclean:
-        return False
-    try:
-        for broker in sorted(hands.down):
-            lab.start(broker)
-        if not wait_until(lambda: len(lab.zk.children("/brokers/ids")) == len(lab.brokers), 30):
-            return False
-        if hands.znode:
-            lab.admin(milliseconds=3000).delete_topic(hands.topic)
-        if not wait_until(lambda: not hands.znode and not lab.zk.children("/admin/delete_topics"), 10):
-            return False
-        lab.delete_controller()
-        are_gone = wait_until(lambda: not any(lab.directories(hands.topic).values()), 5)
-        return are_gone and not lab.lines("controller", DAMAGE, since=hands.marks)
-    except (KwalkError, OSError):
-        return False
-
-
 # Many histories.
 
 
@@ -522,13 +142,14 @@ class FuzzOptions:
 
 @frozen
 class JudgedHistory:
-    """A history with its verdict; `kept` is the number of operations after minimization."""
+    """A history with its verdict, and those on the diagnoses; `kept` is the number of operations after minimization."""
 
     number: int
     folder: Path
     verdict: HistoryVerdict
     operations: int
     kept: int | None = None
+    probes: tuple[ProbeVerdict, ...] = ()
 
 
 @frozen
@@ -554,14 +175,19 @@ class FuzzResult:
         return tuple(each for each in self.histories if each.verdict.kind.is_misfit)
 
     @property
+    def probes(self) -> tuple[ProbeVerdict, ...]:
+        """What became of each comparison of a diagnosis with a probe."""
+        return tuple(probe for each in self.histories for probe in each.probes)
+
+    @property
     def per_minute(self) -> float:
         """Histories for each minute of this run."""
         return 60 * self.ran / self.spent if self.spent else 0.0
 
     @property
     def exit_code(self) -> int:
-        """12 if there is a misfit, 3 if a history has no answer, else 0."""
-        if self.misfits:
+        """12 if there is a misfit or a wrong diagnosis, 3 if a history has no answer, else 0."""
+        if self.misfits or any(probe.kind is ProbeClass.WRONG for probe in self.probes):
             return 12
         return 0 if all(each.verdict.kind is HistoryClass.EXPLAINED for each in self.histories) else 3
 
@@ -646,7 +272,9 @@ class Fuzz:
                 "auto.leader.rebalance.enable": "true",
                 "leader.imbalance.check.interval.seconds": 300,
             }
-            options = LabOptions(release=self.options.release, brokers=3, proxied=True, settings=settings)
+            options = LabOptions(
+                release=self.options.release, brokers=3, proxied=True, settings=settings, directories=2
+            )
             lab = Lab(self.folder / "cluster", options, report=self.report)
             self.lab = lab.__enter__()
         return self.lab
@@ -748,7 +376,8 @@ class Fuzz:
         case = self._case(number)
         verdict = _verdict(case)
         assert verdict is not None
-        return JudgedHistory(number, case, verdict, self.options.operations, kept.get(number))
+        probes = tuple(probe_verdicts(_snapshots(case), case / ROLLED, sorted(case.glob(f"{SEQUEL}-*.json"))))
+        return JudgedHistory(number, case, verdict, self.options.operations, kept.get(number), probes)
 
 
 def _snapshots(case: Path) -> list[Path]:
@@ -807,6 +436,7 @@ def fuzz_lines(result: FuzzResult) -> Iterator[str]:
         kept = "" if each.kept is None else f", minimized to {each.kept} operations"
         yield f"  misfit: {each.folder}{kept}"
         yield f"          {each.verdict.headline}"
+    yield from probe_lines(result.probes)
 
 
 def fuzz_object(result: FuzzResult) -> dict[str, Any]:
@@ -822,6 +452,7 @@ def fuzz_object(result: FuzzResult) -> dict[str, Any]:
         "seconds": round(result.spent, 1),
         "per_minute": round(result.per_minute, 2),
         "folder": str(result.folder),
+        "probes": probe_object(result.probes),
         "histories": [
             {
                 "history": each.number,

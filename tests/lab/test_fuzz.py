@@ -8,23 +8,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from kwalk.clusters.lab import fuzz
+from kwalk.clusters.lab import fuzz, histories
 from kwalk.clusters.lab.fuzz import (
-    KINDS,
-    FuzzHands,
     FuzzOptions,
     HistoryClass,
     HistoryVerdict,
-    draw_history,
     explained_by_command,
     fuzz_lab,
     fuzz_lines,
     fuzz_object,
 )
+from kwalk.clusters.lab.histories import KINDS, FuzzHands, draw_history
+from kwalk.clusters.lab.probes import ProbeClass
 from kwalk.model.kafka.snapshots.logs import read_logs
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource
-from tests.snapshots.captured import FILES
+from tests.snapshots.captured import FILES, document
 
 OPTIONS = FuzzOptions("2.8.2", rounds=3, seed=5, operations=4, seconds=5)
 
@@ -63,11 +62,12 @@ def test_the_same_seed_gives_the_same_operations_and_another_seed_others():
 
 
 def test_a_history_begins_with_the_creation_of_its_topic_and_draws_every_kind():
-    histories = [draw_history(str(number), 12) for number in range(200)]
-    assert {len(history) for history in histories} == {12}
-    assert all(KINDS[history[0].name].needs_topic is False for history in histories)
-    assert {operation.name for history in histories for operation in history} == KINDS.keys()
-    assert {operation.rests for history in histories for operation in history} == {True, False}
+    drawn = [draw_history(str(number), 12) for number in range(200)]
+    assert {len(history) for history in drawn} == {12}
+    assert all(KINDS[history[0].name].needs_topic is False for history in drawn)
+    assert {operation.name for history in drawn for operation in history} == KINDS.keys()
+    assert {operation.rests for history in drawn for operation in history} == {True, False}
+    assert {max(operation.topic for operation in history) for history in drawn} == {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,13 @@ def test_a_run_that_was_interrupted_does_only_what_is_missing(tmp_path, cluster)
 
 
 def test_the_logs_of_a_history_begin_with_it_and_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(fuzz, "LOG_BYTES", 60)
+    monkeypatch.setattr(histories, "LOG_BYTES", 60)
     line = "[2024-05-01 12:00:0{},000] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)\n"
     broker = SimpleNamespace(id=1, log=lambda name: tmp_path / "broker-1" / f"{name}.log")
     (tmp_path / "broker-1").mkdir()
     broker.log("controller").write_text("of the history before\n" + "[2024-05-01 12:00:00,000] INFO short\n" + line)
     marks = {broker.log("controller"): len("of the history before\n")}
-    fuzz._keep_logs(FuzzHands(SimpleNamespace(brokers={1: broker}), "t", marks), tmp_path / "case" / "logs")
+    histories._keep_logs(FuzzHands(SimpleNamespace(brokers={1: broker}), "t", marks), tmp_path / "case" / "logs")
     logs = read_logs(LogSource(str(tmp_path / "case" / "logs")))
     assert logs.files == ("broker-1/controller.log.gz",)
     assert [found.message for found in logs.lines] == ["short"]
@@ -138,11 +138,11 @@ def test_a_cluster_in_which_a_partition_or_a_registration_is_waited_for_is_not_a
         zk=SimpleNamespace(children=lambda path: [str(broker) for broker in live]),
         are_informed=lambda topic: True,
     )
-    assert fuzz._is_full(FuzzHands(lab, "t", down=down)) == is_full
+    assert histories._is_full(FuzzHands(lab, "t", down=down)) == is_full
     lab.are_informed = lambda topic: False
-    assert not fuzz._is_full(FuzzHands(lab, "t", down=down)), "UpdateMetadata is under way"
+    assert not histories._is_full(FuzzHands(lab, "t", down=down)), "UpdateMetadata is under way"
     lab.zk.children = lambda path: []
-    assert not fuzz._is_full(FuzzHands(lab, "t", down=down)), "a broker runs, and is not registered"
+    assert not histories._is_full(FuzzHands(lab, "t", down=down)), "a broker runs, and is not registered"
 
 
 def test_a_misfit_is_minimized_to_the_operations_that_it_needs(tmp_path, cluster):
@@ -205,4 +205,27 @@ def test_a_log_directory_that_is_deleted_while_it_is_looked_at_has_no_file(tmp_p
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-0" / "partition.metadata").write_text("version: 0")
     (tmp_path / "t-1").mkdir()
-    assert fuzz.with_metadata({tmp_path: ["t-0", "t-1", "t-2"]}) == [str(tmp_path / "t-0")]
+    assert histories.with_metadata({tmp_path: ["t-0", "t-1", "t-2"]}) == [str(tmp_path / "t-0")]
+
+
+def test_a_wrong_diagnosis_is_listed_also_when_the_run_is_continued(tmp_path, cluster):
+    served = {"produce": {"ok": True, "error": "NONE"}, "consume": {"ok": True, "error": "NONE", "n": 1}}
+    failed = {"produce": {"ok": False, "error": "REQUEST_TIMED_OUT"}, "consume": {"ok": True, "error": "NONE", "n": 0}}
+    snapshot = {**document(), "extra": {"probe": {"t": {"0": served, "1": failed}}}}
+    perform = cluster.perform
+
+    def probed(operations, case, topic):
+        perform(operations, case, topic)
+        if case.name == "history-0001":
+            (case / "03.json").write_text(json.dumps(snapshot))
+
+    cluster.perform = probed
+    for judge in (judging(*(HistoryClass.EXPLAINED,) * 3), judging()):
+        result = fuzz_lab(OPTIONS, tmp_path / "cases", judge=judge)
+        assert result.exit_code == 12
+        assert [each.kind for each in result.probes] == [ProbeClass.RIGHT, ProbeClass.WRONG]
+        lines = list(fuzz_lines(result))
+        assert "    at once: 1 right, 1 wrong, 0 undecided; 1 served" in lines
+        assert f"  wrong: {tmp_path / 'cases/history-0001/03.json'}  t-1, at once" in lines
+        assert fuzz_object(result)["probes"]["counts"]["at once"] == {"right": 1, "wrong": 1, "undecided": 0}
+    assert len(cluster.done) == 3

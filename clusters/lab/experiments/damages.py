@@ -19,7 +19,7 @@ from kwalk.clusters.lab.experiments.deletions import hang_a_deletion, writes_of_
 from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
 from kwalk.clusters.lab.experiments.experiment import ExperimentRound
 from kwalk.clusters.lab.experiments.known_records import Ledger
-from kwalk.clusters.lab.experiments.operator_steps import IDENTITY, move_away, rest
+from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
 from kwalk.clusters.lab.experiments.reassignments import cancel_and_elect_in_between, leave_a_log
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete, set_data
@@ -395,8 +395,6 @@ def another_broker_id(scene: Scene, *, replicas: list[int], is_used: bool = Fals
     lab.move_controller(1)
     scene.stop(3)
     lab.renumber(3, 4)
-    for root in lab.brokers[4].roots:
-        (root / IDENTITY).unlink()
     scene.start(4)
     scene.gone.add(3)
     if is_used:

@@ -7,7 +7,6 @@ the step, with files removed, moved or edited in between.
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
 import time
@@ -36,7 +35,6 @@ FIRST_BROKER = {
 RESTS = 3.0
 """Seconds without a change of a state znode after which the cluster counts as at rest."""
 LONGEST_REST = 40.0
-IDENTITY = "meta.properties"
 
 
 def carry_out(lab: Lab, procedure: Procedure) -> None:
@@ -110,9 +108,6 @@ def _set_broker_id(lab: Lab, number: int, new: int) -> None:
     if lab.brokers[number].runs:
         lab.stop(number)
     lab.renumber(number, new)
-    for root in lab.brokers[new].roots:
-        path = root / IDENTITY
-        path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
     lab.start(new)
 
 

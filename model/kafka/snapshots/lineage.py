@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import combinations
+from itertools import combinations, product
 
 from attrs import evolve, field, frozen
 
@@ -230,19 +230,15 @@ def lineages_of(
     """
     isr = set(in_sync(capture, topic, partition))
     assumed = {b: Directory(topic.topic_id if b in isr or b in failed else None) for b in (*unseen, *failed)}
-    found = ((b, assumed.get(b) or capture.directory(b, topic.name, partition)) for b in brokers)
-    logs = {b: directory for b, directory in found if directory is not None}
-    lacking = Directory(leader_epochs=())
+    seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
+    logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     if any(_is_outdated(topic, partition, logs.get(b, lacking)) for b in isr - assumed.keys()):
         isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     related = {pair for pair, one in compared.items() if one.relation not in (Relation.UNRELATED, Relation.UNKNOWN)}
-    related |= {
-        (a, b)
-        for (a, b), one in compared.items()
-        if one.relation is Relation.UNKNOWN and _is_taken_for_related(a, b, logs, {*isr, *failed}, assumed)
-    }
+    unknown = [pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN]
+    related |= {(a, b) for a, b in unknown if _is_taken_for_related(a, b, logs, {*isr, *failed}, assumed)}
     groups = _groups(tuple(logs), related)
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {
@@ -251,10 +247,9 @@ def lineages_of(
         if one.relation is Relation.UNRELATED and numbers[a] != numbers[b]
     }
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
-    for number, fact in foreign.items():
-        for other in range(len(groups)):
-            if other not in foreign:
-                unrelated.setdefault(frozenset((number, other)), fact)
+    for number, other in product(foreign, range(len(groups))):
+        if other not in foreign:
+            unrelated.setdefault(frozenset((number, other)), foreign[number])
     return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
 
 
