@@ -199,9 +199,8 @@ def wrong_records(
     wanted = [*(() if may_lose else kept.records), *later]
     found: list[str] = []
     if may_lose:
-        had = {one.partition for one in kept.records}
-        has = {one.partition for one in records_left(kept, logs, members)}
-        found += [f"{ledger.topic}-{number}: all acknowledged records are lost" for number in sorted(had - has)]
+        empty = {one.partition for one in kept.records} - {one.partition for one in records_left(kept, logs, members)}
+        found += [f"{ledger.topic}-{number}: all acknowledged records are lost" for number in sorted(empty)]
     for partition, isr in sorted(members.items()):
         for broker in isr:
             log = logs.get(broker, {}).get(partition)
@@ -209,11 +208,11 @@ def wrong_records(
             if log is None:
                 found.append(f"{where}: in the ISR without a log")
                 continue
-            has = {offset: entry.value for offset, entry in log.items()}
-            lacks = [one for one in wanted if one.partition == partition and has.get(one.offset) != one.value]
+            values = {offset: entry.value for offset, entry in log.items()}
+            lacks = [one for one in wanted if one.partition == partition and values.get(one.offset) != one.value]
             if lacks:
                 first = lacks[0]
-                shown = f"{has.get(first.offset)!r} in place of {first.value!r} at offset {first.offset}"
+                shown = f"{values.get(first.offset)!r} in place of {first.value!r} at offset {first.offset}"
                 found.append(f"{where}: {len(lacks)} acknowledged records are lost: {shown}")
             foreign = {e.origin for e in log.values()} - kept.origins.get(partition, frozenset({AFTER}))
             if foreign:
