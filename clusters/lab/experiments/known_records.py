@@ -199,9 +199,9 @@ def wrong_records(
     wanted = [*(() if may_lose else kept.records), *later]
     found: list[str] = []
     if may_lose:
-        had = {one.partition for one in kept.records}
-        has = {one.partition for one in records_left(kept, logs, members)}
-        found += [f"{ledger.topic}-{number}: all acknowledged records are lost" for number in sorted(had - has)]
+        emptied = {one.partition for one in kept.records}
+        emptied -= {one.partition for one in records_left(kept, logs, members)}
+        found += [f"{ledger.topic}-{number}: all acknowledged records are lost" for number in sorted(emptied)]
     for partition, isr in sorted(members.items()):
         for broker in isr:
             log = logs.get(broker, {}).get(partition)
