@@ -330,6 +330,10 @@ def _either(older: Collection[str], newer: Collection[str]) -> dict[str, Collect
     return {"2.8.2": older, **dict.fromkeys(SINCE_3, newer)}
 
 
+STALE = _either(("replicas-diverged", "topic-ids-mixed"), ("replica-refuses", "topic-ids-mixed"))
+RENUMBERED = _always("replica-under-another-broker-id", "stray-log")
+
+
 def _experiment(name: str, about: str, case: _Case, story: str, **more: Any) -> Experiment:
     return Experiment(
         name=f"recover-{name}",
@@ -380,25 +384,28 @@ OF_IDS = (
     _experiment(
         "mixed-ids-of-a-partition",
         "After an old client's expansion and a failover a broker copies its replicas again, with the new id",
-        _Case(damages.mixed_ids_of_a_partition),
+        _Case(damages.mixed_ids_of_a_partition, _always("leader-refuses-mixed-topic-ids")),
         REPAIR,
     ),
     _experiment(
         "minted-while-down",
         "The id of a topic is erased and another one minted while a broker is down",
-        _Case(damages.minted_while_down),
+        _Case(damages.minted_while_down, _either(("topic-id-differs",), ("fetch-by-id-refused",))),
         REPAIR,
     ),
     _experiment(
         "written-back",
         "The id of a topic is written back after a failover, and the controller has another one",
-        _Case(damages.written_back),
+        _Case(
+            damages.written_back,
+            _either(("controller-sends-another-id",), ("fetch-by-id-refused", "controller-sends-another-id")),
+        ),
         REPAIR,
     ),
     _experiment(
         "without-metadata-file",
         "partition.metadata is removed on a broker that runs",
-        _Case(damages.without_metadata_file),
+        _Case(damages.without_metadata_file, _always(), is_planned=False),
         REPAIR,
     ),
 )
@@ -430,28 +437,30 @@ OF_TOPICS = (
     _experiment(
         "stale-log",
         "A topic is deleted and created again while a broker is down, which comes back",
-        _Case(damages.stale_log, keeps=SECOND),
+        _Case(damages.stale_log, STALE, keeps=SECOND),
         STRAY,
         options=DEAD,
     ),
     _experiment(
         "stale-log-of-preferred-leader",
         "The same, and the broker is the preferred leader of a partition",
-        _Case(partial(damages.stale_log, assignment={0: [1, 2, 3], 1: [3, 1, 2]}), keeps=SECOND),
+        _Case(partial(damages.stale_log, assignment={0: [1, 2, 3], 1: [3, 1, 2]}), STALE, keeps=SECOND),
         STRAY,
         options=DEAD,
     ),
     _experiment(
         "stale-log-of-broker-down",
         "The same, and the broker is still down",
-        _Case(partial(damages.stale_log, is_back=False), keeps=SECOND),
+        _Case(partial(damages.stale_log, is_back=False), _always("down-broker-has-another-log"), keeps=SECOND),
         STRAY,
         options=DEAD,
     ),
     _experiment(
         "stale-log-without-id",
         "A topic is deleted and created again while a broker is down, whose logs have no topic id",
-        _Case(partial(damages.stale_log, aged=False, is_back=False), keeps=SECOND),
+        _Case(
+            partial(damages.stale_log, aged=False, is_back=False), _always("down-broker-has-another-log"), keeps=SECOND
+        ),
         STRAY,
         options=DEAD,
         releases=("2.8.2",),
@@ -459,7 +468,7 @@ OF_TOPICS = (
     _experiment(
         "adopted-log",
         "The same, and the broker comes back",
-        _Case(partial(damages.stale_log, aged=False), keeps=SECOND),
+        _Case(partial(damages.stale_log, aged=False), _always("replicas-diverged"), keeps=SECOND),
         STRAY,
         options=DEAD,
         releases=("2.8.2",),
@@ -467,7 +476,10 @@ OF_TOPICS = (
     _experiment(
         "stale-log-of-the-only-replica",
         "A topic is deleted and created again while the broker of its only replica is down, which comes back",
-        _Case(partial(damages.stale_log, assignment={0: [3]})),
+        _Case(
+            partial(damages.stale_log, assignment={0: [3]}),
+            _either(("topic-id-differs",), ("leader-refuses-topic-id",)),
+        ),
         STRAY,
         options=DEAD,
     ),
@@ -476,6 +488,7 @@ OF_TOPICS = (
         "A broker with the log of an earlier topic joins the ISR, as partition.metadata was removed",
         _Case(
             damages.diverged,
+            _always("replicas-diverged"),
             keeps=SECOND,
             keeps_if={f"to keep the records that topic t{n} has on broker 3": FIRST for n in range(9)},
         ),
@@ -491,7 +504,7 @@ OF_TOPICS = (
     _experiment(
         "waiting-deletion",
         "A deletion waits for a broker that is gone",
-        _Case(damages.deletion_that_waits, probed=False, deletes=True),
+        _Case(damages.deletion_that_waits, _always("deletion-pending"), probed=False, deletes=True),
         DELETED,
         options=DEAD,
     ),
@@ -507,7 +520,7 @@ OF_REPLICAS = (
     _experiment(
         "stray-log-without-leader",
         "The only replica of a partition is down, and another broker has an older copy of its log",
-        _Case(damages.stray_without_leader),
+        _Case(damages.stray_without_leader, _always("no-live-isr", "stray-log")),
         STRAY,
     ),
     _experiment(
@@ -524,7 +537,7 @@ OF_REPLICAS = (
     _experiment(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        _Case(damages.reassignment_to_a_lost_broker, is_planned=False),
+        _Case(damages.reassignment_to_a_lost_broker, _always("reassignment-waits"), is_planned=False),
         "reassignment.md",
         options=DEAD,
     ),
@@ -537,7 +550,7 @@ OF_REPLICAS = (
     _experiment(
         "dead-in-isr",
         "A broker that is down is written into the ISR by hand",
-        _Case(damages.dead_in_isr),
+        _Case(damages.dead_in_isr, _always("isr-names-a-dead-broker")),
         DOWN,
     ),
     _experiment(
@@ -555,44 +568,47 @@ OF_REPLICAS = (
     _experiment(
         "wiped-leader",
         "The only member of an ISR loses its disk; the other replicas lack the last records",
-        _Case(damages.wiped_leader, is_planned=False),
+        _Case(damages.wiped_leader, _always("no-live-isr"), is_planned=False),
         DOWN,
         options=DEAD,
     ),
     _experiment(
         "wiped-leader-unseen",
         "The same, and the snapshot does not have the disk",
-        _Case(partial(damages.wiped_leader, is_seen=False), is_planned=False),
+        _Case(partial(damages.wiped_leader, is_seen=False), _always("no-live-isr"), is_planned=False),
         DOWN,
         options=DEAD,
     ),
     _experiment(
         "restored-leader",
         "The only member of an ISR has an old copy of its log; the other replicas have all records",
-        _Case(damages.restored_leader, is_planned=False),
+        _Case(damages.restored_leader, _always("no-live-isr"), is_planned=False),
         DOWN,
         options=DEAD,
     ),
     _experiment(
         "another-broker-id-in-use",
         "A broker gets another id with its disk, and a topic has its only replica under that id",
-        _Case(partial(damages.another_broker_id, replicas=[3], is_used=True)),
+        _Case(partial(damages.another_broker_id, replicas=[3], is_used=True), RENUMBERED, is_planned=False),
         DOWN,
     ),
     *(
         _experiment(
             f"another-broker-id-rf-{len(replicas)}",
             f"A broker gets another id with its disk, where a partition has {what}",
-            _Case(partial(damages.another_broker_id, replicas=replicas)),
+            _Case(partial(damages.another_broker_id, replicas=replicas), kinds),
             DOWN,
         )
-        for replicas, what in (([3], "no other replica"), ([3, 1], "another replica"))
+        for replicas, what, kinds in (
+            ([3], "no other replica", RENUMBERED),
+            ([3, 1], "another replica", _always("stray-log")),
+        )
     ),
     *(
         _experiment(
             f"failed-disk-{name}",
             f"A disk fails that has {what} of a partition",
-            _Case(partial(damages.failed_disk, replicas=replicas)),
+            _Case(partial(damages.failed_disk, replicas=replicas), _always("offline-log-directory")),
             DOWN,
             options=LabOptions(directories=2),
         )
