@@ -39,5 +39,5 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
     unseen = {
         "crash",
         "another-broker-id-in-use",
-    }  # the first one is registered still; the second is inspected otherwise
+    }  # one is registered still, one is inspected otherwise
     assert wanted - made == unseen
