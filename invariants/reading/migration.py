@@ -98,8 +98,8 @@ class _Forecast:
         self.situations, self.migration = Situations(capture), Migration(capture.version)
         self.unjudged: list[str] = []
         self.unidentified: dict[int, list[str]] = {}
-        self.known = list(self._migrated())
-        self.partitions = [self._with_fates(one) for one in self.known]
+        migrated = list(self._migrated())  # before fates: whether all logs of a broker are identified decides them
+        self.partitions = [self._with_fates(one) for one in migrated]
 
     def prospect(self) -> Prospect:
         found = [
@@ -417,7 +417,7 @@ class _Forecast:
                 basis="Kafka's documentation.",
             )
 
-    def _not_judged(self, found: Iterable[Consequence]) -> list[Consequence]:
+    def _not_judged(self, consequences: Iterable[Consequence]) -> list[Consequence]:
         capture, places = self.capture, list[str]()
         if self.unjudged:
             places.append(f"more than 7 brokers take part, or the model does not come to rest: {listed(self.unjudged)}")
@@ -427,7 +427,7 @@ class _Forecast:
         if capture.unsettled:
             names = listed([topic_label(name) for name in capture.unsettled])
             places.append(f"changed while the snapshot was taken: {names}")
-        if not any(one.prognosis in (LOSES, STUCK) for one in found):
+        if not any(one.prognosis in (LOSES, STUCK) for one in consequences):
             damage = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
             places += [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in damage]
         if not places:
