@@ -27,7 +27,7 @@ from kwalk.clusters.collect.logs import (
     read_path,
     ssh_place,
 )
-from kwalk.clusters.collect.metadata_log import Image, newest_image
+from kwalk.clusters.collect.metadata_log import MetadataImage, newest_image
 from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
@@ -164,7 +164,7 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     return Collected(document, text, _refusal(text))
 
 
-def _without_image(znodes: Znodes, image: Image | None) -> Iterator[str]:
+def _without_image(znodes: Znodes, image: MetadataImage | None) -> Iterator[str]:
     """Yield that the image of a cluster that migrates is not known."""
     if image is None and znodes.has_migrated():
         yield (

@@ -17,12 +17,10 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import leader_epochs, partition_metadata
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, leader_epochs, partition_metadata
 from kwalk.model.kafka.snapshots.untrusted_json import INT_LIMIT, JsonNode
 from kwalk.model.language import UsageError
 
-METADATA_LOG = "__cluster_metadata-0"
-"""The directory of KRaft's metadata log: no partition of a topic."""
 DIRECTORY = re.compile(r".+-\d+", re.DOTALL)
 """The name of a partition's directory; that of a deleted, moved or stray one has a suffix."""
 SET_ASIDE = re.compile(r".+-\d+\.[0-9a-f]{32}-(stray|delete)", re.DOTALL)

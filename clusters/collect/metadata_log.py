@@ -34,7 +34,7 @@ LEVEL = "metadata.version"
 
 
 @frozen
-class ImagePartition:
+class RegisteredPartition:
     """A partition in the image; `leader` is -1 if there is none."""
 
     replicas: tuple[int, ...]
@@ -46,7 +46,7 @@ class ImagePartition:
 
 
 @frozen
-class ImageBroker:
+class RegisteredBroker:
     """A registered broker: whether it is one in ZooKeeper mode that migrates, and whether it is fenced."""
 
     migrating: bool
@@ -54,7 +54,7 @@ class ImageBroker:
 
 
 @define
-class Image:
+class MetadataImage:
     """What the records up to an offset make: topics by id, partitions of each, brokers, and how far the migration is.
 
     Attributes:
@@ -69,14 +69,14 @@ class Image:
 
     end: int = 0
     names: dict[str, str] = field(factory=dict)
-    partitions: dict[str, dict[int, ImagePartition]] = field(factory=dict)
-    brokers: dict[int, ImageBroker] = field(factory=dict)
+    partitions: dict[str, dict[int, RegisteredPartition]] = field(factory=dict)
+    brokers: dict[int, RegisteredBroker] = field(factory=dict)
     state: str | None = None
     level: int | None = None
     open_transaction: bool = False
 
-    def object(self) -> dict[str, Any]:
-        """Return it as a snapshot has it."""
+    def object(self, is_kept: Callable[[str], bool]) -> dict[str, Any]:
+        """Return it as a snapshot has it, with the topics whose names are kept."""
         return {
             "end_offset": self.end,
             "state": self.state,
@@ -99,11 +99,12 @@ class Image:
                     },
                 }
                 for identity, name in sorted(self.names.items(), key=lambda item: item[1])
+                if is_kept(name)
             },
         }
 
 
-def read_image(folder: Path) -> Image:
+def read_image(folder: Path) -> MetadataImage:
     """Return the image of a metadata log.
 
     Args:
@@ -113,7 +114,7 @@ def read_image(folder: Path) -> Image:
         Malformed: a file is not in Kafka's format.
         OSError: one cannot be read.
     """
-    image = Image()
+    image = MetadataImage()
     checkpoints = sorted((found[1], path) for path in folder.iterdir() if (found := CHECKPOINT.fullmatch(path.name)))
     if checkpoints:
         name, path = checkpoints[-1]
@@ -130,9 +131,9 @@ def read_image(folder: Path) -> Image:
     return image
 
 
-def newest_image(roots: Iterable[Path]) -> tuple[Image | None, list[str]]:
+def newest_image(roots: Iterable[Path]) -> tuple[MetadataImage | None, list[str]]:
     """Return the newest of the images in log directories of brokers and controllers, and why others were not read."""
-    images, problems = list[Image](), []
+    images, problems = list[MetadataImage](), []
     for root in roots:
         try:
             if (root / METADATA_LOG).is_dir():
@@ -189,7 +190,7 @@ def _long(reader: Reader) -> None:
 BEGIN, END, ABORT = 23, 24, 25
 
 
-def _apply_in_transaction(image: Image, content: bytes, held: list[bytes]) -> None:
+def _apply_in_transaction(image: MetadataImage, content: bytes, held: list[bytes]) -> None:
     """Apply a record; those of a transaction only when it ends, and none if it is aborted."""
     kind = _kind(content)
     if kind == BEGIN:
@@ -212,7 +213,7 @@ def _kind(content: bytes) -> int:
     return reader.varint()
 
 
-def _apply(image: Image, content: bytes) -> None:
+def _apply(image: MetadataImage, content: bytes) -> None:
     reader = Reader(content)
     if reader.varint() != 1:
         raise Malformed("a record of an unknown frame")
@@ -221,7 +222,7 @@ def _apply(image: Image, content: bytes) -> None:
         READERS[kind](image, reader, version)
 
 
-def _register_broker(image: Image, reader: Reader, version: int) -> None:
+def _register_broker(image: MetadataImage, reader: Reader, version: int) -> None:
     broker = reader.int32()
     migrating = version >= 2 and reader.boolean()
     reader.take(16)
@@ -229,7 +230,7 @@ def _register_broker(image: Image, reader: Reader, version: int) -> None:
     reader.compact_array(lambda: _endpoint(reader))
     reader.compact_array(lambda: _feature(reader))
     reader.compact_string()
-    image.brokers[broker] = ImageBroker(migrating, fenced=reader.boolean())
+    image.brokers[broker] = RegisteredBroker(migrating, fenced=reader.boolean())
 
 
 def _endpoint(reader: Reader) -> None:
@@ -245,16 +246,16 @@ def _feature(reader: Reader) -> None:
     reader.tags()
 
 
-def _unregister_broker(image: Image, reader: Reader, _: int) -> None:
+def _unregister_broker(image: MetadataImage, reader: Reader, _: int) -> None:
     image.brokers.pop(reader.int32(), None)
 
 
-def _fence(image: Image, broker: int, fenced: bool) -> None:
+def _fence(image: MetadataImage, broker: int, fenced: bool) -> None:
     if broker in image.brokers:
         image.brokers[broker] = evolve(image.brokers[broker], fenced=fenced)
 
 
-def _change_registration(image: Image, reader: Reader, _: int) -> None:
+def _change_registration(image: MetadataImage, reader: Reader, _: int) -> None:
     broker = reader.int32()
     reader.int64()
     change = {tag: found.int8() for tag, found in _tagged(reader) if tag == 0}.get(0, 0)
@@ -262,26 +263,26 @@ def _change_registration(image: Image, reader: Reader, _: int) -> None:
         _fence(image, broker, change > 0)
 
 
-def _topic(image: Image, reader: Reader, _: int) -> None:
+def _topic(image: MetadataImage, reader: Reader, _: int) -> None:
     name = reader.compact_string() or ""
     image.names[reader.topic_id() or ""] = name
 
 
-def _remove_topic(image: Image, reader: Reader, _: int) -> None:
+def _remove_topic(image: MetadataImage, reader: Reader, _: int) -> None:
     identity = reader.topic_id() or ""
     image.names.pop(identity, None)
     image.partitions.pop(identity, None)
 
 
-def _partition(image: Image, reader: Reader, _: int) -> None:
+def _partition(image: MetadataImage, reader: Reader, _: int) -> None:
     number, identity = reader.int32(), reader.topic_id() or ""
     replicas, isr, removing, adding = (reader.compact_int32s() for _ in range(4))
     leader, epoch = reader.int32(), reader.int32()
-    found = ImagePartition(replicas, isr, leader, epoch, adding, removing)
+    found = RegisteredPartition(replicas, isr, leader, epoch, adding, removing)
     image.partitions.setdefault(identity, {})[number] = found
 
 
-def _change_partition(image: Image, reader: Reader, _: int) -> None:
+def _change_partition(image: MetadataImage, reader: Reader, _: int) -> None:
     number, identity = reader.int32(), reader.topic_id() or ""
     known = image.partitions.get(identity, {}).get(number)
     if known is None:
@@ -307,19 +308,19 @@ def _tagged(reader: Reader) -> Iterator[tuple[int, Reader]]:
         yield tag, Reader(reader.take(reader.varint()))
 
 
-def _feature_level(image: Image, reader: Reader, _: int) -> None:
+def _feature_level(image: MetadataImage, reader: Reader, _: int) -> None:
     if reader.compact_string() == LEVEL:
         image.level = reader.int16()
 
 
-def _migration_state(image: Image, reader: Reader, _: int) -> None:
+def _migration_state(image: MetadataImage, reader: Reader, _: int) -> None:
     number = reader.int8()
     if not 0 <= number < len(STATES):
         raise Malformed(f"the state {number} of a migration")
     image.state = STATES[number]
 
 
-READERS: dict[int, Callable[[Image, Reader, int], None]] = {
+READERS: dict[int, Callable[[MetadataImage, Reader, int], None]] = {
     0: _register_broker,
     1: _unregister_broker,
     2: _topic,

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, offsets_in
-from kwalk.clusters.collect.metadata_log import Image
+from kwalk.clusters.collect.metadata_log import MetadataImage
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
@@ -78,7 +78,7 @@ class ClusterParts:
     problems: Sequence[str] = ()
     unsettled: Sequence[str] = ()
     about: Mapping[str, Any] = field(factory=dict)
-    image: Image | None = None
+    image: MetadataImage | None = None
 
 
 def now() -> str:
@@ -102,7 +102,7 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
         "controller_epoch": _controller_epoch(znodes),
         "kraft_controller_epoch": _kraft_controller_epoch(znodes),
         "migration": _migration(znodes),
-        "image": None if image is None else image.object(),
+        "image": None if image is None else image.object(znodes.topics.have),
         "delete_topics": [name for name in znodes.children(DELETED) if znodes.topics.have(name)],
         "topics": topics,
         "brokers": _brokers(brokers, znodes, topics, problems, image),
@@ -132,13 +132,13 @@ def _migration(znodes: Znodes) -> dict[str, int] | None:
     return {name: found[name] for name in fields} if all(type(found.get(name)) is int for name in fields) else None
 
 
-def _in_image(broker: BrokerSeen, image: Image | None) -> BrokerSeen:
+def _in_image(broker: BrokerSeen, image: MetadataImage | None) -> BrokerSeen:
     """Return a broker that runs if KRaft says so: in KRaft mode it is not in /brokers/ids."""
     known = None if image is None else image.brokers.get(broker.id)
     return broker if known is None or known.migrating else evolve(broker, alive=not known.fenced)
 
 
-def _mode(broker: BrokerSeen, image: Image | None) -> str | None:
+def _mode(broker: BrokerSeen, image: MetadataImage | None) -> str | None:
     """Return the mode of a broker: by its registration in the image, or by its meta.properties."""
     known = None if image is None else image.brokers.get(broker.id)
     if known is not None:
@@ -233,7 +233,7 @@ def _brokers(
     znodes: Znodes,
     topics: Mapping[str, Any],
     problems: list[str],
-    image: Image | None,
+    image: MetadataImage | None,
 ) -> dict[str, Any]:
     unread = {name for name in znodes.topic_names() if name not in topics}
     found: dict[str, Any] = {}

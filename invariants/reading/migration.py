@@ -12,6 +12,14 @@ from itertools import groupby
 
 from attrs import evolve, frozen
 
+from kwalk.invariants.reading.migrating import (
+    PAGE,
+    SOURCE,
+    MigrationPhase,
+    is_led_by_kraft,
+    migrating_prospect,
+    phase_of,
+)
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
@@ -21,8 +29,6 @@ from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
-PAGE = "docs/how-to/migrate-to-kraft.md"
-SOURCE = "Read in Kafka's source; not tried on brokers."
 RECOVER = "kwalk recover SNAPSHOT"
 REPAIR = "repair the topic first; `kwalk recover` has the plan. Then take a new snapshot, and inspect it"
 START_THEM = "start the brokers, or move their replicas to others"
@@ -84,9 +90,9 @@ class _Partition:
 
 
 def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospect, ...]:
-    """Return what a migration would do to the cluster of a capture; nothing if it has begun already."""
-    if capture.is_kraft:
-        return ()
+    """Return what a migration would do to the cluster of a capture, or what awaits one that migrates."""
+    if is_led_by_kraft(capture):
+        return (migrating_prospect(capture),)
     return (_Forecast(capture, inspection).prospect(),)
 
 
@@ -104,6 +110,7 @@ class _Forecast:
     def prospect(self) -> Prospect:
         found = [
             *self._release(),
+            *self._skipped(),
             *self._emptied(),
             *self._set_aside(),
             *self._left_over(),
@@ -415,6 +422,22 @@ class _Forecast:
                 f"Releases from 3.4.0 to 3.9.2 can. What else is said here is of {self.migration.release}.",
                 f"upgrade the brokers to {self.migration.release} first, and inspect again",
                 basis="Kafka's documentation.",
+            )
+
+    def _skipped(self) -> Iterator[Consequence]:
+        """An earlier attempt has left /migration: the next one takes the copy for done."""
+        if phase_of(self.capture) is MigrationPhase.LEFT and self.capture.migration is not None:
+            yield Consequence(
+                "copy-is-skipped",
+                LOSES,
+                "an earlier attempt has left /migration: the next one copies nothing",
+                (f"/migration has the offset {self.capture.migration.offset}, and KRaft does not have /controller",),
+                "KRaft's controller takes the copy for done. With new controllers its image is empty: it removes every "
+                "topic from ZooKeeper, and brokers that start in KRaft mode remove every log (KAFKA-17146).",
+                "if the migration was rolled back, delete /migration before the next attempt; if KRaft's controllers "
+                "still run, start them again with the log that they have",
+                ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
+                "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper.",
             )
 
     def _not_judged(self, consequences: Iterable[Consequence]) -> list[Consequence]:

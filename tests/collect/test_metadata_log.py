@@ -10,8 +10,8 @@ import pytest
 
 from kwalk.clusters.collect.log_files import HEADER
 from kwalk.clusters.collect.metadata_log import (
-    ImageBroker,
-    ImagePartition,
+    RegisteredBroker,
+    RegisteredPartition,
     newest_image,
     read_image,
     records_in,
@@ -54,7 +54,7 @@ TOPIC = record(2, text("t") + identity())
 PARTITION = record(
     3, int32(0) + identity() + numbers(1, 2) + numbers(1) + numbers() + numbers(2) + int32(1) + int32(4) + int32(7)
 )
-EVERYTHING = ImagePartition((1, 2), (1,), 1, 4, adding=(2,))
+EVERYTHING = RegisteredPartition((1, 2), (1,), 1, 4, adding=(2,))
 
 
 def image_of(folder: Path, *batches: bytes):
@@ -66,7 +66,7 @@ def test_the_image_of_a_real_controller(tmp_path: Path) -> None:
     """The lab's: a topic was pending for deletion, was left out of the copy, and created again in dual write."""
     image = image_of(tmp_path, REAL.read_bytes())
     assert (image.end, image.state, image.level, image.open_transaction) == (146, "MIGRATION", 21, False)
-    assert image.brokers == {1: ImageBroker(False, False), 2: ImageBroker(False, False)}
+    assert image.brokers == {1: RegisteredBroker(False, False), 2: RegisteredBroker(False, False)}
     assert sorted(image.names.values()) == ["healthy", "t0"]
     assert {len(partitions) for partitions in image.partitions.values()} == {2}
 
@@ -77,7 +77,7 @@ def test_topics_partitions_and_their_changes(tmp_path: Path) -> None:
     change = record(5, int32(0) + identity(), tags=varint(2) + isr + leader)
     image = image_of(tmp_path, batch(0, TOPIC, PARTITION), batch(2, change))
     assert image.names == {ID: "t"}
-    assert image.partitions == {ID: {0: ImagePartition((1, 2), (1, 2), 2, 5, adding=(2,))}}
+    assert image.partitions == {ID: {0: RegisteredPartition((1, 2), (1, 2), 2, 5, adding=(2,))}}
     gone = image_of(tmp_path, batch(0, TOPIC, PARTITION), batch(2, record(9, identity())))
     assert (gone.names, gone.partitions, gone.end) == ({}, {}, 3)
 
@@ -89,9 +89,9 @@ def test_registrations_and_fences(tmp_path: Path) -> None:
     registration = record(0, head + int8(1) + int8(0), version=3)
     unfenced = record(17, int32(1) + int64(5), tags=varint(1) + varint(0) + varint(1) + int8(-1))
     image = image_of(tmp_path, batch(0, registration))
-    assert image.brokers == {1: ImageBroker(migrating=True, fenced=True)}
+    assert image.brokers == {1: RegisteredBroker(migrating=True, fenced=True)}
     image = image_of(tmp_path, batch(0, registration, unfenced, record(7, int32(9) + int64(1))))
-    assert image.brokers == {1: ImageBroker(migrating=True, fenced=False)}
+    assert image.brokers == {1: RegisteredBroker(migrating=True, fenced=False)}
     assert image_of(tmp_path, batch(0, registration, record(1, int32(1) + int64(5)))).brokers == {}
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from kwalk.invariants.reading import migration
+from kwalk.invariants.reading import migrating, migration
 from kwalk.model.language.inspection import Prognosis
 from kwalk.reports.command_line import main
 from tests.examples.reading import parts_of, squeezed
@@ -25,11 +25,16 @@ def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
 
 
 def test_the_page_lists_every_consequence() -> None:
-    tree = ast.parse(Path(migration.__file__).read_text("utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Consequence"]
+    trees = [ast.parse(Path(module.__file__).read_text("utf-8")) for module in (migration, migrating)]
+    calls = [
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Consequence"
+    ]
     names = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
     listed = set(re.findall(r"^\| `([a-z-]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE))
-    assert len(names) > 10 and listed == names
+    assert len(names) > 20 and listed == names
 
 
 def test_the_page_has_the_exit_code_of_every_prognosis() -> None:

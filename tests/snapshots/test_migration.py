@@ -167,14 +167,6 @@ def test_a_reassignment_under_way_by_release(release: str, prognosis: Prognosis)
     assert consequence(prospect_of(cluster), "reassignment-is-copied").prognosis is prognosis
 
 
-def test_a_cluster_that_migrates_has_no_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "migrating.json"
-    path.write_text(json.dumps({**healthy(), "controller": 3000, "kraft_controller_epoch": 4}))
-    assert inspect_snapshot(path).prospects == ()
-    assert main(["inspect", str(path), "--migration"]) == 2
-    assert "is migrating already, or has migrated" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("name", "code"),
     [

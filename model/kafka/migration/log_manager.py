@@ -78,6 +78,13 @@ def fate_of(topic_id: int | None, broker: int, registered: PartitionRegistration
     """
     if not full_request_fails(identified) and is_stray_in_full_request(topic_id, broker, registered):
         return Fate.SET_ASIDE
+    return fate_at_start(topic_id, broker, registered, identified=identified)
+
+
+def fate_at_start(
+    topic_id: int | None, broker: int, registered: PartitionRegistration | None, *, identified: bool
+) -> Fate:
+    """Return what becomes of a log when its broker starts in KRaft mode; the arguments are those of `fate_of`."""
     if not is_stray_in_image(topic_id, broker, registered):
         return Fate.KEPT
     if KRAFT_START != "deletes":

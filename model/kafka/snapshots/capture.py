@@ -98,6 +98,8 @@ FORMAT = 3
 """The newest format of captures; docs/reference/snapshots.md has the history."""
 
 
+METADATA_LOG = "__cluster_metadata-0"
+"""The directory of KRaft's metadata log: no partition of a topic."""
 MODES = ("zookeeper", "migrating", "kraft")
 """The modes of brokers; one that migrates is in ZooKeeper mode, and registered with KRaft's controllers."""
 
@@ -275,7 +277,7 @@ class MigrationState:
 
 
 @frozen
-class ImagePartition:
+class CapturedImagePartition:
     """A partition in KRaft's image; `leader` is None for -1."""
 
     replicas: tuple[int, ...]
@@ -286,15 +288,15 @@ class ImagePartition:
 
 
 @frozen
-class ImageTopic:
+class CapturedImageTopic:
     """A topic in KRaft's image."""
 
     topic_id: str
-    partitions: Mapping[int, ImagePartition]
+    partitions: Mapping[int, CapturedImagePartition]
 
 
 @frozen
-class Image:
+class CapturedImage:
     """KRaft's image: topics by name, and the brokers that are registered, with whether each migrates and is fenced.
 
     `state` is that of the migration: NONE, PRE_MIGRATION, MIGRATION or POST_MIGRATION; None if no record says it.
@@ -302,7 +304,7 @@ class Image:
 
     end_offset: int
     state: str | None
-    topics: Mapping[str, ImageTopic]
+    topics: Mapping[str, CapturedImageTopic]
     migrating: tuple[int, ...]
     fenced: tuple[int, ...]
     registered: tuple[int, ...]
@@ -335,7 +337,7 @@ class Capture:
     cluster_id: str | None = None
     version_note: str = ""
     migration: MigrationState | None = None
-    image: Image | None = None
+    image: CapturedImage | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what running brokers answer clients about a partition; None if none of them knows it."""
@@ -409,11 +411,11 @@ def _migration(node: JsonNode) -> MigrationState | None:
     return MigrationState(offset.number(-1), epoch.number(-1, INT32))
 
 
-def _image(node: JsonNode) -> Image | None:
+def _image(node: JsonNode) -> CapturedImage | None:
     if node.missing:
         return None
     state, brokers = node.maybe("state"), _table(node.field("brokers"), "broker id", _image_broker)
-    return Image(
+    return CapturedImage(
         end_offset=node.field("end_offset").number(),
         state=None if state.missing else state.text(),
         topics={name: _image_topic(child) for name, child in node.field("topics").fields()},
@@ -428,16 +430,16 @@ def _image_broker(node: JsonNode, _: int) -> tuple[bool, bool]:
     return node.field("migrating").flag(), node.field("fenced").flag()
 
 
-def _image_topic(node: JsonNode) -> ImageTopic:
+def _image_topic(node: JsonNode) -> CapturedImageTopic:
     identity = topic_id(node.field("topic_id"))
     if identity is None:
         raise node.field("topic_id").wrong("is the zero id", "the id of a topic")
-    return ImageTopic(identity, _table(node.field("partitions"), "partition", _image_partition))
+    return CapturedImageTopic(identity, _table(node.field("partitions"), "partition", _image_partition))
 
 
-def _image_partition(node: JsonNode, _: int) -> ImagePartition:
+def _image_partition(node: JsonNode, _: int) -> CapturedImagePartition:
     adding, removing = (node.field(name).list_of_numbers(0, INT32) for name in ("adding_replicas", "removing_replicas"))
-    return ImagePartition(
+    return CapturedImagePartition(
         replicas=node.field("replicas").list_of_numbers(0, INT32),
         isr=node.field("isr").list_of_numbers(0, INT32),
         leader=_leader(node.field("leader")),
@@ -615,7 +617,8 @@ class _Caches:
     def broker(self, node: JsonNode, number: int) -> Broker:
         directories, cache = node.field("dirs"), _answered(node.maybe("metadata_cache"))
         aside = node.maybe("set_aside")
-        seen = {} if directories.missing else {name: _directory(child) for name, child in directories.fields()}
+        found = () if directories.missing else directories.fields()
+        seen = {name: _directory(child) for name, child in found if name != METADATA_LOG}
         return Broker(
             id=number,
             alive=node.field("alive").flag(),

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
-from kwalk.model.kafka.migration.log_manager import Fate, fate_of, full_request_fails, kraft_start_fails
+from kwalk.model.kafka.migration.log_manager import Fate, fate_at_start, fate_of, full_request_fails, kraft_start_fails
 from kwalk.model.kafka.migration.versions import LAST_RELEASE, MIGRATING, variant_of
 from kwalk.model.kafka.migration.zk_topic_migration_client import (
     PartitionRegistration,
@@ -136,6 +136,13 @@ class Migration:
                 )
                 for broker in sorted(migrated.hosts)
             }
+
+    def fate_at_start(
+        self, topic_id: int | None, broker: int, registered: PartitionRegistration | None, *, identified: bool
+    ) -> Fate:
+        """Return what becomes of a log when its broker starts in KRaft mode; see `log_manager.fate_at_start`."""
+        with self._rules.active():
+            return fate_at_start(topic_id, broker, registered, identified=identified)
 
     def setting(self, name: str) -> bool | str:
         """Return the setting of a flag about migrations in the release."""
