@@ -15,9 +15,9 @@ from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.zk_topic_migration_client import PartitionRegistration
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
-    Directory,
     CapturedImage,
     CapturedImageTopic,
+    Directory,
     Topic,
     topic_label,
 )
