@@ -22,7 +22,7 @@ from kwalk.model.kafka.snapshots.capture import (
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.migration import Migration
+from kwalk.model.kafka.snapshots.migration import DocumentedMigration
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 
@@ -242,7 +242,7 @@ class _Migrating:
 
     def _strays(self, image: CapturedImage) -> Iterator[Consequence]:
         """Logs that have no place in the image: brokers that are not in KRaft mode yet remove them when they are."""
-        rules = Migration(self.capture.version)
+        rules = DocumentedMigration(self.capture.version)
         places = []
         for broker in self.capture.brokers.values():
             if broker.mode == "kraft" or not broker.seen:

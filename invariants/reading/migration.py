@@ -24,7 +24,7 @@ from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.migration import Migrated, Migration, can_migrate
+from kwalk.model.kafka.snapshots.migration import DocumentedMigration, Migrated, can_migrate
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
@@ -101,7 +101,7 @@ class _Forecast:
 
     def __init__(self, capture: Capture, inspection: Inspection) -> None:
         self.capture, self.inspection = capture, inspection
-        self.situations, self.migration = Situations(capture), Migration(capture.version)
+        self.situations, self.migration = Situations(capture), DocumentedMigration(capture.version)
         self.unjudged: list[str] = []
         self.unidentified: dict[int, list[str]] = {}
         migrated = list(self._migrated())  # before fates: whether all logs of a broker are identified decides them

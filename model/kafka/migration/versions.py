@@ -6,7 +6,7 @@ Each flag was dated by comparing the sources of the releases on both sides of th
 from __future__ import annotations
 
 from kwalk.model.kafka.releases import ReleaseFlags
-from kwalk.model.kafka.versions import PUBLISHED
+from kwalk.model.kafka.versions import PUBLISHED, flags_of
 
 FLAGS = ReleaseFlags()
 version_flag = FLAGS.version_flag
@@ -39,6 +39,20 @@ LEAVES_DELETIONS_OUT = version_flag(
     {"3.6.1": True},
     no_fix="the deletion is not finished: the logs of the topics become strays",
 )
+COPY_IS_TRANSACTION = version_flag(
+    "copy_is_transaction",
+    "KAFKA-14538 (3.6.0): the copy of ZooKeeper's content is a transaction of the metadata log, with a metadata "
+    "version from 3.6-IV1 on; before, records of a copy that has failed stay",
+    {"3.6.0": True},
+    no_fix="the image before the end of the copy is served to nobody",
+)
+WAITS_FOR_TOPIC_IDS = version_flag(
+    "waits_for_topic_ids",
+    "KAFKA-14840 (3.5.0): while KRaft's controller waits for brokers it reads the topics' ids, and waits as long as "
+    "one has none; before, the copy fails, when /controller is claimed already",
+    {"3.5.0": True},
+    no_fix="the migration waits for good",
+)
 LOG_DIRECTORIES = version_flag(
     "log_directories",
     "whether a broker with several log directories starts with the migration enabled: it was not checked; since "
@@ -56,6 +70,20 @@ REASSIGNMENTS_END = version_flag(
 )
 
 
+RELEASES = ("3.9.0", "3.4.1", "3.5.2", "3.6.1")
+"""Those whose variants are listed; the first one is a scenario's default."""
+
+
 def variant_of(release: str) -> dict[str, bool | str]:
     """Return the settings of the flags in a release."""
     return FLAGS.variant_of(release)
+
+
+def flags_of_migrating(release: str) -> dict[str, bool | str]:
+    """Return all flags of the controller, of brokers and of migrations in a release."""
+    return {**flags_of(release), **variant_of(release)}
+
+
+VARIANTS = {release: flags_of_migrating(release) for release in RELEASES}
+UNLISTED_VARIANTS = {release: flags_of_migrating(release) for release in MIGRATING if release not in VARIANTS}
+"""The variants of all other releases that can migrate."""

@@ -16,7 +16,13 @@ from attrs import evolve, frozen
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
 from kwalk.model.kafka.migration.log_manager import Fate, fate_at_start, fate_of, full_request_fails, kraft_start_fails
-from kwalk.model.kafka.migration.versions import LAST_RELEASE, MIGRATING, variant_of
+from kwalk.model.kafka.migration.versions import (
+    LAST_RELEASE,
+    MIGRATING,
+    UNLISTED_VARIANTS,
+    VARIANTS,
+    variant_of,
+)
 from kwalk.model.kafka.migration.zk_topic_migration_client import (
     PartitionRegistration,
     is_copied,
@@ -25,7 +31,6 @@ from kwalk.model.kafka.migration.zk_topic_migration_client import (
 from kwalk.model.kafka.snapshots.at_rest import Situation, needs_of, scope_of_situation, states_of
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions import flags_of
 from kwalk.model.language import Model, StepResult
 
 AMPLE = 15
@@ -74,7 +79,7 @@ class NotAtRest(Exception):
     """A bound of the model was in the way, or the cluster did not come to rest."""
 
 
-class Migration:
+class DocumentedMigration:
     """Executes migrations of partitions in the release of a capture, or the last one that can migrate.
 
     Args:
@@ -84,8 +89,7 @@ class Migration:
     def __init__(self, release: str) -> None:
         self.release = migrating_release(release)
         self.migrated = lru_cache(maxsize=None)(self._migrated)
-        flags = {one: {**flags_of(one), **variant_of(one)} for one in MIGRATING}
-        self.story = REAL_CLUSTER.varied(properties=(), variants=flags, unlisted_variants={})
+        self.story = REAL_CLUSTER.varied(properties=(), variants=VARIANTS, unlisted_variants=UNLISTED_VARIANTS)
         self._rules = Model(self.story.varied(actions=REAL_CLUSTER.actions[:1]), self.release)
 
     def _migrated(self, situation: Situation) -> tuple[Migrated, ...] | None:
