@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.model.kafka.migration.versions import MIGRATING
+from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 from kwalk.reports.command_line import main
 
@@ -192,3 +194,27 @@ def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest
     assert main(["inspect", path]) == 12
     shown = capsys.readouterr().out
     assert "Migration to KRaft: LOSES" in shown and "loses  a topic loses its records: t0 (topic-is-emptied)" in shown
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", ["after-failover-3.9.0", "before-failover-3.9.0", "without-metadata-file-3.9.0", "stale-log-3.9.0"]
+)
+def test_a_search_through_the_migration_agrees_with_the_forecast(name: str, tmp_path: Path) -> None:
+    """Whether the topic loses its records; a stale log outside of the ISR is none of its own."""
+    path = str(DAMAGED / f"{name}.json")
+    code = main(["hunt", "migration-with-records", "--from", path, "--seconds", "300", "--out", str(tmp_path)])
+    is_emptied = "topic-is-emptied" in {one.name for one in prospect_of(Path(path)).consequences}
+    assert code == (12 if is_emptied else 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kraft_controller_epoch": 4, "controller": 3000}, "migrates already"),
+        ({"topics": {}}, "has no topic with partitions"),
+    ],
+)
+def test_a_search_begins_before_the_migration_and_with_a_topic(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_migration(json.dumps({**healthy(), **changes}).encode())
