@@ -18,7 +18,7 @@ from typing import Any
 from attrs import evolve
 
 from kwalk.clusters.lab.brokers import AdminRequests, produce
-from kwalk.clusters.lab.cluster import Lab, LabOptions, Mode
+from kwalk.clusters.lab.cluster import Lab, LabOptions, Mode, text_from
 from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.known_records import AFTER
@@ -348,8 +348,9 @@ def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     time.sleep(DEAD)
     states = {name: {str(p): s["leader"] for p, s in lab.states(name).items()} for name in m.ledgers}
     m.look("a leader has crashed")
-    refused = this.lines("state-change", "went through a soft failure and another controller was elected")
-    observed = {**m.observed(), "leaders": states, "dead": dead, "refused": str(refused[-1])[:400] if refused else None}
+    texts = (text_from(broker.log("state-change"), 0) for broker in lab.brokers.values())
+    refused = [line for text in texts for line in text.splitlines() if "another controller was elected" in line]
+    observed = {**m.observed(), "leaders": states, "dead": dead, "refused": refused[-1] if refused else None}
     return _result(m, _leads_though_dead, observed)
 
 
