@@ -206,12 +206,13 @@ class Migration:
     def observed(self) -> dict[str, Any]:
         """Return what a prediction is compared with, from the last look."""
         last = self.stages[next(reversed(self.stages))]
-        lost = {name: fate["lost partitions"] for name, fate in last["records"].items() if fate["lost partitions"]}
+        lost = {name: fate["lost partitions"] for name, fate in last["records"].items() if name not in self.dropped}
+        lost = {name: partitions for name, partitions in lost.items() if partitions}
         return {
             "driver": last["driver"],
             "waits": self.waits,
             "stuck": self.stuck,
-            "lost topics": sorted(lost.keys() - self.dropped),
+            "lost topics": sorted(lost),
             "lost partitions": lost,
             "set aside": last["set aside"],
             "deleted": last["deleted"],

@@ -504,8 +504,10 @@ EXPERIMENTS = (
     _experiment(
         "orphaned-log",
         "A broker has a log without partition.metadata of a topic that is gone, and the cluster migrates.",
-        "The broker refuses the first requests of the KRaft controller, and sets the log aside in KRaft mode.",
+        "From 3.7 on the broker refuses the first request of the KRaft controller, and sets the log aside in KRaft mode.",
         partial(_migrated, effect=_renames, damage=_leave_orphan),
+        predicted=_since(3, 7),
+        releases=("3.6.2", "3.9.0"),
     ),
     _experiment(
         "without-metadata-file",
@@ -517,14 +519,15 @@ EXPERIMENTS = (
     _experiment(
         "without-metadata-file-in-dual-write",
         "partition.metadata of two topics is removed on both brokers in dual write, before they restart in KRaft mode.",
-        "Their logs are set aside or deleted: replicas are copied again, one by one; a topic with one replica is lost.",
+        "From 3.7 on their logs are set aside: replicas are copied again, in turn; a topic with one replica is lost.",
         partial(
             _migrated,
             effect=_loses,
             damage=lambda m: m.create(SINGLE, {0: [1]}),
             in_dual_write=_remove_metadata_files,
         ),
-        releases=("3.4.1", "3.6.2", "3.9.0"),
+        predicted=_since(3, 7),
+        releases=("3.4.1", "3.6.2", "3.7.2", "3.9.0"),
     ),
     _experiment(
         "reassignment-in-flight",
