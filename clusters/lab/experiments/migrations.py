@@ -138,6 +138,12 @@ def _create_again(m: Migration) -> None:
     m.look("created again")
 
 
+def _count_refusals(m: Migration) -> None:
+    """Note which brokers have refused a full LeaderAndIsr because of a log without an id."""
+    texts = {number: text_from(broker.log("server"), 0) for number, broker in m.lab.brokers.items()}
+    m.facts["refuses"] = [number for number, text in texts.items() if "does not have a topic ID" in text]
+
+
 # Rounds.
 
 
@@ -398,6 +404,10 @@ def _reassigned(observed: Mapping[str, Any]) -> bool:
     return bool(observed["reassignment ends"])
 
 
+def _refuses(observed: Mapping[str, Any]) -> bool:
+    return bool(observed["refuses"])
+
+
 def _leaves_log(observed: Mapping[str, Any]) -> bool:
     return bool(observed["the replica that is removed keeps its log"])
 
@@ -504,10 +514,10 @@ EXPERIMENTS = (
     _experiment(
         "orphaned-log",
         "A broker has a log without partition.metadata of a topic that is gone, and the cluster migrates.",
-        "From 3.7 on the broker refuses the first request of the KRaft controller, and sets the log aside in KRaft mode.",
-        partial(_migrated, effect=_renames, damage=_leave_orphan),
-        predicted=_since(3, 7),
-        releases=("3.6.2", "3.9.0"),
+        "It refuses the first request of the KRaft controller; from 3.7 on it sets the log aside in KRaft mode.",
+        partial(_migrated, effect=_refuses, damage=_leave_orphan, in_dual_write=_count_refusals),
+        predicted=_since(3, 6, 2),
+        releases=("3.5.2", "3.6.2", "3.9.0"),
     ),
     _experiment(
         "without-metadata-file",
