@@ -46,8 +46,8 @@ BEGUN = frozenset(
 """The driver's states from the moment on at which it takes /controller: no broker can become controller any more."""
 TRANSITION = re.compile(r"\d+ transitioning from (\w+) to (\w+) state")
 HINDRANCE = re.compile(
-    r"\[[^\]]+\] [A-Z]+ (?:\[[^\]]+\] )?((?:Still waiting for ZK brokers|Encountered \w[\w ]* fault:"
-    r"|Unhandled error in|Aborting the metadata migration) ?.*?)(?: \([\w.]+\))?$"
+    r"\[[^\]]+\] [A-Z]+ (?:\[[^\]]+\] )?((?:Still waiting for ZK brokers|No brokers are known"
+    r"|Encountered \w[\w ]* fault:|Unhandled error in|Aborting the metadata migration) ?.*?)(?: \([\w.]+\))?$"
 )
 EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)\b.*)")
 
@@ -60,10 +60,11 @@ def driver_states(text: str) -> list[str]:
 def hindrances(text: str) -> list[str]:
     """Return the lines since the driver's last transition that say why it stays in its state, each one once.
 
+    They are in the order in which they came last.
     A line about a fault is followed by the exception that caused it.
     """
     last = max((found.end() for found in TRANSITION.finditer(text) if found[1] != found[2]), default=0)
-    return list(dict.fromkeys(_hindrances(text[last:].splitlines())))
+    return [*reversed(dict.fromkeys(reversed(list(_hindrances(text[last:].splitlines())))))]
 
 
 def _hindrances(lines: list[str]) -> Iterator[str]:
@@ -205,11 +206,9 @@ class Quorum:
 
     @property
     def hindrances(self) -> list[str]:
-        """Why the driver stays in its state, from its log; and that the process has ended, if it has."""
-        ended = [
-            f"controller {each.id} has ended" for each in self.controllers.values() if each.process and not each.runs
-        ]
-        return ended + hindrances(self.active.text)
+        """Why the driver stays in its state, by the last line that says so; and which controllers have ended."""
+        ended = [each.id for each in self.controllers.values() if each.process and not each.runs]
+        return hindrances(self.active.text)[-1:] + [f"controller {number} has ended" for number in ended]
 
     def reaches(self, state: str, seconds: float = 60.0) -> bool:
         """Wait until the driver has entered a state since the controllers were started; return whether it has."""
