@@ -60,8 +60,7 @@ def driver_states(text: str) -> list[str]:
 def hindrances(text: str) -> list[str]:
     """Return the lines since the driver's last transition that say why it stays in its state, each one once.
 
-    They are in the order in which they came last.
-    A line about a fault is followed by the exception that caused it.
+    They are in the order in which they came last; one about a fault is followed by the exception that caused it.
     """
     last = max((found.end() for found in TRANSITION.finditer(text) if found[1] != found[2]), default=0)
     return [*reversed(dict.fromkeys(reversed(list(_hindrances(text[last:].splitlines())))))]

@@ -535,6 +535,7 @@ EXPERIMENTS = (
             effect=_loses,
             damage=lambda m: m.create(SINGLE, {0: [1]}),
             in_dual_write=_remove_metadata_files,
+            way_out=Migration.bring_back,
         ),
         predicted=_since(3, 7),
         releases=("3.4.1", "3.6.2", "3.7.2", "3.9.0"),
