@@ -24,6 +24,7 @@ NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker
 
 RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare", default=0)
 BACKUPS = Bound("backups", "records that a directory can have which an operator has moved away", default=0)
+STRAYS = Bound("strays", "records that logs can have which a broker sets aside in a migration to KRaft", default=0)
 ORIGINALS = Bound(
     "originals", "records that disks had at the beginning, of which some copy is to remain; 0: not asked", default=0
 )
@@ -50,6 +51,8 @@ HAND_REMOVALS = Bound(
     "hand_removals", "how often an operator removes a topic's znodes, or its marker, by hand", default=0
 )
 RUNBOOK_TASKS = Bound("runbook_tasks", "tasks that an operator's runbook can have; 0: there is none", default=0)
+QUORUM_FAILURES = Bound("quorum_failures", "how often KRaft's active controller fails", default=0)
+ROLLBACKS = Bound("rollbacks", "how often an operator rolls a migration to KRaft back, and begins again", default=0)
 LATE_COPIES = Bound(
     "late_copies", "how often a request arrives once more, as its connection broke on the way", default=0
 )
