@@ -56,7 +56,7 @@ class TopicImage:
 
 
 @state
-class Migration:
+class MigrationState:
     """A migration to KRaft.
 
     `has_begun` says that the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy
