@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
-from kwalk.model.kafka.migration.kraft_migration_driver import differs
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
+from kwalk.model.kafka.migration.kraft_migration_zk_writer import is_behind
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
@@ -36,7 +36,7 @@ def migration_progresses(cluster: Cluster) -> bool:
 def zookeeper_catches_up(cluster: Cluster, topic: Topic) -> bool:
     """In dual write the topics in ZooKeeper are those of KRaft's image."""
     premise(cluster.migration.driver is DriverState.DUAL_WRITE)
-    return not differs(cluster, topic)
+    return not is_behind(cluster, topic)
 
 
 @when_quiescent(
@@ -70,9 +70,9 @@ def migration_eventually_progresses(cluster: Cluster) -> bool:
 )
 def zookeeper_eventually_catches_up(cluster: Cluster, topic: Topic) -> bool:
     """What changes in KRaft's image gets to ZooKeeper."""
-    is_behind = cluster.migration.is_led and not cluster.migration.is_finalized and differs(cluster, topic)
-    premise(is_behind)
-    return not is_behind
+    is_due = cluster.migration.is_led and not cluster.migration.is_finalized
+    premise(is_due and is_behind(cluster, topic))
+    return not is_due or not is_behind(cluster, topic)
 
 
 @always(
@@ -222,3 +222,40 @@ def finalization_leaves_no_zookeeper_broker(cluster: Cluster) -> bool:
     """A finalized migration leaves no broker in ZooKeeper mode."""
     premise(cluster.migration.is_finalized)
     return all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)
+
+
+@when_quiescent(
+    symptom="a replica refuses its topic's requests, and is out of the ISR until its broker restarts",
+    log="state-change.log: … with mismatching topic ID … (INCONSISTENT_TOPIC_ID)",
+)
+def replicas_have_the_images_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """In dual write each live broker has a replica of each partition in the image, under the image's id."""
+    migration, replica = cluster.migration, cluster.replica_of(broker, topic, partition)
+    premise(migration.driver is DriverState.DUAL_WRITE and broker in migration.live)
+    premise(migration.has_partition(topic, partition))
+    return replica.log_open and replica.topic_id == migration.images[topic].topic_id
+
+
+@when_quiescent(
+    symptom="a topic that was deleted is there again after a rollback, or after KRaft's controller has failed",
+    log="none: ls /brokers/topics in ZooKeeper shows a topic that kafka-topics.sh --list does not",
+)
+def deleted_topic_stays_deleted(cluster: Cluster, topic: Topic) -> bool:
+    """In dual write a topic that was deleted is not in ZooKeeper, and no live broker has a log of it."""
+    migration = cluster.migration
+    premise(migration.driver is DriverState.DUAL_WRITE and cluster.deletions > 0 and not migration.images[topic].exists)
+    return not cluster.zookeeper.topics[topic].exists and not any(
+        broker in migration.live and cluster.replica_of(broker, topic, partition).log_open
+        for broker in BROKERS
+        for partition in PARTITIONS
+    )
+
+
+@always(
+    symptom="the controller's log is full of connections that brokers close",
+    log="server.log of a broker in KRaft mode: Received request api key LEADER_AND_ISR which is not enabled",
+)
+def kraft_brokers_get_no_requests(cluster: Cluster, broker: Broker) -> bool:
+    """Brokers in KRaft mode get no requests of controllers."""
+    premise(cluster.brokers[broker].mode is BrokerMode.KRAFT)
+    return cluster.brokers[broker].requests.headers.is_empty

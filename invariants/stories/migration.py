@@ -5,7 +5,7 @@ All brokers run in ZooKeeper mode with the migration enabled at first; they and 
 
 from __future__ import annotations
 
-from kwalk.invariants import migration, partitions
+from kwalk.invariants import migration, partitions, records
 from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
@@ -14,8 +14,9 @@ from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
-from kwalk.model.kafka.migration import broker_server
+from kwalk.model.kafka.migration import broker_server, kraft_migration_zk_writer
 from kwalk.model.kafka.migration import kraft_migration_driver as driver
+from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
 from kwalk.model.kafka.state import Cluster
 
@@ -65,8 +66,11 @@ def cluster_in_dual_write(cluster: Cluster) -> None:
     for broker in BROKERS:
         kafka_controller.controller_change.function(cluster, broker)
     driver.copy_topic.function(cluster, 0)
-    for step in (driver.end_copy, driver.record_copy, driver.end_sync, driver.send_to_brokers):
-        step.function(cluster)
+    driver.end_copy.function(cluster)
+    driver.record_copy.function(cluster)
+    if cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK:
+        kraft_migration_zk_writer.end_sync.function(cluster)
+    driver.send_to_brokers.function(cluster)
     for broker in BROKERS:
         replica_manager.handle_leader_and_isr.function(cluster, broker)
 
@@ -154,6 +158,39 @@ ROLLBACK_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
     ),
     bounds={"partitions": 1, "expansions": 0, "failovers": 0, "restarts": 2, "rollbacks": 1},
 )
+DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
+    name="deletion-in-dual-write",
+    story=(
+        "A cluster migrates, and is in dual write. A topic is deleted through KRaft's controller, and created again; "
+        "brokers crash, and restart in KRaft mode."
+    ),
+    initial=cluster_in_dual_write,
+    actions=(
+        faults.crash,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *actions.RECORDS,
+        *(one for one in actions.MIGRATION if one not in BACKWARD),
+    ),
+    properties=(
+        migration.zookeeper_catches_up,
+        migration.migrating_cluster_has_a_controller,
+        migration.replicas_have_the_images_id,
+        migration.deleted_topic_stays_deleted,
+        records.isr_has_only_own_records,
+        migration.kraft_brokers_get_no_requests,
+    ),
+    bounds={
+        "partitions": 1,
+        "strays": 1,
+        "expansions": 0,
+        "failovers": 0,
+        "restarts": 1,
+        "deletions": 1,
+        "incarnations": 1,
+        "quorum_failures": 0,
+    },
+)
 FINALIZATION_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
     name="finalization-of-a-migration",
     story="A migration is finalized, perhaps while a broker runs in ZooKeeper mode still; a broker crashes.",
@@ -173,5 +210,6 @@ SCENARIOS = (
     MIGRATION_AFTER_A_ROLLBACK,
     MIGRATION_WITH_RECORDS,
     ROLLBACK_OF_A_MIGRATION,
+    DELETION_IN_DUAL_WRITE,
     FINALIZATION_OF_A_MIGRATION,
 )

@@ -67,11 +67,15 @@ class TopicImage:
     """A topic in KRaft's image; it is not there while it has no partitions.
 
     Its partitions' leaders and ISRs are `states` of the topic while KRaft's controller leads; `znodes` are then the
-    state znodes in ZooKeeper, which the driver writes later.
+    state znodes in ZooKeeper, which the driver writes later. The first `copied_partitions` are from ZooKeeper. A delta
+    that the driver has not handled has the partitions that are `changed`, and whether the topic `is_new`.
     """
 
     partition_count: int = number(0, PARTITION_COUNT, when=MIGRATION)
     topic_id: int | None = optional(TOPIC_IDS, when=MIGRATION)
+    copied_partitions: int = number(0, PARTITION_COUNT, when=MIGRATION)
+    changed: frozenset[int] = subset(PARTITIONS, when=MIGRATION)
+    is_new: bool = flag(when=MIGRATION)
     znodes: Array[WrittenPartitionState] = array(PARTITIONS, WrittenPartitionState)
 
     @property
@@ -81,8 +85,8 @@ class TopicImage:
 
     def remove(self) -> None:
         """Remove the topic from the image."""
-        self.partition_count = 0
-        self.topic_id = None
+        self.partition_count = self.copied_partitions = 0
+        self.topic_id, self.changed, self.is_new = None, frozenset(), False
 
 
 @state
@@ -90,8 +94,9 @@ class MigrationState:
     """A migration to KRaft.
 
     `epoch` is that of the quorum, which each election raises. `has_begun` says that the log has the state MIGRATION,
-    which ends the copy. `copied` are the topics that the copy under way has read. `unwritten` are the topics whose
-    image has changed since ZooKeeper was written: deltas that the driver has not handled. `live` are the brokers that
+    which ends the copy. `copied` are the topics that the copy under way has read, `compared` those that were written
+    since KRaft's controller has claimed /controller. `unwritten` are the topics with a delta that the driver has not
+    handled; it `has_stale_version` of /migration when ZooKeeper refuses all that it writes. `live` are the brokers that
     are registered and not fenced, `ended` those of them whose process has ended since: no other process of the broker
     is registered before the first one is fenced. `enabled` are the brokers that run with
     zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
@@ -104,6 +109,8 @@ class MigrationState:
     has_begun: bool = flag(when=MIGRATION)
     images: Array[TopicImage] = array(TOPICS, TopicImage)
     copied: frozenset[int] = subset(TOPICS, when=MIGRATION)
+    compared: frozenset[int] = subset(TOPICS, when=MIGRATION)
+    has_stale_version: bool = flag(when=MIGRATION)
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)
     ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
@@ -130,4 +137,9 @@ class MigrationState:
         """Make the image empty."""
         for topic in TOPICS:
             self.images[topic].remove()
-        self.copied = self.unwritten = frozenset()
+        self.copied = self.compared = self.unwritten = frozenset()
+
+    def change(self, topic: int, partition: int) -> None:
+        """Add a partition to the delta."""
+        self.unwritten = self.unwritten | {topic}
+        self.images[topic].changed = self.images[topic].changed | {partition}
