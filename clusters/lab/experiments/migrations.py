@@ -505,7 +505,7 @@ EXPERIMENTS = (
     _experiment(
         "pending-deletion",
         "A deletion hangs, as the topic has a replica on a broker that never was; it is created again in dual write.",
-        "The topic is not copied, and its logs are set aside.",
+        "The topic is not copied, and its logs are set aside; on 3.5.2 the migration waits for the broker.",
         partial(_migrated, effect=_renames, damage=_hang_deletion, in_dual_write=_create_again),
     ),
     _experiment(
