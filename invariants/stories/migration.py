@@ -1,17 +1,20 @@
 """Stories about the migration to KRaft: its driver, ZooKeeper, old clients, and crashes between two writes.
 
-All brokers are in ZooKeeper mode, with the migration enabled; they and their controllers go on as always.
+All brokers run in ZooKeeper mode with the migration enabled at first; they and their controllers go on as always.
 """
 
 from __future__ import annotations
 
 from kwalk.invariants import migration, partitions
+from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
 from kwalk.model.kafka.migration import kraft_migration_driver
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
+from kwalk.model.kafka.state import Cluster
 
 PROPERTIES = (
     migration.migrating_cluster_has_a_controller,
@@ -38,13 +41,20 @@ OF_RECORDS = (
 ZOOKEEPER_MODE = tuple(one for one in RUNNING_CLUSTER.actions if one is not admin_clients.new_client_adds_partitions)
 """Clients of brokers reach KRaft's controller; what writes ZooKeeper beside it are old clients."""
 
+
+def cluster_that_may_migrate(cluster: Cluster) -> None:
+    """A cluster with a topic, whose brokers have restarted with the migration enabled."""
+    cluster_with_topic(cluster)
+    cluster.migration.enabled = frozenset(BROKERS)
+
+
 MIGRATION = RUNNING_CLUSTER.varied(
     name="migration",
     story=(
         "A cluster with a topic migrates to KRaft. Meanwhile old clients add partitions, ZooKeeper's controller "
         "moves, and KRaft's controller fails between any two writes."
     ),
-    initial=cluster_with_topic,
+    initial=cluster_that_may_migrate,
     actions=(*ZOOKEEPER_MODE, *(one for one in actions.MIGRATION if one is not kraft_migration_driver.roll_back)),
     properties=PROPERTIES,
     bounds={
@@ -97,6 +107,7 @@ MIGRATION_WITH_RECORDS = MIGRATION.varied(
         "quorum_failures": 0,
     },
     flags={"isr_changes": "between requests"},
+    read_snapshot=read_migration,
 )
 
 SCENARIOS = (MIGRATION, MIGRATION_AFTER_A_ROLLBACK, MIGRATION_WITH_RECORDS)

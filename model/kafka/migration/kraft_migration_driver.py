@@ -1,8 +1,8 @@
 """KRaftMigrationDriver: how KRaft's active controller takes a cluster over from ZooKeeper, copies and writes it back.
 
 Words: m1 to m8 number the steps of KIP-866. Each `multi` of ZooKeeper, and each record that ends a transaction, is a
-step of its own: whatever is between two of them may meet a crash. Brokers are all in ZooKeeper mode with the migration
-enabled, and registered with KRaft's controllers.
+step of its own: whatever is between two of them may meet a crash. A broker that runs in ZooKeeper mode with the
+migration enabled is registered with KRaft's controllers.
 
 The copy reads one topic after another; here each is one step, in the order of their numbers. Configurations, quotas,
 ACLs and producer ids are left out, as is the second write of /migration that KAFKA-16171 added: no two controllers of
@@ -16,7 +16,7 @@ from __future__ import annotations
 from kwalk.model.kafka.actors import FAULT, KRAFT, NEW_CLIENT, OPERATOR
 from kwalk.model.kafka.assignment import first_replica
 from kwalk.model.kafka.controller.controller_context import EventKind
-from kwalk.model.kafka.domains import NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
+from kwalk.model.kafka.domains import BROKERS, NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
 from kwalk.model.kafka.migration.migration_propagator import send, send_full
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import COPY_IS_TRANSACTION, WAITS_FOR_TOPIC_IDS
@@ -55,6 +55,7 @@ def become_active(cluster: Cluster) -> None:
 def wait_for_brokers(cluster: Cluster) -> None:
     """m3: since 3.5 the ids of all topics are read on the way, and one that is missing ends each poll."""
     require(MIGRATION and cluster.migration.driver is DriverState.WAIT_FOR_BROKERS and cluster.all_up)
+    require(cluster.migration.enabled == frozenset(BROKERS))
     require(not WAITS_FOR_TOPIC_IDS or is_every_topic_identified(cluster))
     cluster.migration.driver = DriverState.BECOME_CONTROLLER
 

@@ -56,13 +56,14 @@ class TopicImage:
 
 
 @state
-class Migration:
+class MigrationState:
     """A migration to KRaft.
 
     `has_begun` says that the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy
     under way has read. `unwritten` are the topics whose image has changed since ZooKeeper was written: deltas that the
     driver has not handled. `live` are the brokers that are registered and not fenced, `ended` those of them whose
-    process has ended since: no other process of the broker is registered before the first one is fenced.
+    process has ended since: no other process of the broker is registered before the first one is fenced. `enabled` are
+    the brokers that run with zookeeper.metadata.migration.enable.
 
     Leaders and ISRs of the image are those of the state znodes: KRaft's writes to both are one step.
     """
@@ -74,6 +75,7 @@ class Migration:
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)
     ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    enabled: frozenset[int] = subset(BROKERS, when=MIGRATION)
     failures: int = number(0, QUORUM_FAILURES)
     rollbacks: int = number(0, ROLLBACKS)
 
