@@ -108,8 +108,18 @@ class Migration:
 
     def wait_for_isr(self, number: int) -> bool:
         """Wait until a broker is in the ISR of every partition of the topics that it has replicas of."""
-        mine = [name for name in self.ledgers if any(number in replicas for replicas in self._replicas(name).values())]
-        joined = wait_until(lambda: all(self.lab.is_in_every_isr(number, name) for name in mine), IN_SYNC, every=0.3)
+        mine = [
+            (name, int(partition))
+            for name in self.ledgers
+            for partition, replicas in self._replicas(name).items()
+            if number in replicas
+        ]
+
+        def is_in_sync() -> bool:
+            states = {name: self.lab.states(name) for name, _ in mine}
+            return all(number in states[name].get(partition, {}).get("isr", ()) for name, partition in mine)
+
+        joined = wait_until(is_in_sync, IN_SYNC, every=0.3)
         if not joined:
             self.lab.note(f"broker {number} is not in every ISR after {IN_SYNC:.0f} s")
         return joined

@@ -414,8 +414,8 @@ def _refuses(observed: Mapping[str, Any]) -> bool:
     return bool(observed["refuses"])
 
 
-def _leaves_log(observed: Mapping[str, Any]) -> bool:
-    return bool(observed["the replica that is removed keeps its log"])
+def _hangs(observed: Mapping[str, Any]) -> bool:
+    return not observed["reassignment ends"]
 
 
 def _is_stuck(observed: Mapping[str, Any]) -> bool:
@@ -505,7 +505,7 @@ EXPERIMENTS = (
     _experiment(
         "pending-deletion",
         "A deletion hangs, as the topic has a replica on a broker that never was; it is created again in dual write.",
-        "The topic is not copied, and its logs are set aside.",
+        "The topic is not copied, and its logs are set aside; on 3.5.2 the migration waits for the broker.",
         partial(_migrated, effect=_renames, damage=_hang_deletion, in_dual_write=_create_again),
     ),
     _experiment(
@@ -557,8 +557,8 @@ EXPERIMENTS = (
     _experiment(
         "reassignment-ends-in-dual-write",
         "A throttled reassignment is in flight while the cluster migrates; the throttle is removed in dual write.",
-        "It ends; below 3.6.2 the broker that is removed from the replicas keeps its log (KAFKA-16120).",
-        partial(_migrated, effect=_leaves_log, damage=_throttle, in_dual_write=_unthrottled),
+        "Below 3.6.2 it hangs until the brokers restart in KRaft mode (KAFKA-16120); from 3.6.2 on it ends.",
+        partial(_migrated, effect=_hangs, damage=_throttle, in_dual_write=_unthrottled),
         predicted=lambda release: not _since(3, 6, 2)(release),
         options=SLOW,
         releases=("3.4.1", "3.6.2"),
