@@ -30,6 +30,17 @@ def migration_progresses(cluster: Cluster) -> bool:
 
 
 @when_quiescent(
+    symptom="brokers in ZooKeeper mode get no requests: no leader moves when a broker stops",
+    log="controller.log of KRaft: Encountered ZooKeeper error during event SyncKRaftMetadataEvent. Will retry. "
+    "(a topic without id: Encountered zk migration fault)",
+)
+def comparison_ends(cluster: Cluster) -> bool:
+    """The comparison of ZooKeeper with the image ends."""
+    premise(cluster.migration.has_begun and cluster.migration.driver is not DriverState.INACTIVE)
+    return cluster.migration.driver is not DriverState.SYNC_KRAFT_TO_ZK
+
+
+@when_quiescent(
     symptom="a rollback loses what was done since: partitions that clients were promised",
     log="none: get /brokers/topics/T in ZooKeeper has other partitions than kafka-topics.sh --describe",
 )

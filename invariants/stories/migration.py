@@ -23,6 +23,7 @@ from kwalk.model.kafka.state import Cluster
 PROPERTIES = (
     migration.migrating_cluster_has_a_controller,
     migration.migration_progresses,
+    migration.comparison_ends,
     migration.zookeeper_catches_up,
     migration.migration_eventually_progresses,
     migration.zookeeper_eventually_catches_up,
@@ -173,6 +174,7 @@ DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
         *(one for one in actions.MIGRATION if one not in BACKWARD),
     ),
     properties=(
+        migration.comparison_ends,
         migration.zookeeper_catches_up,
         migration.migrating_cluster_has_a_controller,
         migration.replicas_have_the_images_id,

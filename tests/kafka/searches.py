@@ -48,6 +48,11 @@ SEARCHES = (
     "rollback-of-a-migration --variant 3.9.0 --keep-going",
     "rollback-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
     "finalization-of-a-migration --variant 3.9.0 --keep-going",
+    "migration --variant 3.6.2 --bound expansions=0 --keep-going",
+    "migration --variant 3.4.1 --bound expansions=0 --keep-going",
+    "migration --variant 3.5.0 --bound expansions=0 --bound quorum_failures=0 --keep-going",
+    "deletion-in-dual-write --variant 3.9.0 --bound quorum_failures=1 --bound restarts=0 --keep-going",
+    *(f"deletion-in-dual-write --variant {release} --keep-going" for release in ("3.4.1", "3.6.2", "3.9.0")),
     "finalization-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
     # Deletion.
     "topic-deletion --variant 2.8.2 --keep-going",
