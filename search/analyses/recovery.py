@@ -154,7 +154,7 @@ class Plan:
         at_any_moment: whether they may happen at any moment, or only when the system is at rest.
         early: for each procedure, whether an operator may stop after it if all claims hold then.
         downtime: for each procedure, whether users may notice it though no fault happens.
-        shows: for each procedure, the claims that may be violated after it though no fault happens.
+        shows: for each procedure, the claims that may be found violated after it though no fault happens.
     """
 
     procedures: tuple[Procedure, ...]
@@ -214,15 +214,24 @@ def plan_recovery(
     """
     began, budget = time.monotonic(), seconds or SECONDS
     found = _Planner(problem, _Clock(budget, report, "recover")).recovery(faults)
-    used = {one.name for one in found.plan.procedures} if found.plan else set()
     others: list[Recovery] = []
     for alternative in problem.alternatives:
-        has_plan = any(one.plan is not None for one in (found, *others))
-        if (alternative.instead_of and not alternative.instead_of & used) or (alternative.is_last_resort and has_plan):
-            continue
-        left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
-        others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
+        if _is_asked(alternative, found, others):
+            left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
+            others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
     return evolve(found, alternatives=tuple(others))
+
+
+def _is_asked(alternative: Problem, found: Recovery, others: Sequence[Recovery]) -> bool:
+    """Whether an alternative is asked, after what was found for the problem and for the alternatives before it."""
+    used = {one.name for one in found.plan.procedures} if found.plan else set()
+    same = [one for one in others if one.problem.instead_of == alternative.instead_of]
+    rivals = same if alternative.instead_of else (found, *others)
+    if alternative.is_for_later and not (found.healthy and found.problem.inspection.exit_code):
+        return False
+    if alternative.is_last_resort and any(one.plan is not None for one in rivals):
+        return False
+    return not alternative.instead_of or bool(alternative.instead_of & used)
 
 
 class _Planner:
@@ -395,12 +404,12 @@ class _Planner:
         return Plan(tuple(procedures), faults, self._at_any_moment, tuple(early), tuple(downtime), tuple(shows))
 
     def _shows(self, beliefs: Beliefs) -> frozenset[str]:
-        """Return the claims that may be violated if no fault has happened."""
+        """Return the claims that an inspection may find violated if no fault has happened."""
         found: set[str] = set()
         for settling, belief in zip(self.settlings, beliefs, strict=True):
             most = max(left for _, left in belief.states)
             found.update(*(settling.violated(vector) for vector, left in belief.states if left == most))
-        return frozenset(found)
+        return frozenset(found | {seen for claims, seen in self.problem.seen_as if claims <= found})
 
     def _unfinished(self, beliefs: Beliefs) -> Beliefs:
         """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from attrs import evolve
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import listed
-from kwalk.model.kafka.snapshots.lineage import same_disks
+from kwalk.model.kafka.snapshots.lineage import is_in_use, same_disks
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
@@ -131,10 +132,19 @@ class Catalogue:
             self._in_each_part(lambda part: (Move((("delete_controller()",),)),)),
             cost=2,
             commands=("zkCli.sh -server ZK delete /controller", "# or: bin/zookeeper-shell.sh ZK delete /controller"),
-            before="all brokers are in /brokers/ids",
+            before=self._registered,
             after=REST,
             risk="for about a second no leader is elected; producers and consumers continue",
         )
+
+    def _down(self, started: Iterable[str], *but: int) -> list[str]:
+        """Return the brokers that the capture shows down, without those that were started, and some others."""
+        known = {str(b.id) for b in self.capture.brokers.values() if not b.alive and b.id not in but}
+        return sorted(known - set(started), key=int)
+
+    def _registered(self, started: frozenset[str]) -> str:
+        down = self._down(started)
+        return f"all brokers{f' but {listed(down)}' if down else ''} are in /brokers/ids"
 
     def _start_broker(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -149,6 +159,7 @@ class Catalogue:
             before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
             after=REST,
             risk="none for the other brokers",
+            starts=frozenset({str(broker)}),
         )
 
     def _disk(self, broker: int) -> str:
@@ -173,7 +184,7 @@ class Catalogue:
             cost=4 * len(brokers) - (not one),
             late=one,
             commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
-            before=self._others_up(*brokers),
+            before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk="while one is down, partitions have one replica less",
         )
@@ -199,7 +210,7 @@ class Catalogue:
             cost=5 * len(brokers) - (not one),
             late=one,
             commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
-            before=self._others_up(*brokers),
+            before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
             "sends; leave leader-epoch-checkpoint in place",
@@ -223,8 +234,10 @@ class Catalogue:
         title = f"Stop broker {broker}, move the {which} away, and start it."
         if not is_up:
             title = f"Move the {which} of broker {broker} away, and start it."
+        describe = "kafka-topics.sh --bootstrap-server BROKER --describe"
+        no_replica = f"broker {broker} is no replica of {listed([f'{label}-{n}' for n in strays])} ({describe})"
         what = [
-            *([f"broker {broker} is no replica of {listed([f'{label}-{n}' for n in strays])}"] if strays else []),
+            *([no_replica] if strays else []),
             *([f"the log of {listed([f'{label}-{n}' for n in others])} is to be replaced"] if others else []),
         ]
         return Procedure(
@@ -237,11 +250,11 @@ class Catalogue:
                 f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR",
                 *START,
             ),
-            before=f"{listed(what)} (kafka-topics.sh --bootstrap-server BROKER --describe), and "
-            f"{self._others_up(broker)}",
+            before=lambda started: listed([*what, self._others_up(started, (broker,))]),
             after=REST,
             risk=("the broker copies the leader's log; " if others else "")
             + "records in these directories are no longer served; keep the backup as long as they may be needed",
+            starts=frozenset() if is_up else frozenset({str(broker)}),
         )
 
     def _move_at_once(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
@@ -269,9 +282,12 @@ class Catalogue:
                 *(f"mv {' '.join(found)} BACKUP   # in LOG_DIR of broker {b}" for b, found in names.items()),
                 f"{START[0]}   # on each of them",
             ),
-            before=f"the records of topic {label} in these directories are not wanted; {self._others_up(*brokers)}",
+            before=lambda started: (
+                f"the records of topic {label} in these directories are not wanted; {self._others_up(started, brokers)}"
+            ),
             after=REST,
             risk="records in these directories are no longer served; keep the backup as long as they may be needed",
+            starts=frozenset(str(b) for b in brokers if b not in live),
         )
 
     def _apart(self, topic: Topic, broker: int) -> list[int]:
@@ -285,10 +301,10 @@ class Catalogue:
             if _serving(part, broker) is not None
         ]
 
-    def _others_up(self, *brokers: int) -> str:
+    def _others_up(self, started: Iterable[str], brokers: Sequence[int]) -> str:
         """Return the condition that no other broker is down, but those that the capture shows down."""
-        down = [b.id for b in self.capture.brokers.values() if not b.alive and b.id not in brokers]
-        return f"no broker but {listed([str(b) for b in down], 'or')} is down" if down else "no other broker is down"
+        down = self._down(started, *brokers)
+        return f"no broker but {listed(down, 'or')} is down" if down else "no other broker is down"
 
     def _replace_disk(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -304,6 +320,7 @@ class Catalogue:
             before=f"the machine or the disks of broker {broker} cannot be brought back",
             after=REST,
             risk=f"the logs that broker {broker} had are given up: the broker must not come back with them later",
+            starts=frozenset({str(broker)}),
         )
 
     def _set_id(self, broker: int, earlier: int) -> Procedure:
@@ -330,6 +347,7 @@ class Catalogue:
             after=REST,
             risk=f"if broker {earlier} comes back with a disk of its own, two brokers have one id: the later one does "
             "not start",
+            starts=frozenset({str(earlier)}),
         )
 
     def _elect_unclean(self, topic: Topic) -> Procedure:
@@ -365,7 +383,8 @@ class Catalogue:
         found: dict[int, int] = {}
         for part in self.parts:
             pairs = same_disks(self.capture, part.topic, part.partitions[0])
-            found |= {broker: old for broker, old in pairs.items() if old in part.choice.without}
+            renamed = {broker: old for broker, old in pairs.items() if old in part.choice.without}
+            found |= {broker: old for broker, old in renamed.items() if not is_in_use(self.capture, broker)}
         return found
 
     def _repair_disk(self, broker: int) -> Procedure:
