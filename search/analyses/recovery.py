@@ -222,12 +222,12 @@ def plan_recovery(
     return evolve(found, alternatives=tuple(others))
 
 
-def _is_asked(alternative: Problem, found: Recovery, others: Sequence[Recovery]) -> bool:
-    """Whether an alternative is asked, after what was found for the problem and for the alternatives before it."""
-    used = {one.name for one in found.plan.procedures} if found.plan else set()
+def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery]) -> bool:
+    """Whether an alternative is asked, after the answers to the problem and to the alternatives before it."""
+    used = {one.name for one in first.plan.procedures} if first.plan else set()
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
-    rivals = same if alternative.instead_of else (found, *others)
-    if alternative.is_for_later and not (found.healthy and found.problem.inspection.exit_code):
+    rivals = same if alternative.instead_of else (first, *others)
+    if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
         return False
     if alternative.is_last_resort and any(one.plan is not None for one in rivals):
         return False

@@ -240,11 +240,7 @@ def lineages_of(
     apart = {
         (a, b): one.fact
         for (a, b), one in compared.items()
-        if one.relation is Relation.UNRELATED
-        or (
-            one.relation is Relation.DIVERGED
-            and ({a, b} <= isr or begin_apart(logs[a], logs[b], is_compacted=is_compacted))
-        )
+        if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
     }
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
     unknown = [pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN]
@@ -257,6 +253,13 @@ def lineages_of(
         if other not in foreign:
             unrelated.setdefault(frozenset((number, other)), foreign[number])
     return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
+
+
+def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
+    """Whether two logs are of different lineages; of diverged ones, no ISR member truncates its own."""
+    if compared.relation is Relation.DIVERGED:
+        return in_isr or begin_apart(one, other, is_compacted=is_compacted)
+    return compared.relation is Relation.UNRELATED
 
 
 def _is_taken_for_related(
