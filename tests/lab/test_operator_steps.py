@@ -37,8 +37,8 @@ class FakeLab:
     def stop(self, number):
         self.done.append(("stop", number))
 
-    def start(self, number):
-        self.done.append(("start", number))
+    def start(self, *numbers):
+        self.done.append(("start", *numbers))
 
     def repair_disks(self, number):
         self.done.append(("repair", number))
@@ -68,6 +68,7 @@ class FakeLab:
 @pytest.fixture(autouse=True)
 def _no_rest(monkeypatch):
     monkeypatch.setattr(operator_steps, "rest", lambda lab: None)
+    monkeypatch.setattr(operator_steps, "LONGEST_REST", 0.0)
 
 
 def procedure(name, *commands):
@@ -111,6 +112,17 @@ def test_files_are_removed_and_directories_moved_while_the_broker_is_stopped(tmp
         "data",
         "data/t-0",
     ]
+
+
+def test_directories_of_several_brokers_are_moved_while_all_are_stopped(tmp_path):
+    lab = FakeLab(tmp_path)
+    for number in (1, 2):
+        (lab.brokers[number].data / "t-0").mkdir()
+    commands = [f"mv t-0 BACKUP   # in LOG_DIR of broker {number}" for number in (1, 2)]
+    carry_out(lab, procedure("move-directories-at-once t 1 2", "stop   # on each of them", *commands, "start"))
+    assert lab.done == [("stop", 1), ("stop", 2), ("start", 1, 2)]
+    for number in (1, 2):
+        assert below(lab.brokers[number].folder) == ["backup", "backup/0", "backup/0/t-0", "data"]
 
 
 def test_an_empty_broker_starts_with_what_it_had_in_the_backup(tmp_path):

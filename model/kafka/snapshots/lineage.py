@@ -243,15 +243,14 @@ def lineages_of(
         if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
     }
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
-    unknown = [pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN]
-    related += [(a, b) for a, b in unknown if _is_taken_for_related(a, b, logs, {*isr, *failed}, assumed)]
+    unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
+    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
     groups = _groups(tuple(logs), related, apart)
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
-    for number, other in product(foreign, range(len(groups))):
-        if other not in foreign:
-            unrelated.setdefault(frozenset((number, other)), foreign[number])
+    for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
+        unrelated.setdefault(frozenset((number, other)), foreign[number])
     return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
 
 
