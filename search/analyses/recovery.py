@@ -245,30 +245,25 @@ class _Planner:
 
     def recovery(self, faults: int) -> Recovery:
         complete, plan, best = True, None, None
-        defeats: list[Defeat | None] = []
+        defeated: list[tuple[tuple[Procedure, ...], bool]] = []
         try:
             for procedures in self._candidates():
                 self._strike(at_any_moment=False)
                 best = best or self._plan(procedures, 0)
-                plan, defeat = self._against_faults(procedures, faults)
-                if plan is not None and defeat is None:
+                plan, is_safe = self._against_faults(procedures, faults)
+                if plan is not None and is_safe:
                     break
                 if plan is not None and (best is None or not best.faults):
                     best = plan
                 plan = None
-                defeats.append(defeat)
-                if len(defeats) >= MOST_CANDIDATES:
+                defeated.append((procedures, self._at_any_moment))
+                if len(defeated) >= MOST_CANDIDATES:
                     complete = False
                     break
         except PlanningStopped:
             complete = False
+        defeats = [] if plan else list(self._reasons(defeated, faults))
         self._strike(at_any_moment=False)
-        if plan is None:
-            self.clock.extend()
-            try:
-                defeats += [self._defeat((one,), 0) for one in self.problem.procedures]
-            except PlanningStopped:
-                complete = False
         self.clock.seconds = None
         procedures = plan.procedures if plan else ()
         compared = sum(
@@ -279,7 +274,7 @@ class _Planner:
             self.problem,
             plan,
             None if plan else best,
-            tuple(one for one in defeats if one),
+            tuple(defeats),
             complete,
             healthy=plan is not None and not plan.procedures,
             seconds=time.monotonic() - self.clock.began,
@@ -287,19 +282,20 @@ class _Planner:
             compared=compared,
         )
 
-    def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, Defeat | None]:
-        """Return the plan of a sequence that is safe at least against faults at rest, and what defeats it."""
+    def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, bool]:
+        """Return the plan of a sequence that is safe at least against faults at rest, and whether nothing defeats it.
+
+        What defeats it strikes when faults strike then.
+        """
         plan = self._plan(procedures, faults)
-        if plan is None:
-            return None, self._defeat(procedures, faults)
-        if not faults:
-            return plan, None
+        if plan is None or not faults:
+            return plan, plan is not None
         try:
             self._strike(at_any_moment=True)
             safe = self._plan(procedures, faults)
-            return (safe, None) if safe else (plan, self._defeat(procedures, faults))
+            return (safe, True) if safe else (plan, False)
         except PlanningStopped:
-            return plan, None
+            return plan, True
 
     @property
     def _at_any_moment(self) -> bool:
@@ -429,6 +425,24 @@ class _Planner:
         return not good or not any(settling.violated(vector) for vector, _ in settling.at_rest(good, belief.held))
 
     # Defeats.
+
+    def _reasons(self, defeated: Sequence[tuple[tuple[Procedure, ...], bool]], faults: int) -> Iterator[Defeat]:
+        """Yield what defeats candidates, and single procedures, as long as there is time.
+
+        Args:
+            defeated: the candidates, each with whether a fault strikes at any moment.
+            faults: how many faults may happen.
+        """
+        self.clock.extend()
+        alone = (((one,), False) for one in self.problem.procedures)
+        for number, (procedures, at_any_moment) in enumerate((*defeated, *alone)):
+            self._strike(at_any_moment=at_any_moment)
+            try:
+                found = self._defeat(procedures, faults if number < len(defeated) else 0)
+            except PlanningStopped:
+                return
+            if found is not None:
+                yield found
 
     def _defeat(self, procedures: Sequence[Procedure], faults: int) -> Defeat | None:
         """Return how a sequence of procedures leaves something violated; None if it does not."""

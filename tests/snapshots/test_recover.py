@@ -79,7 +79,7 @@ def test_each_damage_has_the_plan_that_the_page_names(damage, steps: list[str]) 
     [
         (damages.stray_log, ["move-directories t 3"]),
         (damages.deletion_hangs, ["fail-over"]),
-        (damages.partition_without_state, ["fail-over"]),
+        (damages.partition_without_state, ["restart 1 2 3"]),
     ],
 )
 def test_damages_with_deletions_have_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
@@ -109,10 +109,12 @@ def test_the_id_that_is_written_must_fit_all_partitions_of_the_topic() -> None:
 def test_a_failover_while_files_are_removed_may_need_another_restart_of_every_broker() -> None:
     """The next controller is elected while the one before still initializes: a replica is not informed."""
     found = recovery_problem(FILES["scenario-01-08g-controller-failover-again"])
-    recovery = plan_recovery(only(found, "t-0", "t-2"), seconds=600)
+    both = only(found, "t-0", "t-2")
+    recovery = plan_recovery(both, seconds=600)
     assert names(recovery) == ["restart-without-metadata-files t 1 2 3", "restart 1 2 3"]
     assert recovery.plan is not None and recovery.plan.early[0]
-    assert recovery.defeats[0].violated == {"replicas_converge"}
+    alone = plan_recovery(evolve(both, procedures=recovery.plan.procedures[:1]), seconds=600)
+    assert alone.defeats[0].violated == {"replicas_converge"}
 
 
 @pytest.mark.thorough
@@ -125,6 +127,11 @@ def test_an_isr_with_a_broker_that_is_no_replica_gets_it_back_and_loses_it() -> 
 
     recovery = plan_recovery(problem(foreign), seconds=600)
     assert set(names(recovery)) == {"put-back t 3"}
+
+
+def test_what_defeats_the_candidates_is_not_looked_for_where_there_is_a_plan() -> None:
+    found = plan_recovery(copying("copy", "write"))
+    assert (names(found), found.defeats) == (["write"], ())
 
 
 def test_without_the_procedure_that_helps_there_is_no_plan_and_each_candidate_has_a_trace() -> None:
