@@ -145,7 +145,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture)),
+        notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture, _without(parts))),
         carried_out=carried_out(capture.version, found),
         premise=_premise(parts) or _of_unseen_disks(capture, parts),
         keeps="safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,",
@@ -160,6 +160,11 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
 def _premise(parts: Iterable[ClusterPart]) -> str:
     found = list(dict.fromkeys(part.choice.premise for part in parts if part.choice.premise))
     return listed(found) if found else ""
+
+
+def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
+    """Return the brokers whose disks are taken to be those of others."""
+    return frozenset(broker for part in parts for broker in part.choice.without)
 
 
 def _is_left(kind: FindingKind, parts: Iterable[ClusterPart]) -> bool:

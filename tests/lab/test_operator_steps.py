@@ -47,6 +47,11 @@ class FakeLab:
         self.done.append(("renumber", number, wanted))
         self.brokers[wanted] = self.brokers.pop(number)
 
+    def add(self, number):
+        self.brokers[number] = LabBroker(number, "3.9.0", self.brokers[1].folder.parent / f"broker-{number}")
+        self.brokers[number].data.mkdir(parents=True)
+        return self.brokers[number]
+
     def admin(self, **_):
         return self
 
@@ -139,6 +144,14 @@ def test_a_broker_gets_another_id_while_it_is_stopped(tmp_path):
     lab = FakeLab(tmp_path)
     carry_out(lab, procedure("set-broker-id 4 1", "bin/kafka-server-stop.sh"))
     assert lab.done == [("stop", 4), ("renumber", 4, 1), ("start", 1)]
+
+
+def test_directories_are_given_to_a_new_broker_while_neither_runs(tmp_path):
+    lab = FakeLab(tmp_path)
+    (lab.brokers[4].data / "t-0").mkdir()
+    carry_out(lab, procedure("give-directories 4 9", "stop   # on broker 4", "mv t-0 NEW_LOG_DIR   # in LOG_DIR"))
+    assert lab.done == [("stop", 4), ("start", 4), ("start", 9)]
+    assert below(lab.brokers[4].folder) == ["data"] and below(lab.brokers[9].folder) == ["data", "data/t-0"]
 
 
 def test_a_disk_is_repaired_while_the_broker_is_stopped(tmp_path):

@@ -50,7 +50,7 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
-        "if the disk of broker 4 is that of broker 3, which has got another id": None,
+        "if the disk of broker 4 is that of broker 3, which has got another id": ["give-directories 4 3"],
         "if the replicas have disks of their own": ["start-broker 3", "move-directories t0 4"],
     },
     "another-broker-id-rf-1-3.9.0": {

@@ -47,6 +47,8 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
     first = FIRST_BROKER.get(words[0])
     if words[0] == "set-broker-id":
         _set_broker_id(lab, int(words[1]), int(words[2]))
+    elif words[0] == "give-directories":
+        _give_directories(lab, int(words[1]), int(words[2]), next(c for c in commands if c[0] == "mv")[1:-1])
     elif words[0] == "move-directories-at-once":
         _move_at_once(lab, dict(zip(map(int, words[2:]), [c for c in commands if c and c[0] == "mv"], strict=True)))
     elif first is not None:
@@ -121,6 +123,15 @@ def _set_broker_id(lab: Lab, number: int, new: int) -> None:
     if lab.brokers[number].runs:
         lab.stop(number)
     lab.renumber(number, new)
+    lab.start(new)
+
+
+def _give_directories(lab: Lab, number: int, new: int, names: Sequence[str]) -> None:
+    """Stop a broker, move some of its directories to another broker, and start both."""
+    lab.stop(number)
+    for path in filter(None, map(lab.brokers[number].directory, names)):
+        shutil.move(path, (lab.brokers.get(new) or lab.add(new)).data / path.name)
+    lab.start(number)
     lab.start(new)
 
 

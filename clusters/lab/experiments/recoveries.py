@@ -614,7 +614,6 @@ OF_REPLICAS = (
         _Case(
             partial(damages.another_broker_id, replicas=[3], is_used=True),
             RENUMBERED,
-            is_planned=False,
             untrue=OWN_DISKS,
         ),
         DOWN,

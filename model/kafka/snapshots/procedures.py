@@ -64,6 +64,7 @@ class Catalogue:
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
             *(self._replace_disk(b) for b in down),
             *(self._set_id(*pair) for pair in self._same_disk().items()),
+            *(self._give_directories(*pair) for pair in self._same_disk(in_use=True).items()),
             *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
             *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
             *(self._restart((b,)) for b in live),
@@ -350,6 +351,38 @@ class Catalogue:
             starts=frozenset({str(earlier)}),
         )
 
+    def _give_directories(self, broker: int, earlier: int) -> Procedure:
+        """Return the step that moves the logs of a broker's earlier id to a broker of that id, which is empty."""
+        pairs = [same_disks(self.capture, part.topic, part.partitions[0]) for part in self.parts]
+        given = [part for part, pair in zip(self.parts, pairs, strict=True) if pair.get(broker) == earlier]
+        names = sorted(f"{topic_label(part.topic.name)}-{n}" for part in given for n in part.partitions)
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            source, target = part.number(broker), part.number(earlier)
+            change = NOTHING if target is None else Move(((f"replace_disk({target})",),))
+            if part in given:
+                change = Move(((f"set_broker_id({source}, {target})",),))
+            return (_stop(part, broker), change, _start(part, broker), _start(part, earlier))
+
+        which = f"director{'ies' if len(names) > 1 else 'y'} {listed(names)}"
+        return Procedure(
+            f"give-directories {broker} {earlier}",
+            f"Stop broker {broker}, move its {which} to a broker with the id {earlier}, and start both.",
+            self._in_each_part(moves),
+            cost=8,
+            commands=(
+                f"{STOP[0]}   # on broker {broker}",
+                f"mv {' '.join(map(shlex.quote, names))} NEW_LOG_DIR   # in LOG_DIR; rsync -a to another machine",
+                f"{START[0]}   # on broker {broker}",
+                f"{START[0]}   # with broker.id={earlier} and log.dirs=NEW_LOG_DIR",
+            ),
+            before=f"the disk of broker {broker} was that of broker {earlier}; no other process has the id {earlier}; "
+            "NEW_LOG_DIR is empty, without meta.properties",
+            after=REST,
+            risk=f"until both have started, what broker {broker} has has one replica less",
+            starts=frozenset({str(earlier)}),
+        )
+
     def _elect_unclean(self, topic: Topic) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             own = part.topic.name == topic.name
@@ -378,13 +411,17 @@ class Catalogue:
         live = {b.id for b in self.capture.brokers.values() if b.alive}
         return any(not live & set(state.isr) for state in topic.states.values())
 
-    def _same_disk(self) -> dict[int, int]:
-        """Return the brokers whose disk is that of a broker which is down, by the choices of the parts."""
+    def _same_disk(self, *, in_use: bool = False) -> dict[int, int]:
+        """Return the brokers whose disk is that of a broker which is down, by the choices of the parts.
+
+        Args:
+            in_use: Whether they have replicas of their own, so that they must keep their id.
+        """
         found: dict[int, int] = {}
         for part in self.parts:
             pairs = same_disks(self.capture, part.topic, part.partitions[0])
             renamed = {broker: old for broker, old in pairs.items() if old in part.choice.without}
-            found |= {broker: old for broker, old in renamed.items() if not is_in_use(self.capture, broker)}
+            found |= {broker: old for broker, old in renamed.items() if is_in_use(self.capture, broker) is in_use}
         return found
 
     def _repair_disk(self, broker: int) -> Procedure:
