@@ -83,6 +83,8 @@ SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
+KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
+"""What a plan keeps; records of a topic that is being deleted are not kept."""
 MOST_PARTS = 12
 """The most parts that are looked at."""
 
@@ -148,7 +150,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture, _without(parts))),
         carried_out=carried_out(capture.version, found),
         premise=_premise(parts) or _of_unseen_disks(capture, parts),
-        keeps="safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,",
+        keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
         seen_as=SEEN_AS,
         left_out=left,
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _is_left(kind, parts)),

@@ -79,6 +79,7 @@ class World:
         harms: the names of the claims whose violation users notice.
         held: the keys of system instances that do not happen by themselves.
         faults: the keys of the instances that may happen at any time.
+        shared: the names of what faults strike; in worlds with the same names a fault strikes all.
         ranked: groups of paths of leaves whose numbers above 0 matter by their order only, such as epochs; at rest they
             are replaced by their ranks.
         kind: a hashable value; models of worlds of one kind differ in labels and initial states only. None: unknown.
@@ -93,6 +94,7 @@ class World:
     harms: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
+    shared: frozenset[str] = frozenset()
     counters: tuple[str, ...] = ()
     ranked: tuple[tuple[str, ...], ...] = ()
     kind: Any = None

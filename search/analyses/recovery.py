@@ -408,12 +408,23 @@ class _Planner:
         return frozenset(found | {seen for claims, seen in self.problem.seen_as if claims <= found})
 
     def _unfinished(self, beliefs: Beliefs) -> Beliefs:
-        """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts."""
-        if len(beliefs) > 1 or not self._may_stop(beliefs):
+        """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts.
+
+        Several worlds are out of order if one is. Where a fault strikes all of them, as many may still happen in each.
+        """
+        shared = {settling.world.shared for settling in self.settlings}
+        if not self._may_stop(beliefs) or (len(beliefs) > 1 and (len(shared) > 1 or not any(shared))):
             return beliefs
-        (settling,), (belief,) = self.settlings, beliefs
-        left = frozenset(state for state in belief.states if settling.violated(state[0]))
-        return (evolve(belief, states=left or belief.states),)
+        wrong = [
+            frozenset(state for state in belief.states if settling.violated(state[0]))
+            for settling, belief in zip(self.settlings, beliefs, strict=True)
+        ]
+        found = []
+        for number, belief in enumerate(beliefs):
+            others = {left for one, states in enumerate(wrong) if one != number for _, left in states}
+            beside = frozenset(state for state in belief.states if state[1] in others)
+            found.append(evolve(belief, states=(wrong[number] | beside) or belief.states))
+        return tuple(found)
 
     def _may_stop(self, beliefs: Beliefs) -> bool:
         """Whether all claims last in every state in which they hold, though the faults that are left happen."""

@@ -217,6 +217,28 @@ def test_a_fault_strikes_between_two_steps_of_the_system_too() -> None:
     assert [deed.description for deed in recovery.defeats[0].deeds] == ["begins to copy", "crashes"]
 
 
+@action(by=SYSTEM, description="replaces the file")
+def replace(files: Copying) -> None:
+    """A copy ends, also over a torn file."""
+    require(files.copying)
+    files.copying, files.torn, files.whole = False, False, True
+
+
+@pytest.mark.parametrize(("shared", "is_safe"), [(("disk", "disk"), True), (("one disk", "another disk"), False)])
+def test_an_operator_stops_where_all_worlds_are_in_order_and_a_fault_that_strikes_all_strikes_once(shared, is_safe):
+    """A second copy repairs what the fault has torn; where no file is torn, the fault could strike the second one."""
+    model = Model(COPYING.varied(actions=(copy, replace, crash)), "only")
+    worlds = tuple(
+        World(name, model, model.initial, model.properties, faults=("crash()",), shared=frozenset({name}), plain=True)
+        for name in shared
+    )
+    again = Procedure("copy", "Copy.", ((Move((("copy()",),)),),) * 2, 1)
+    recovery = plan_recovery(Problem(inspect_snapshot(FILES[LATENT]), worlds, (again,)))
+    assert (recovery.plan is not None and recovery.plan.at_any_moment) is is_safe
+    if is_safe:
+        assert names(recovery) == ["copy", "copy"]
+
+
 def test_what_would_happen_is_foreseen_as_real_clusters_showed_it() -> None:
     """`tests/captures`: the next failover mints an id; a crash of the controller leaves the old partitions unserved."""
     outlook = foresee(only(recovery_problem(FILES[LATENT]), "t-0"))

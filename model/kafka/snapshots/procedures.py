@@ -398,9 +398,9 @@ class Catalogue:
             self._in_each_part(moves),
             cost=10,
             commands=tuple(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(numbers)),
-            before="no broker of the ISR can be brought back",
+            before="no broker with later records can be brought back",
             after=REST,
-            risk="records that the elected replica lacks are lost",
+            risk="the first replica that is up is elected, by the order of --describe; records that it lacks are lost",
         )
 
     def _failed_disks(self) -> list[int]:

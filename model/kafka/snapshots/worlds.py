@@ -205,6 +205,7 @@ def world_of(
         harms=frozenset(harms),
         held=frozenset(held),
         faults=(*(f"crash({number})" for number in numbers), "end_controller_session()"),
+        shared=frozenset(map(str, part.observed.brokers)),
         plain=deletion,
         counters=COUNTERS,
         ranked=_epochs(model),
