@@ -170,6 +170,14 @@ def test_an_unclean_election_is_an_admin_request_and_a_refusal_an_error(tmp_path
         carry_out(FakeLab(tmp_path / "refused", answer="NOT_CONTROLLER"), elect)
 
 
+def test_replicas_that_are_not_to_be_elected_are_stopped_meanwhile(tmp_path):
+    tool = "bin/kafka-leader-election.sh --election-type UNCLEAN --topic t --partition 3"
+    stop, start = "bin/kafka-server-stop.sh   # on broker 2", "bin/kafka-server-start.sh   # on broker 2"
+    lab = FakeLab(tmp_path)
+    carry_out(lab, procedure("elect-unclean t 2", stop, tool, start))
+    assert lab.done == [("stop", 2), ("elect", "t", 3), ("start", 2)]
+
+
 def test_a_reassignment_is_an_admin_request(tmp_path):
     wanted = json.dumps({"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2]}]})
     tool = "kafka-reassign-partitions.sh --reassignment-json-file f.json"

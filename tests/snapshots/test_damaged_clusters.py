@@ -59,6 +59,7 @@ ANSWERS = {
     },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
+    "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
         "": ["start-broker 3"],
@@ -92,6 +93,14 @@ def first_of(problem: Problem, count: int) -> Problem:
 def test_a_deletion_that_waits_is_covered_by_its_plan() -> None:
     problem = recovery_problem(next(path for path in FILES if path.stem == "waiting-deletion-3.9.0"))
     assert not problem.uncovered
+
+
+def test_an_unclean_election_says_who_is_elected_and_how_long_the_logs_are() -> None:
+    """Broker 3 is the first of the replicas, and lacks two records that broker 2 has: 2.8.2 and 3.9.0 elected it."""
+    problem = recovery_problem(next(path for path in FILES if path.stem == "empty-isr-3.9.0"))
+    elect = next(one for one in problem.procedures if one.name.startswith("elect-unclean"))
+    assert elect.risk.startswith("broker 2 becomes the leader of t0-0, whose log has 372 bytes (that of broker 3 186)")
+    assert elect.title == "Elect leaders of topic t0 that are not in the ISR while broker 3 is stopped."
 
 
 def test_where_no_claim_tells_them_apart_a_step_names_what_an_inspection_may_find() -> None:

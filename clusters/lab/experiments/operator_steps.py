@@ -55,7 +55,13 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
         for number in map(int, words[first:]):
             _bounce(lab, number, words[0], [command for command in commands if command and command[0] in ("rm", "mv")])
     else:
-        _ask(lab, [command for command in commands if command])
+        stopped = [int(word) for word in words[2:] if words[0] == "elect-unclean"]
+        for number in stopped:
+            lab.stop(number)
+            rest(lab)
+        _ask(lab, [command for command in commands if command and not command[0].startswith("bin/kafka-server-")])
+        if stopped:
+            lab.start(*stopped)
     lab.note(f"done: {procedure.title}")
     rest(lab)
 

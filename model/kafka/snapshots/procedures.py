@@ -384,24 +384,62 @@ class Catalogue:
         )
 
     def _elect_unclean(self, topic: Topic) -> Procedure:
+        """Return the step that elects the replicas with the longest logs, while live ones before them are stopped."""
+        live = {n: order for n, order in self._live_orders(topic).items() if order}
+        wanted = {n: max(order, key=partial(self._length, topic, n)) for n, order in live.items()}
+        before = {b for n, order in live.items() for b in order[: order.index(wanted[n])]}
+        stopped = [] if before & set(wanted.values()) else sorted(before)
+
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             own = part.topic.name == topic.name
             keys = tuple(f"elect_unclean({c}, 0, 0)" for c in range(len(part.observed.brokers)))
-            return (Move((keys,)) if own else NOTHING,)
+            elect = Move((keys,)) if own else NOTHING
+            return (*(_stop(part, b) for b in stopped), elect, *(_start(part, b) for b in stopped))
 
         label = topic_label(topic.name)
-        numbers = [n for part in self.parts if part.topic.name == topic.name for n in part.partitions]
         elect = "bin/kafka-leader-election.sh --bootstrap-server BROKER --election-type UNCLEAN"
+        elected = {n: next(b for b in order if b not in stopped) for n, order in live.items()}
+        while_stopped = f" while {brokers_in_words(stopped)} {'is' if len(stopped) == 1 else 'are'} stopped"
         return Procedure(
-            f"elect-unclean {label}",
-            f"Elect leaders of topic {label} that are not in the ISR.",
+            " ".join((f"elect-unclean {label}", *map(str, stopped))),
+            f"Elect leaders of topic {label} that are not in the ISR{while_stopped if stopped else ''}.",
             self._in_each_part(moves),
-            cost=10,
-            commands=tuple(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(numbers)),
-            before="no broker with later records can be brought back",
+            cost=10 + len(stopped),
+            commands=(
+                *(f"{STOP[0]}   # on broker {b}" for b in stopped),
+                *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(live)),
+                *(f"{START[0]}   # on broker {b}" for b in stopped),
+            ),
+            before=lambda started: (
+                "no broker with later records can be brought back"
+                + (f"; {self._others_up(started, stopped)}" if stopped else "")
+            ),
             after=REST,
-            risk="the first replica that is up is elected, by the order of --describe; records that it lacks are lost",
+            risk="; ".join(
+                (*(self._elected(topic, n, b) for n, b in elected.items()), "records that a new leader lacks are lost")
+            ),
         )
+
+    def _live_orders(self, topic: Topic) -> dict[int, list[int]]:
+        """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
+        live = {b.id for b in self.capture.brokers.values() if b.alive}
+        found = {n for part in self.parts if part.topic.name == topic.name for n in part.partitions}
+        leaderless = sorted(n for n in found & topic.states.keys() if not live & set(topic.states[n].isr))
+        return {n: [b for b in topic.partitions.get(n, ()) if b in live] for n in leaderless}
+
+    def _length(self, topic: Topic, partition: int, broker: int) -> tuple[int, int]:
+        """Return the last leader epoch of a log, and its bytes, as far as they are known."""
+        log = self.capture.directory(broker, topic.name, partition)
+        epochs = [epoch for epoch, _ in log.leader_epochs or ()] if log else []
+        return max(epochs, default=-1), sum((log.segments or {}).values()) if log else -1
+
+    def _elected(self, topic: Topic, partition: int, broker: int) -> str:
+        """Return who becomes the leader, and how long the logs of live replicas are."""
+        logs = {b: self.capture.directory(b, topic.name, partition) for b in self._live_orders(topic)[partition]}
+        sizes = {b: sum(log.segments.values()) for b, log in logs.items() if log and log.segments is not None}
+        others = ", ".join(f"broker {b} {size:,}" for b, size in sizes.items() if b != broker)
+        known = f", whose log has {sizes[broker]:,} bytes (that of {others})" if broker in sizes and others else ""
+        return f"broker {broker} becomes the leader of {topic_label(topic.name)}-{partition}{known}"
 
     def _failed_disks(self) -> list[int]:
         known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in self.parts)
