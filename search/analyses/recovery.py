@@ -18,7 +18,7 @@ search in belief space (AIPS 2000).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 
 from attrs import evolve, frozen
@@ -245,7 +245,7 @@ class _Planner:
 
     def recovery(self, faults: int) -> Recovery:
         complete, plan, best = True, None, None
-        defeated: list[tuple[tuple[Procedure, ...], bool]] = []
+        defeated: list[tuple[tuple[Procedure, ...], int, bool]] = []
         try:
             for procedures in self._candidates():
                 self._strike(at_any_moment=False)
@@ -256,13 +256,14 @@ class _Planner:
                 if plan is not None and (best is None or not best.faults):
                     best = plan
                 plan = None
-                defeated.append((procedures, self._at_any_moment))
+                defeated.append((procedures, faults, self._at_any_moment))
                 if len(defeated) >= MOST_CANDIDATES:
                     complete = False
                     break
         except PlanningStopped:
             complete = False
-        defeats = [] if plan else list(self._reasons(defeated, faults))
+        alone = [((one,), 0, False) for one in self.problem.procedures]
+        defeats = [] if plan else list(self._reasons([*defeated, *alone]))
         self._strike(at_any_moment=False)
         self.clock.seconds = None
         procedures = plan.procedures if plan else ()
@@ -437,19 +438,17 @@ class _Planner:
 
     # Defeats.
 
-    def _reasons(self, defeated: Sequence[tuple[tuple[Procedure, ...], bool]], faults: int) -> Iterator[Defeat]:
-        """Yield what defeats candidates, and single procedures, as long as there is time.
+    def _reasons(self, defeated: Iterable[tuple[tuple[Procedure, ...], int, bool]]) -> Iterator[Defeat]:
+        """Yield what defeats sequences, as long as there is time.
 
         Args:
-            defeated: the candidates, each with whether a fault strikes at any moment.
-            faults: how many faults may happen.
+            defeated: each with how many faults may happen, and whether they strike at any moment.
         """
         self.clock.extend()
-        alone = (((one,), False) for one in self.problem.procedures)
-        for number, (procedures, at_any_moment) in enumerate((*defeated, *alone)):
+        for procedures, most, at_any_moment in defeated:
             self._strike(at_any_moment=at_any_moment)
             try:
-                found = self._defeat(procedures, faults if number < len(defeated) else 0)
+                found = self._defeat(procedures, most)
             except PlanningStopped:
                 return
             if found is not None:
