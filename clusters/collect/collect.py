@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
-from kwalk.clusters.collect.log_files import RootFiles
+from kwalk.clusters.collect.log_files import METADATA_LOG, RootFiles
 from kwalk.clusters.collect.logs import (
     SSH,
     LogsUnread,
@@ -27,10 +27,10 @@ from kwalk.clusters.collect.logs import (
     read_path,
     ssh_place,
 )
+from kwalk.clusters.collect.metadata_log import MetadataImage, newest_image
 from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
-    CONTROLLER,
     Topics,
     ZnodeReader,
     Znodes,
@@ -138,13 +138,12 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
         report: Gets the progress.
 
     Raises:
-        UsageError: A path of this machine has no log directory, or the cluster is not in ZooKeeper mode.
+        UsageError: A path of this machine has no log directory.
     """
     began = now()
     znodes = Znodes(reader, Topics(options.topics), report=report)
     znodes.read()
     znodes.check()
-    _refuse_kraft(znodes)
     for _ in range(ROUNDS):
         visit = _Visit(znodes, options, report)
         brokers = visit.brokers()
@@ -156,11 +155,22 @@ def collect(reader: ZnodeReader, options: CollectOptions, *, report: Report = si
     if any(topic_of(path) is None for path in changed):
         problems.append("The controller, the brokers or the list of topics changed meanwhile.")
     about = {"taken": {"began": began, "ended": now(), "topics": list(options.topics)}}
-    parts = ClusterParts(options.version, znodes, brokers, problems, _unsettled(changed), about)
+    image, unread = newest_image(Path(place.root) for place in options.logs if place.host is None)
+    problems += [*unread, *_without_image(znodes, image)]
+    parts = ClusterParts(options.version, znodes, brokers, problems, _unsettled(changed), about, image)
     document = snapshot_of(parts)
     document["problems"] += _without_directories(document)
     text = json.dumps(document, separators=(",", ":")) + "\n"
     return Collected(document, text, _refusal(text))
+
+
+def _without_image(znodes: Znodes, image: MetadataImage | None) -> Iterator[str]:
+    """Yield that the image of a cluster that migrates is not known."""
+    if image is None and znodes.has_migrated():
+        yield (
+            f"The cluster migrates to KRaft, and no metadata log was read: copy {METADATA_LOG} of a controller, and "
+            "name the folder that it is in with --logs."
+        )
 
 
 def _without_directories(document: Mapping[str, Any]) -> Iterator[str]:
@@ -196,15 +206,6 @@ def _refusal(text: str) -> str | None:
 
 def _fits(pattern: str, znodes: Znodes) -> bool:
     return any(Topics((pattern,)).have(name) for name in znodes.topic_names())
-
-
-def _refuse_kraft(znodes: Znodes) -> None:
-    epoch = (znodes.object(CONTROLLER) or {}).get("kraftControllerEpoch", -1)
-    if isinstance(epoch, int) and epoch >= 0:
-        raise UsageError(
-            "The controller of this cluster is a KRaft controller (it migrates from ZooKeeper): kwalk models the "
-            "controller of ZooKeeper mode only."
-        )
 
 
 def _unsettled(changed: Iterable[str]) -> list[str]:
@@ -352,14 +353,18 @@ class _Visit:
             owner = root.broker_id if number is None else number
             if root.is_missing and owner is None:
                 raise _missing(place, root)
-            if root.is_kraft:
-                raise LogsUnread(f"{where} belongs to a node of a KRaft cluster")
             if root.value_of("cluster.id") not in (None, cluster) and cluster is not None:
                 raise LogsUnread(f"{where} belongs to another cluster ({printable(root.value_of('cluster.id'))})")
+            if owner is None and root.has_metadata_log and not root.directories:
+                continue  # a copy of a metadata log
             if owner is None:
                 raise LogsUnread(f"{where} does not say which broker it belongs to: name it, as in --logs 1={source}")
             if root.broker_id not in (None, owner):
                 raise LogsUnread(f"{where} belongs to broker {root.broker_id}, not {owner}")
+            if root.is_kraft and not self.znodes.has_migrated():
+                raise LogsUnread(f"{where} belongs to a node in KRaft mode, and the cluster does not migrate")
+            if root.is_kraft and not root.directories:
+                continue  # a controller's: it has the metadata log only
             if root.is_missing:
                 self.missing.append((owner, place, root))
             else:

@@ -17,12 +17,14 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import leader_epochs, partition_metadata
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, leader_epochs, partition_metadata
 from kwalk.model.kafka.snapshots.untrusted_json import INT_LIMIT, JsonNode
 from kwalk.model.language import UsageError
 
 DIRECTORY = re.compile(r".+-\d+", re.DOTALL)
 """The name of a partition's directory; that of a deleted, moved or stray one has a suffix."""
+SET_ASIDE = re.compile(r".+-\d+\.[0-9a-f]{32}-(stray|delete)", re.DOTALL)
+"""The name of the directory of a stray log, or of one that is to be deleted."""
 SEGMENT = re.compile(r"[0-9]{20}\.log")
 BROKER, IDENTITY, EPOCHS = "meta.properties", "partition.metadata", "leader-epoch-checkpoint"
 CHECKPOINTS = {
@@ -59,7 +61,8 @@ class PartitionFiles:
 class RootFiles:
     """A root: its path, the content of its meta.properties (None without one), and its directories by name.
 
-    `checkpoints` are the texts of its checkpoints, by their names; `is_missing` says that it could not be entered.
+    `checkpoints` are the texts of its checkpoints, by their names; `set_aside` are directories of logs that brokers
+    have set aside, or are about to delete; `is_missing` says that it could not be entered.
     """
 
     path: str
@@ -68,6 +71,8 @@ class RootFiles:
     problems: tuple[str, ...] = ()
     checkpoints: dict[str, str] = field(factory=dict)
     is_missing: bool = False
+    set_aside: dict[str, PartitionFiles] = field(factory=dict)
+    has_metadata_log: bool = False
 
     def value_of(self, name: str) -> str | None:
         """Return a value of meta.properties."""
@@ -76,19 +81,19 @@ class RootFiles:
 
     @property
     def broker_id(self) -> int | None:
-        """The broker that the root belongs to."""
-        number = self.value_of("broker.id") or ""
+        """The broker, or the node of KRaft, that the root belongs to."""
+        number = self.value_of("broker.id") or self.value_of("node.id") or ""
         return int(number) if re.fullmatch("[0-9]{1,10}", number) else None
 
     @property
     def is_kraft(self) -> bool:
-        """Whether it belongs to a node of a KRaft cluster."""
-        return self.value_of("node.id") is not None or "__cluster_metadata-0" in self.directories
+        """Whether it belongs to a node in KRaft mode."""
+        return self.value_of("node.id") is not None
 
     @property
     def is_root(self) -> bool:
         """Whether it looks like a log directory at all."""
-        return self.broker is not None or bool(self.directories)
+        return self.broker is not None or bool(self.directories) or self.has_metadata_log
 
 
 @define
@@ -122,9 +127,8 @@ class RootParts:
     def root(self) -> RootFiles:
         """Return what was collected."""
         holders = (path.rpartition("/")[0] for path in self.texts)
-        known = sorted(
-            name for name in {*self.names, *self.sizes, *holders} if DIRECTORY.fullmatch(name) and "/" not in name
-        )
+        names = sorted(name for name in {*self.names, *self.sizes, *holders} if "/" not in name)
+        known = [name for name in names if DIRECTORY.fullmatch(name) and name != METADATA_LOG]
         return RootFiles(
             self.path,
             self.texts.get(BROKER),
@@ -132,6 +136,7 @@ class RootParts:
             tuple(self.problems),
             {name: self.texts[name] for name in CHECKPOINTS.values() if name in self.texts},
             self.is_missing,
+            {name: self._files(name) for name in names if SET_ASIDE.fullmatch(name)},
         )
 
     def _files(self, name: str) -> PartitionFiles:

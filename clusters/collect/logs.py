@@ -26,7 +26,9 @@ from kwalk.clusters.collect.log_files import (
     EPOCHS,
     HEADER,
     IDENTITY,
+    METADATA_LOG,
     SEGMENT,
+    SET_ASIDE,
     PartitionFiles,
     RootFiles,
     RootParts,
@@ -68,10 +70,12 @@ def read_folder(path: Path) -> RootFiles:
         OSError: It cannot be read.
     """
     root = RootParts(os.path.abspath(path))
-    directories = {}
+    directories, set_aside = dict[str, PartitionFiles](), dict[str, PartitionFiles]()
     for entry in sorted(os.scandir(path), key=lambda entry: entry.name) if path.is_dir() else ():
-        if entry.is_dir() and DIRECTORY.fullmatch(entry.name):
-            directories[entry.name], unread = _partition_files(Path(entry.path))
+        found = directories if DIRECTORY.fullmatch(entry.name) else set_aside
+        is_log = found is directories or SET_ASIDE.fullmatch(entry.name)
+        if is_log and entry.is_dir() and entry.name != METADATA_LOG:
+            found[entry.name], unread = _partition_files(Path(entry.path))
             root.problems += [f"{name} of {entry.name} in {path} cannot be read" for name in unread]
     broker = _text(path / BROKER)
     for name in CHECKPOINTS.values():
@@ -80,7 +84,13 @@ def read_folder(path: Path) -> RootFiles:
             root.texts |= {} if text is None else {name: text}
         except OSError:
             root.problems.append(f"{name} in {path} cannot be read")
-    return evolve(root.root(), broker=broker, directories=directories)
+    return evolve(
+        root.root(),
+        broker=broker,
+        directories=directories,
+        set_aside=set_aside,
+        has_metadata_log=(path / METADATA_LOG).is_dir(),
+    )
 
 
 def _text(path: Path, most: int = SMALL) -> str | None:
@@ -178,6 +188,11 @@ def _root(lines: Sequence[str]) -> RootFiles:
     return root.root()
 
 
+def _is_log(name: str) -> bool:
+    """Whether a directory is a partition's, or one that was set aside."""
+    return bool(DIRECTORY.fullmatch(name) or SET_ASIDE.fullmatch(name))
+
+
 def _name(text: str) -> str:
     return unquote(text).removeprefix("./")
 
@@ -186,7 +201,7 @@ def _add_segment(root: RootParts, rest: str) -> None:
     """Add a segment from its size and its name."""
     size, _, name = rest.partition(" ")
     directory, _, segment = _name(name).rpartition("/")
-    if re.fullmatch("[0-9]{1,19}", size) and SEGMENT.fullmatch(segment) and DIRECTORY.fullmatch(directory):
+    if re.fullmatch("[0-9]{1,19}", size) and SEGMENT.fullmatch(segment) and _is_log(directory):
         root.add_segment(directory, segment, int(size))
 
 
@@ -237,7 +252,7 @@ def _add_member(
 
     name, parent = place[-1], place[-2] if len(place) > 1 else ""
     if member.isdir():
-        if DIRECTORY.fullmatch(name):
+        if _is_log(name):
             root(1).names.add(name)
     elif not member.isfile():
         return
@@ -245,7 +260,7 @@ def _add_member(
         root(1).texts[name] = _member(archive, member, LARGE).decode(errors="replace")
     elif parent and name in (IDENTITY, EPOCHS):
         root(2).texts[f"{parent}/{name}"] = _member(archive, member, SMALL).decode(errors="replace")
-    elif SEGMENT.fullmatch(name) and DIRECTORY.fullmatch(parent):
+    elif SEGMENT.fullmatch(name) and _is_log(parent):
         if root(2).is_first(parent, name):
             root(2).heads[parent] = header_in(_member(archive, member, HEADER.size))
         root(2).add_segment(parent, name, member.size)

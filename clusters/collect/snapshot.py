@@ -11,14 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, offsets_in
+from kwalk.clusters.collect.metadata_log import MetadataImage
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
     CONTROLLER_EPOCH,
     DELETED,
+    MIGRATION,
     TOPIC_CONFIGS,
     TOPICS,
     Topics,
@@ -67,6 +69,7 @@ class ClusterParts:
         problems: What could not be read, one sentence each.
         unsettled: The topics that changed while the parts of the snapshot were read.
         about: Further fields, such as a label.
+        image: KRaft's image; None if no metadata log was read.
     """
 
     version: str
@@ -75,6 +78,7 @@ class ClusterParts:
     problems: Sequence[str] = ()
     unsettled: Sequence[str] = ()
     about: Mapping[str, Any] = field(factory=dict)
+    image: MetadataImage | None = None
 
 
 def now() -> str:
@@ -86,8 +90,8 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
     """Return what was read as a snapshot; its problems name what is left out."""
     znodes, problems = parts.znodes, [*parts.problems, *parts.znodes.problems()]
     topics = {name: topic for name in znodes.topic_names() if (topic := _topic(znodes, name, problems)) is not None}
-    controller = _controller(znodes)
-    brokers = _with_named(parts.brokers, topics.values(), controller, znodes)
+    controller, image = _controller(znodes), parts.image
+    brokers = [_in_image(one, image) for one in _with_named(parts.brokers, topics.values(), controller, znodes)]
     return {
         "format": FORMAT,
         **parts.about,
@@ -97,9 +101,11 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
         "controller": controller,
         "controller_epoch": _controller_epoch(znodes),
         "kraft_controller_epoch": _kraft_controller_epoch(znodes),
+        "migration": _migration(znodes),
+        "image": None if image is None else image.object(znodes.topics.have),
         "delete_topics": [name for name in znodes.children(DELETED) if znodes.topics.have(name)],
         "topics": topics,
-        "brokers": _brokers(brokers, znodes, topics, problems),
+        "brokers": _brokers(brokers, znodes, topics, problems, image),
         "problems": problems,
         "unsettled": list(parts.unsettled),
     }
@@ -117,6 +123,28 @@ def _kraft_controller_epoch(znodes: Znodes) -> int | None:
     """Return the epoch of a KRaft controller, -1 of another one; None before 3.4, which does not write it."""
     epoch = (znodes.object(CONTROLLER) or {}).get("kraftControllerEpoch")
     return epoch if type(epoch) is int and -1 <= epoch <= INT32 else None
+
+
+def _migration(znodes: Znodes) -> dict[str, int] | None:
+    """Return the state of a migration in /migration; None if there is none."""
+    found = znodes.object(MIGRATION) or {}
+    fields = ("kraft_metadata_offset", "kraft_metadata_epoch", "kraft_controller_id", "kraft_controller_epoch")
+    return {name: found[name] for name in fields} if all(type(found.get(name)) is int for name in fields) else None
+
+
+def _in_image(broker: BrokerSeen, image: MetadataImage | None) -> BrokerSeen:
+    """Return a broker that runs if KRaft says so: in KRaft mode it is not in /brokers/ids."""
+    known = None if image is None else image.brokers.get(broker.id)
+    return broker if known is None or known.migrating else evolve(broker, alive=not known.fenced)
+
+
+def _mode(broker: BrokerSeen, image: MetadataImage | None) -> str | None:
+    """Return the mode of a broker: by its registration in the image, or by its meta.properties."""
+    known = None if image is None else image.brokers.get(broker.id)
+    if known is not None:
+        return "migrating" if known.migrating else "kraft"
+    kept = [root for root in broker.roots or () if root.broker_id is not None]
+    return ("kraft" if any(root.is_kraft for root in kept) else "zookeeper") if kept else None
 
 
 def _text(value: object) -> str | None:
@@ -201,7 +229,11 @@ def _with_named(
 
 
 def _brokers(
-    brokers: Iterable[BrokerSeen], znodes: Znodes, topics: Mapping[str, Any], problems: list[str]
+    brokers: Iterable[BrokerSeen],
+    znodes: Znodes,
+    topics: Mapping[str, Any],
+    problems: list[str],
+    image: MetadataImage | None,
 ) -> dict[str, Any]:
     unread = {name for name in znodes.topic_names() if name not in topics}
     found: dict[str, Any] = {}
@@ -209,8 +241,10 @@ def _brokers(
     for broker in brokers:
         found[str(broker.id)] = {
             "alive": broker.alive,
+            "mode": _mode(broker, image),
             "log_dirs": _log_dirs(broker),
             "dirs": _directories(broker, znodes.topics, unread, problems),
+            "set_aside": _set_aside(broker, znodes.topics),
             "metadata_cache": answers.object(broker),
         }
     return found
@@ -236,6 +270,18 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
             kept[name], garbled = directory_object(name, root.directories[name], _path(root.path), offsets)
             problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled]
     return kept
+
+
+def _set_aside(broker: BrokerSeen, topics: Topics) -> dict[str, Any] | None:
+    """Return the directories of logs that a broker has set aside, or is about to delete."""
+    if broker.roots is None:
+        return None
+    return {
+        name: directory_object(name, files, _path(root.path), {})[0]
+        for root in broker.roots
+        for name, files in sorted(root.set_aside.items())
+        if topics.have_directory(name.rpartition(".")[0])
+    }
 
 
 def _offsets(broker: BrokerSeen, root: RootFiles, problems: list[str]) -> dict[str, dict[str, int]]:

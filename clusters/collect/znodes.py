@@ -3,8 +3,9 @@
 Words: a znode's *mark* are the ids of the transactions that created it, that last changed its content, and that last
 changed its list of children. Transactions have different ids, so that equal marks mean an unchanged znode.
 
-Only these paths are read: the controller and its epoch, the brokers' registrations, the topics with their partitions'
-states, and the topics to be deleted. Credentials are elsewhere (/config/users, /config/brokers, /delegation_token).
+Only these paths are read: the controller and its epoch, the state of a migration, the brokers' registrations, the
+topics with their partitions' states, and the topics to be deleted. Credentials are elsewhere (/config/users,
+/config/brokers, /delegation_token).
 
 Source: kafka.zk.ZkData; zookeeper.jute.
 """
@@ -24,7 +25,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 BROKER_IDS, TOPICS, DELETED = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
-TOPIC_CONFIGS = "/config/topics"
+TOPIC_CONFIGS, MIGRATION = "/config/topics", "/migration"
 BATCH = 2_000
 """How many znodes are read between two reports of progress."""
 LEFT_OUT = "Topics of which a znode could not be read are left out."
@@ -148,7 +149,7 @@ class Znodes:
         yield from (f"{TOPICS}/{name}/partitions" for name in self.topic_names())
 
     def _needed_contents(self) -> Iterator[str]:
-        yield from (CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID)
+        yield from (CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, MIGRATION)
         yield from (f"{BROKER_IDS}/{child}" for child in self.children(BROKER_IDS))
         for name in self.topic_names():
             yield f"{TOPICS}/{name}"
@@ -201,6 +202,11 @@ class Znodes:
         except ValueError:
             return None
         return read if isinstance(read, dict) else None
+
+    def has_migrated(self) -> bool:
+        """Whether a migration to KRaft has begun: /controller is that of a KRaft controller, or /migration is there."""
+        epoch = (self.object(CONTROLLER) or {}).get("kraftControllerEpoch", -1)
+        return (isinstance(epoch, int) and epoch >= 0) or self.object(MIGRATION) is not None
 
     def registrations(self) -> dict[int, dict[str, Any]]:
         """Return the registrations of brokers by id; an empty object for one that cannot be read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option
+from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option, switch
 from kwalk.reports.options.values import nonempty, positive
 
 COMMAND = Command(
@@ -10,6 +10,7 @@ COMMAND = Command(
     argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
     option("--scenario", nonempty, "NAME", "the scenario that inspects them (default: the first one that can)"),
     option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
+    switch("--migration", "say what a migration to KRaft would do, and exit with that"),
     option("--html", nonempty, "FILE", "also write the page of the incident, with a plan of repair"),
     MARKDOWN,
     option("--csv", nonempty, "FILE", "also write all findings as CSV"),
@@ -22,6 +23,8 @@ COMMAND = Command(
     examples="""
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
   kwalk inspect cluster.json --html now.html   a page to read and to hand on: what, why, and the way out
-  kwalk inspect fleet/*.json --csv found.csv   a table of many clusters""",
-    codes="0 consistent, 2 usage error, 12 broken now, 13 damage that shows later, 70 internal error",
+  kwalk inspect fleet/*.json --csv found.csv   a table of many clusters
+  kwalk inspect cluster.json --migration       can it migrate to KRaft, and what would be lost?""",
+    codes="0 consistent, 2 usage error, 12 broken now, 13 damage that shows later, 70 internal error; with --migration "
+    "0 ready, 3 not judged, 12 loses something or stops half-way, 13 waits",
 )

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.model.language import Scenario, UsageError
-from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
+from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Prognosis, Severity
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
 from kwalk.reports.document.text import print_blocks
@@ -24,6 +24,7 @@ from kwalk.reports.handlers.output import Written, document_folder, print_ending
 from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
+from kwalk.reports.pages.prospect import blocks_of_prospect, prospect_object
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
@@ -47,10 +48,12 @@ def run_inspect(options: Namespace) -> int:
     """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
     scenario = scenario_for(options.scenario)
     snapshots = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
-    command = command_line(options, options.snapshots, ("scenario", "most"))
+    command = command_line(options, options.snapshots, ("scenario", "most", "migration"))
     with Written() as written:
         written.names = {**_write_tables(snapshots, options), **_write_pages(snapshots, scenario, options)}
     worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)
+    if options.migration:
+        return written.checked(_say_migration(snapshots, options, command))
     if options.json:
         print_json(inspections_object(snapshots, command))
     else:
@@ -58,6 +61,21 @@ def run_inspect(options: Namespace) -> int:
         print_ending({**written.names, **_next_command(snapshots, scenario)}, command, console())
     exit_codes = {one.inspection.severity: one.inspection.exit_code for one in snapshots}
     return written.checked(exit_codes[worst])
+
+
+def _say_migration(snapshots: Sequence[Inspected], options: Namespace, command: str) -> int:
+    """Say what a migration would do to the clusters of snapshots; return the exit code of the worst."""
+    found = {one.path: one.inspection.prospects for one in snapshots}
+    if not all(found.values()):
+        raise UsageError("The scenario that inspects the snapshots forecasts no migration. Leave out --migration.")
+    if options.json:
+        print_json(inspections_object(snapshots, command))
+    else:
+        for path, prospects in found.items():
+            blocks = blocks_of_prospect(prospects[0], options.most or MOST_PLACES, whole=True)
+            print_blocks([Paragraph(""), Paragraph(f"{path}:"), *blocks], console())
+        print_ending({}, command, console())
+    return min((prospects[0].prognosis for prospects in found.values()), key=lambda p: p.rank).exit_code
 
 
 def _next_command(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
@@ -148,6 +166,11 @@ def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
         yield DataTable(("severity", "kind", "places", "what is wrong"), rows, frozenset({2}), wide=3, indent=2)
     for kind, observations in by_kind.items():
         yield _card(kind, observations, most)
+    for prospect in inspection.prospects:
+        yield Paragraph("")
+        yield from blocks_of_prospect(prospect, most, whole=False)
+        if prospect.consequences:
+            yield Paragraph(f"`kwalk inspect --{prospect.name} {shlex.quote(one.path)}` says what that means.", 4)
     if inspection.notes:
         yield Paragraph("")
     for note in inspection.notes:
@@ -201,6 +224,7 @@ def inspections_object(snapshots: Sequence[Inspected], command: str) -> dict[str
                 "totals": dict(one.inspection.totals),
                 "kinds": [_kind_object(kind, observations) for kind, observations in one.inspection.by_kind().items()],
                 "notes": list(one.inspection.notes),
+                "prospects": {prospect.name: prospect_object(prospect) for prospect in one.inspection.prospects},
             }
             for one in snapshots
         ],
@@ -303,6 +327,14 @@ def prometheus(snapshots: Sequence[Inspected]) -> str:
     codes = {Severity.NOTE: 0, Severity.LATENT: 1, Severity.BROKEN: 2}
     for one in snapshots:
         lines.append(f"kwalk_inspect_condition{_labels({'snapshot': one.path})} {codes[one.inspection.severity]}")
+    lines += [
+        "# HELP kwalk_inspect_prospect A planned change: 0 ready, 1 not judged, 2 waits, 3 is stuck, 4 loses records.",
+        "# TYPE kwalk_inspect_prospect gauge",
+    ]
+    for one in snapshots:
+        for prospect in one.inspection.prospects:
+            labels = _labels({"snapshot": one.path, "change": prospect.name})
+            lines.append(f"kwalk_inspect_prospect{labels} {Prognosis.READY.rank - prospect.prognosis.rank}")
     return "\n".join(lines) + "\n"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.clusters.collect.logs import read_folder
+from kwalk.clusters.collect.metadata_log import newest_image
 from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
@@ -100,9 +101,12 @@ def take(
     began = now()
     znodes = Znodes(LabZnodes(zk), Topics(() if topic is None else (topic,)))
     znodes.read()
-    brokers = [_broker(place) for place in places]
+    known = list(places)
+    brokers = [_broker(place) for place in known]
+    image, problems = newest_image(disk for place in known for disk in place.disks)
     taken = {"began": began, "ended": now(), "topics": [] if topic is None else [topic]}
-    return snapshot_of(ClusterParts(version, znodes, brokers, about={**about, "taken": taken}))
+    parts = ClusterParts(version, znodes, brokers, problems, about={**about, "taken": taken}, image=image)
+    return snapshot_of(parts)
 
 
 def _broker(place: Place) -> BrokerSeen:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, fetches_by_topic_id, listed, sent_id
-from kwalk.model.kafka.snapshots.lineage import Choice, Lineages
+from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated
 from kwalk.model.language.inspection import FindingKind, Observation
 
 OF_IDS = (
@@ -116,7 +116,38 @@ class Advice:
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
+        if kind in STARTING:
+            made = evolve(made, way_out=self._starting(made.way_out))
         return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
+
+    def _starting(self, way_out: str) -> str:
+        """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
+        bad: dict[int, str] = {}
+        unseen: dict[int, str] = {}
+        for (name, partition), place in self.logs.items():
+            isr = place.topic.states[partition].isr if partition in place.topic.states else ()
+            if any(self.capture.brokers[broker].alive for broker in isr):
+                continue
+            for broker in isr:
+                log = self.capture.directory(broker, name, partition)
+                if not self.capture.brokers[broker].seen:
+                    unseen.setdefault(broker, place.name)
+                elif is_outdated(place.topic, partition, log or Directory(leader_epochs=())):
+                    has = "lacks the leader epoch in which it led last" if log else "is gone"
+                    bad.setdefault(broker, f"its log of {place.name} {has}")
+        down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
+        parts = [
+            f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
+            "have; find the disk with its log, or follow kwalk recover"
+            for broker, why in bad.items()
+        ]
+        parts += [way_out] if down - bad.keys() or not bad else []
+        parts += [
+            f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
+            f"ones it would lead {where}, and the other replicas would lose their records"
+            for broker, where in unseen.items()
+        ]
+        return "; ".join(parts)
 
     def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what has to be done before the way out of a kind, for the sake of other findings."""

@@ -223,7 +223,7 @@ LOG_WITHOUT_ID = FindingKind(
     "a log has no topic id, and its topic has one",
     (),
     now="nothing",
-    later="a later topic of the name takes the log for its own; in a migration to KRaft a broker stops on it",
+    later="a later topic of the name takes the log for its own",
     way_out="restart the broker of the log: it writes the id with the next LeaderAndIsr request; then inspect again",
     cause="the log was created before 2.8, or partition.metadata was removed",
 )

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
+from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, brokers, listed
@@ -75,6 +76,9 @@ class Findings:
         self._lineages: dict[tuple[str, int], Lineages] = {}
 
     def observations(self) -> Iterator[Observation]:
+        if is_led_by_kraft(self.capture):  # the properties are about the controller of ZooKeeper mode
+            yield from self._of_controller()
+            return
         yield from self._of_the_cluster()
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)

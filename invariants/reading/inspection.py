@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from attrs import evolve
 
 from kwalk.invariants.reading.advice import Advice
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
+from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, sent_id, unseen
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
@@ -41,7 +43,7 @@ def inspect_capture(capture: Capture) -> Inspection:
     advice = Advice(capture, found.logs(seen), seen)
     kinds = {kind: advice.kind_of(kind) for kind in dict.fromkeys(one.kind for one in seen)}
     observations = [evolve(one, kind=kinds[one.kind]) for one in sorted(seen, key=lambda one: order[one.kind])]
-    return Inspection(
+    inspection = Inspection(
         headline=_headline(capture),
         observations=tuple(observations),
         notes=tuple(_notes(capture)),
@@ -55,6 +57,7 @@ def inspect_capture(capture: Capture) -> Inspection:
             "situation": found.evaluation.broken.cache_info().currsize,
         },
     )
+    return evolve(inspection, foresee=partial(migration_prospect, capture, inspection))
 
 
 def _headline(capture: Capture) -> str:

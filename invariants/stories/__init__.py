@@ -8,6 +8,7 @@ from kwalk.invariants.stories import (
     expansion,
     groups,
     healthy,
+    migration,
     reassignment,
     records,
     runbooks,
@@ -68,7 +69,10 @@ CONTROLLER_SCENARIOS = (
 """The stories about the controller and what it controls."""
 
 SCENARIOS = tuple(
-    map(with_reasons, (*CONTROLLER_SCENARIOS, *groups.SCENARIOS, *storage.SCENARIOS, *ensembles.SCENARIOS))
+    map(
+        with_reasons,
+        (*CONTROLLER_SCENARIOS, *migration.SCENARIOS, *groups.SCENARIOS, *storage.SCENARIOS, *ensembles.SCENARIOS),
+    )
 )
 FIXES = (*versions.FIXES, *FIXES_OF_GROUPS, *FIXES_OF_LOGS)
 """All fixes, in the order of the audit."""

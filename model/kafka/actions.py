@@ -15,6 +15,7 @@ from kwalk.model.kafka.broker import (
 )
 from kwalk.model.kafka.clients import admin_clients, faults, operator, runbook
 from kwalk.model.kafka.controller import kafka_controller, reassignment, topic_deletion_manager
+from kwalk.model.kafka.migration import kraft_migration_driver
 from kwalk.model.kafka.zookeeper import sessions
 from kwalk.model.language import actions_of
 
@@ -33,6 +34,7 @@ MODULES = (
     kafka_server,
     kafka_controller,
     sessions,
+    kraft_migration_driver,
 )
 ADMIN_CLIENTS = actions_of(*MODULES, group="admin clients")
 TWO_STEP_ADMINS = actions_of(*MODULES, group="two-step admins")
@@ -47,3 +49,4 @@ RECORDS = actions_of(*MODULES, group="records")
 DELETION = actions_of(*MODULES, group="deletion")
 REASSIGNMENT = actions_of(*MODULES, group="reassignment")
 SESSIONS = actions_of(*MODULES, group="sessions")
+MIGRATION = actions_of(*MODULES, group="migration")

@@ -11,6 +11,7 @@ from kwalk.model.language import Actor
 CONTROLLER = Actor("controller", of=BROKERS)
 BROKER = Actor("broker", of=BROKERS)
 ZOOKEEPER = Actor("ZooKeeper")
+KRAFT = Actor("KRaft controller")
 OLD_CLIENT = Actor("old client", system=False)
 NEW_CLIENT = Actor("new client", system=False)
 PRODUCER = Actor("producer", system=False)

@@ -50,6 +50,8 @@ HAND_REMOVALS = Bound(
     "hand_removals", "how often an operator removes a topic's znodes, or its marker, by hand", default=0
 )
 RUNBOOK_TASKS = Bound("runbook_tasks", "tasks that an operator's runbook can have; 0: there is none", default=0)
+QUORUM_FAILURES = Bound("quorum_failures", "how often KRaft's active controller fails", default=0)
+ROLLBACKS = Bound("rollbacks", "how often an operator rolls a migration to KRaft back, and begins again", default=0)
 LATE_COPIES = Bound(
     "late_copies", "how often a request arrives once more, as its connection broke on the way", default=0
 )

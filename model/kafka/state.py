@@ -40,6 +40,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
+from kwalk.model.kafka.migration.state import Migration
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
@@ -205,6 +206,7 @@ class Cluster:
     late_copies: int = number(0, LATE_COPIES)
     planned: Array[Array[ReplicaOrder]] = array(PLANNED_LIVES, array(PARTITIONS, ReplicaOrder), when=CHOSEN_LISTS)
     targets: Array[ReplicaOrder] = array(REPLICA_TARGETS, ReplicaOrder, when=CHOSEN_LISTS)
+    migration: Migration = nested(Migration)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""

@@ -1,12 +1,14 @@
 """What an inspection of a snapshot found: findings in kinds, each with its severity and its way out.
 
-A scenario with `inspect_snapshot` returns an `Inspection`; reports print it without knowing the system.
+A scenario with `inspect_snapshot` returns an `Inspection`; reports print it without knowing the system. A *prospect* is
+what a planned change of the whole system would do to the one of the snapshot, such as the upgrade of all its servers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cached_property
 
 from attrs import field, frozen
 
@@ -94,7 +96,85 @@ class Observation:
     certain: bool = True
 
 
+class Prognosis(Enum):
+    """What a planned change would do; the worst first."""
+
+    LOSES = "loses"
+    """It ends, and data, or what users asked for, is lost."""
+    STUCK = "stuck"
+    """It stops half-way, or what it leaves does not work."""
+    WAITS = "waits"
+    """It does not begin, or waits; nothing is harmed."""
+    UNKNOWN = "not judged"
+    """Something about the system is not known, or what it does to it."""
+    READY = "ready"
+    """Nothing in the snapshot is in its way."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Prognosis).index(self)
+
+    @property
+    def exit_code(self) -> int:
+        """12 if something is harmed, 13 if it waits, 3 if it is not judged, 0 if nothing is in its way."""
+        return {Prognosis.READY: 0, Prognosis.UNKNOWN: 3, Prognosis.WAITS: 13}.get(self, 12)
+
+
 @frozen
+class Consequence:
+    """What a planned change would do, of one kind.
+
+    Attributes:
+        name: its name, in words joined by hyphens.
+        prognosis: how bad it is.
+        title: what happens, in a few words.
+        places: where, with what the snapshot shows there.
+        text: what happens, and what users notice of it.
+        way_out: what an operator does before the change.
+        commands: what the operator enters for it; a line that begins with # is a remark.
+        basis: how it is known: what was seen on real systems, or read.
+        log: the line that the system logs.
+    """
+
+    name: str
+    prognosis: Prognosis
+    title: str
+    places: tuple[str, ...]
+    text: str
+    way_out: str
+    commands: tuple[str, ...] = ()
+    basis: str = ""
+    log: str = ""
+
+
+@frozen
+class Prospect:
+    """What a planned change would do to the system of a snapshot.
+
+    Attributes:
+        name: its name, one word.
+        title: what is planned.
+        consequences: what it would do, the worst first.
+        ready: the sentence on a system in whose way nothing is.
+        notes: what the snapshot does not show, and what was assumed.
+        story: the page that explains it.
+    """
+
+    name: str
+    title: str
+    consequences: tuple[Consequence, ...]
+    ready: str
+    notes: tuple[str, ...] = ()
+    story: str = ""
+
+    @property
+    def prognosis(self) -> Prognosis:
+        """That of the worst consequence."""
+        return min((one.prognosis for one in self.consequences), key=lambda p: p.rank, default=Prognosis.READY)
+
+
+@frozen(slots=False)
 class Inspection:
     """What an inspection of one snapshot found, the worst first.
 
@@ -106,6 +186,7 @@ class Inspection:
         tables: what the snapshot shows of the damaged parts, such as who has which id.
         consistent: the sentence on a system in which nothing is wrong.
         properties: the properties that were evaluated, for who has states of the same class.
+        foresee: returns the prospects; called once, and only if somebody asks.
     """
 
     headline: str
@@ -115,6 +196,12 @@ class Inspection:
     tables: tuple[FactTable, ...] = ()
     consistent: str = "Nothing is wrong."
     properties: tuple[Property, ...] = field(default=(), repr=False, eq=False)
+    foresee: Callable[[], tuple[Prospect, ...]] = field(default=tuple, repr=False, eq=False)
+
+    @cached_property
+    def prospects(self) -> tuple[Prospect, ...]:
+        """What planned changes would do to the system."""
+        return self.foresee()
 
     @property
     def severity(self) -> Severity:

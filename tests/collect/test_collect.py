@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -12,7 +13,7 @@ from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, lo
 from kwalk.clusters.collect.znodes import LEFT_OUT
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, PartitionMetadata, TopicMetadata
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.model.kafka.snapshots.capture import BatchHeader, Directory, LogRoot, read_capture
+from kwalk.model.kafka.snapshots.capture import BatchHeader, Directory, LogRoot, MigrationState, read_capture
 from kwalk.model.language import UsageError
 from tests.collect.clusters import CLUSTER, SECRET, batch, log_folders, put_topic, zookeeper_of
 from tests.snapshots.captured import AGED, FILES, document
@@ -26,6 +27,15 @@ def places(folders):
 
 def collected(found):
     return read_capture(found.text.encode())
+
+
+METADATA_LOG = Path(__file__).parent / "metadata-logs" / "pending-deletion-3.9.0.log"
+MIGRATED = {
+    "kraft_metadata_offset": 120,
+    "kraft_metadata_epoch": 4,
+    "kraft_controller_id": 3000,
+    "kraft_controller_epoch": 4,
+}
 
 
 @pytest.fixture
@@ -56,7 +66,8 @@ def without_lineage(capture):
 
     def stripped(broker):
         directories = broker.directories.items()
-        return evolve(broker, roots=(), directories={n: Directory(d.topic_id, d.leader_epochs) for n, d in directories})
+        kept = {n: Directory(d.topic_id, d.leader_epochs) for n, d in directories}
+        return evolve(broker, roots=(), directories=kept, mode=None)
 
     return evolve(
         capture,
@@ -128,6 +139,7 @@ def test_only_the_znodes_that_are_needed_are_read_and_no_secret_is_in_the_snapsh
     zk = zookeeper_of(shown)
     found = collect(zk, evolve(NO_CACHES, logs=places(log_folders(shown, tmp_path))))
     allowed = ("/brokers/ids", "/brokers/topics", "/config/topics", "/admin/delete_topics", "/controller", "/cluster")
+    allowed += ("/migration",)
     assert [path for path in zk.asked if not path.startswith(allowed)] == []
     assert SECRET not in found.text
 
@@ -411,11 +423,48 @@ def test_without_log_directories_nothing_is_taken_for_broken(shown):
     assert note in found.notes
 
 
-def test_a_migrating_cluster_is_refused(shown):
+def test_a_migrating_cluster_has_its_image_and_its_modes(shown, tmp_path):
     zk = zookeeper_of(shown)
     zk.put("/controller", {"version": 2, "brokerid": 3000, "kraftControllerEpoch": 1})
-    with pytest.raises(UsageError, match="The controller of this cluster is a KRaft controller"):
-        collect(zk, NO_CACHES)
+    zk.put("/migration", {"version": 0, **MIGRATED})
+    folders = log_folders(shown, tmp_path)
+    log = folders[1] / "__cluster_metadata-0"
+    log.mkdir()
+    (log / "00000000000000000000.log").write_bytes(METADATA_LOG.read_bytes())
+    stray = folders[1] / f"t-0.{'0' * 32}-stray"
+    stray.mkdir()
+    (stray / "partition.metadata").write_text("version: 0\ntopic_id: hbcto079Q-K_O7AoNlw-Ig")
+    (folders[2] / "meta.properties").write_text("version=1\nnode.id=2\n")
+    found = collected(collect(zk, evolve(NO_CACHES, logs=places(folders))))
+    assert (found.is_kraft, found.migration) == (True, MigrationState(120, 4))
+    assert found.image.state == "MIGRATION" and sorted(found.image.topics) == ["healthy", "t0"]
+    assert [found.brokers[b].mode for b in (1, 2, 3)] == ["kraft", "kraft", "zookeeper"]
+    assert found.brokers[1].set_aside[stray.name].topic_id == "hbcto079Q-K_O7AoNlw-Ig"
+    assert "__cluster_metadata-0" not in found.brokers[1].directories
+
+
+def test_a_controllers_folder_is_read_for_its_metadata_log_only(shown, tmp_path):
+    zk = zookeeper_of(shown)
+    zk.put("/controller", {"version": 2, "brokerid": 3000, "kraftControllerEpoch": 1})
+    folder = tmp_path / "controller"
+    (folder / "__cluster_metadata-0").mkdir(parents=True)
+    (folder / "__cluster_metadata-0" / "00000000000000000000.log").write_bytes(METADATA_LOG.read_bytes())
+    for properties in (None, "version=1\nnode.id=3000\n"):
+        if properties:
+            (folder / "meta.properties").write_text(properties)
+        found = collect(zk, evolve(NO_CACHES, logs=(LogPlace(str(folder)),)))
+        assert found.document["image"]["end_offset"] == 146
+        assert found.document["brokers"]["3000"]["dirs"] is None
+    (folder / "__cluster_metadata-0" / "00000000000000000000.log").write_bytes(b"\0" * 100)
+    (problem,) = collect(zk, evolve(NO_CACHES, logs=(LogPlace(str(folder)),))).problems[:1]
+    assert problem.startswith(f"The metadata log in {folder} cannot be read: no batch of format 2 at byte 0.")
+
+
+def test_a_migrating_cluster_without_a_metadata_log_says_how_to_get_one(shown):
+    zk = zookeeper_of(shown)
+    zk.put("/migration", {"version": 0, **MIGRATED})
+    (problem,) = collect(zk, NO_CACHES).problems
+    assert problem.startswith("The cluster migrates to KRaft, and no metadata log was read: copy __cluster_metadata-0")
 
 
 # Where brokers and log directories are.

@@ -33,6 +33,13 @@ SEARCHES = (
     "controller-comes-back --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --bound brokers=1 --bound failovers=2 --bound restarts=0 --keep-going",
     "controlled-shutdown --variant 3.9.0 --keep-going",
+    # Migrations to KRaft.
+    "migration --variant 3.9.0 --keep-going",
+    "migration --variant 3.9.0 --bound expansions=0 --keep-going",
+    "migration --variant 3.9.0 --bound expansions=0 --bound quorum_failures=0 --keep-going",
+    "migration --variant 3.5.2 --keep-going",
+    "migration --variant 3.4.1 --keep-going",
+    "migration-after-a-rollback --variant 3.9.0 --keep-going",
     # Deletion.
     "topic-deletion --variant 2.8.2 --keep-going",
     "topic-deletion --variant 3.9.0 --keep-going",

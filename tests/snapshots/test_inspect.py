@@ -568,7 +568,9 @@ def test_prometheus_gauges_are_in_place_though_the_exit_code_is_that_of_damage(t
     assert f"Prometheus: {gauges}" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ['a"b.json', "kwalk.prom"]
     lines = gauges.read_text().splitlines()
-    assert lines[-1].startswith("kwalk_inspect_condition{snapshot=") and lines[-1].endswith("} 2")
+    (condition,) = (line for line in lines if line.startswith("kwalk_inspect_condition{snapshot="))
+    assert condition.endswith("} 2")
+    assert lines[-1].startswith("kwalk_inspect_prospect{snapshot=") and lines[-1].endswith("} 4")
     assert r"a\"b.json" in lines[-1]
     assert 'kind="leader-refuses-mixed-topic-ids",severity="broken"} 2' in lines[2]
 

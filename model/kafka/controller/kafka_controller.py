@@ -89,10 +89,12 @@ def reelect(cluster: Cluster, broker: Broker) -> None:
 def elect(cluster: Cluster, broker: int) -> None:
     """Create /controller and raise the controller epoch, unless there is a controller (Kafka: KafkaController.elect).
 
-    A broker that finds itself in /controller considers itself active, and does not fail over (KAFKA-13461).
+    A broker that finds itself in /controller considers itself active, and does not fail over (KAFKA-13461). The
+    /controller of a KRaft controller is nobody's session: it stays.
     """
     controller, zookeeper = cluster.controller_of(broker), cluster.zookeeper
-    if zookeeper.controller is None and cluster.brokers[broker].session is SessionState.LIVE:
+    is_free = zookeeper.controller is None and not zookeeper.is_led_by_kraft
+    if is_free and cluster.brokers[broker].session is SessionState.LIVE:
         zookeeper.controller = broker
         zookeeper.controller_epoch += 1
         controller.epoch = zookeeper.controller_epoch

@@ -98,6 +98,12 @@ FORMAT = 3
 """The newest format of captures; docs/reference/snapshots.md has the history."""
 
 
+METADATA_LOG = "__cluster_metadata-0"
+"""The directory of KRaft's metadata log: no partition of a topic."""
+MODES = ("zookeeper", "migrating", "kraft")
+"""The modes of brokers; one that migrates is in ZooKeeper mode, and registered with KRaft's controllers."""
+
+
 _THREE_DIGITS = re.compile(r"[0-9]{3}")
 
 
@@ -246,7 +252,9 @@ class Broker:
     """A broker: whether it runs, its directories by name such as "t-0", and its metadata cache if it answered.
 
     If its directories were not `seen`, they are taken to be those that ZooKeeper assigns to it. `is_described` is False
-    if the capture has nothing of it: assignments or states name it.
+    if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
+    mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
+    were renamed, to -stray, or to -delete before they are removed.
     """
 
     id: int
@@ -256,6 +264,51 @@ class Broker:
     seen: bool = True
     roots: tuple[LogRoot, ...] = ()
     is_described: bool = True
+    mode: str | None = None
+    set_aside: Mapping[str, Directory] = field(factory=dict)
+
+
+@frozen
+class MigrationState:
+    """The content of /migration: up to which record of KRaft's log ZooKeeper has everything; -1 before the copy."""
+
+    offset: int
+    controller_epoch: int
+
+
+@frozen
+class CapturedImagePartition:
+    """A partition in KRaft's image; `leader` is None for -1."""
+
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int | None
+    leader_epoch: int
+    moving: bool
+
+
+@frozen
+class CapturedImageTopic:
+    """A topic in KRaft's image."""
+
+    topic_id: str
+    partitions: Mapping[int, CapturedImagePartition]
+
+
+@frozen
+class CapturedImage:
+    """KRaft's image: topics by name, and the brokers that are registered, with whether each migrates and is fenced.
+
+    `state` is that of the migration: NONE, PRE_MIGRATION, MIGRATION or POST_MIGRATION; None if no record says it.
+    """
+
+    end_offset: int
+    state: str | None
+    topics: Mapping[str, CapturedImageTopic]
+    migrating: tuple[int, ...]
+    fenced: tuple[int, ...]
+    registered: tuple[int, ...]
+    open_transaction: bool = False
 
 
 @frozen
@@ -267,6 +320,7 @@ class Capture:
     `problems` says what could not be read, or contradicts itself, and `unsettled` are the topics that changed while
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
+    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read.
     """
 
     version: str
@@ -282,6 +336,8 @@ class Capture:
     is_kraft: bool | None = None
     cluster_id: str | None = None
     version_note: str = ""
+    migration: MigrationState | None = None
+    image: CapturedImage | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what running brokers answer clients about a partition; None if none of them knows it."""
@@ -343,6 +399,52 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         is_kraft=_is_kraft(document),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
+        migration=_migration(document.maybe("migration")),
+        image=_image(document.maybe("image")),
+    )
+
+
+def _migration(node: JsonNode) -> MigrationState | None:
+    if node.missing:
+        return None
+    offset, epoch = node.field("kraft_metadata_offset"), node.field("kraft_controller_epoch")
+    return MigrationState(offset.number(-1), epoch.number(-1, INT32))
+
+
+def _image(node: JsonNode) -> CapturedImage | None:
+    if node.missing:
+        return None
+    state, brokers = node.maybe("state"), _table(node.field("brokers"), "broker id", _image_broker)
+    return CapturedImage(
+        end_offset=node.field("end_offset").number(),
+        state=None if state.missing else state.text(),
+        topics={name: _image_topic(child) for name, child in node.field("topics").fields()},
+        migrating=tuple(number for number, (migrating, _) in brokers.items() if migrating),
+        fenced=tuple(number for number, (_, fenced) in brokers.items() if fenced),
+        registered=tuple(brokers),
+        open_transaction=node.field("open_transaction").flag(),
+    )
+
+
+def _image_broker(node: JsonNode, _: int) -> tuple[bool, bool]:
+    return node.field("migrating").flag(), node.field("fenced").flag()
+
+
+def _image_topic(node: JsonNode) -> CapturedImageTopic:
+    identity = topic_id(node.field("topic_id"))
+    if identity is None:
+        raise node.field("topic_id").wrong("is the zero id", "the id of a topic")
+    return CapturedImageTopic(identity, _table(node.field("partitions"), "partition", _image_partition))
+
+
+def _image_partition(node: JsonNode, _: int) -> CapturedImagePartition:
+    adding, removing = (node.field(name).list_of_numbers(0, INT32) for name in ("adding_replicas", "removing_replicas"))
+    return CapturedImagePartition(
+        replicas=node.field("replicas").list_of_numbers(0, INT32),
+        isr=node.field("isr").list_of_numbers(0, INT32),
+        leader=_leader(node.field("leader")),
+        leader_epoch=node.field("leader_epoch").number(-1, INT32),
+        moving=bool(adding or removing),
     )
 
 
@@ -514,7 +616,9 @@ class _Caches:
 
     def broker(self, node: JsonNode, number: int) -> Broker:
         directories, cache = node.field("dirs"), _answered(node.maybe("metadata_cache"))
-        seen = {} if directories.missing else {name: _directory(child) for name, child in directories.fields()}
+        aside = node.maybe("set_aside")
+        found = () if directories.missing else directories.fields()
+        seen = {name: _directory(child) for name, child in found if name != METADATA_LOG}
         return Broker(
             id=number,
             alive=node.field("alive").flag(),
@@ -522,6 +626,8 @@ class _Caches:
             cache=None if cache is None else self._cache(cache, number),
             seen=not directories.missing,
             roots=tuple(_root(child) for child in _items(node.maybe("log_dirs"))),
+            mode=_mode(node.maybe("mode")),
+            set_aside={} if aside.missing else {name: _directory(child) for name, child in aside.fields()},
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:
@@ -539,6 +645,14 @@ class _Caches:
         if cache is None or not cache.maybe("like").missing:
             raise like.wrong("names no broker whose metadata_cache is whole", "a broker with one that has no like")
         return self._cache(cache, number)
+
+
+def _mode(node: JsonNode) -> str | None:
+    if node.missing:
+        return None
+    if node.text() not in MODES:
+        raise node.wrong("is no mode of a broker", ", ".join(MODES))
+    return node.text()
 
 
 def _answered(cache: JsonNode) -> JsonNode | None:

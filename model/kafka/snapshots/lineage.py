@@ -233,7 +233,7 @@ def lineages_of(
     assumed = {b: Directory(topic.topic_id if b in isr or b in failed else None) for b in (*unseen, *failed)}
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
-    if any(_is_outdated(topic, partition, logs.get(b, lacking)) for b in isr - assumed.keys()):
+    if any(is_outdated(topic, partition, logs.get(b, lacking)) for b in isr - assumed.keys()):
         isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
@@ -273,7 +273,7 @@ def _is_taken_for_related(
     return logs[a].topic_id is None and logs[b].topic_id is None and (a in isr) == (b in isr)
 
 
-def _is_outdated(topic: Topic, partition: int, log: Directory | None) -> bool:
+def is_outdated(topic: Topic, partition: int, log: Directory | None) -> bool:
     """Whether a log cannot be that of the only ISR member: it lacks the leader epoch under which that one led last.
 
     A broker that begins a leader epoch writes it to its checkpoint; the controller that found it gone has raised it.
@@ -392,7 +392,7 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
             led_last = state is not None and state.leader is None and state.isr == (old,)
             is_shown = led_last and log is not None and bool(log.leader_epochs)
             is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
-            is_stray = is_stray and not _is_outdated(topic, partition, log)
+            is_stray = is_stray and not is_outdated(topic, partition, log)
             if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
                 found[broker.id] = old
     return found

@@ -94,6 +94,9 @@ RUNBOOK = grain_flag(
 PATIENT_OPERATOR = grain_flag(
     "patient_operator", "the operator begins a task of a runbook only while the cluster has nothing to do"
 )
+MIGRATION = grain_flag(
+    "migration", "the cluster migrates to KRaft: there are KRaft controllers, with their image and migration driver"
+)
 LOST_REQUESTS = grain_flag(
     "lost_requests",
     "the request that is in flight to a broker when its controller resigns, or its process ends, may be lost; else it "

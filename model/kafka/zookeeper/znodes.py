@@ -18,7 +18,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
+from kwalk.model.kafka.versions.grain import DELETION, MIGRATION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.language import Array, array, flag, number, optional, state, subset, value
 
 
@@ -123,7 +123,8 @@ class ZooKeeper:
     `controller` (Kafka: /controller), `controller_epoch` (Kafka: /controller_epoch), `broker_ids` (Kafka:
     /brokers/ids), `topics` (Kafka: /brokers/topics), `delete_topics` (Kafka: /admin/delete_topics). Brokers are
     registered while their session lives. The controller epoch is written by elections only, so that it stands for the
-    znode version that fences writes.
+    znode version that fences writes. During a migration, `is_led_by_kraft` says that /controller is that of a KRaft
+    controller, and `migration_is_recorded` that /migration (Kafka: MigrationZNode) has the offset of a copy.
     """
 
     controller: int | None = optional(BROKERS)
@@ -131,6 +132,8 @@ class ZooKeeper:
     broker_ids: frozenset[int] = subset(BROKERS, full=True)
     topics: Array[TopicZnode] = array(TOPICS, TopicZnode)
     delete_topics: frozenset[int] = subset(TOPICS, when=DELETION)
+    is_led_by_kraft: bool = flag(when=MIGRATION)
+    migration_is_recorded: bool = flag(when=MIGRATION)
     watches: Array[Watches] = array(BROKERS, Watches)
 
     def state_of(self, topic: int, partition: int) -> PartitionStateZnode:

@@ -1,0 +1,129 @@
+"""Properties of a migration to KRaft: it gets on, the cluster keeps a controller, and topics keep what they have."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.domains import TOPICS, Topic
+from kwalk.model.kafka.migration.kraft_migration_driver import differs
+from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
+
+
+@when_quiescent(
+    symptom="topics are not created, and no leader is elected when a broker stops",
+    log="controller.log of KRaft: KRaft controller indicates an active migration, but the ZK state does not.",
+)
+def migrating_cluster_has_a_controller(cluster: Cluster) -> bool:
+    """ZooKeeper's controller has not been put away for one of KRaft that does not work."""
+    premise(cluster.zookeeper.is_led_by_kraft)
+    return cluster.migration.driver is DriverState.DUAL_WRITE
+
+
+@when_quiescent(
+    symptom="the migration waits for good, and says so at INFO only",
+    log="controller.log of KRaft: Still waiting for ZK brokers … found in metadata to register with KRaft.",
+)
+def migration_progresses(cluster: Cluster) -> bool:
+    """The migration reaches dual write; ZooKeeper mode may go on meanwhile."""
+    return cluster.migration.driver is DriverState.DUAL_WRITE
+
+
+@when_quiescent(
+    symptom="a rollback loses what was done since: partitions that clients were promised",
+    log="none: get /brokers/topics/T in ZooKeeper has other partitions than kafka-topics.sh --describe",
+)
+def zookeeper_catches_up(cluster: Cluster, topic: Topic) -> bool:
+    """In dual write the topics in ZooKeeper are those of KRaft's image."""
+    premise(cluster.migration.driver is DriverState.DUAL_WRITE)
+    return not differs(cluster, topic)
+
+
+@when_quiescent(
+    symptom="a partition that a client was promised never gets a leader: producers that choose it time out",
+    log="none: kafka-topics.sh --describe lacks it, and get /brokers/topics/T in ZooKeeper has it",
+)
+def promised_partitions_are_in_the_image(cluster: Cluster, topic: Topic) -> bool:
+    """In dual write KRaft has the partitions that clients were promised."""
+    promised = cluster.zookeeper.topics[topic].accepted_partitions
+    premise(cluster.migration.driver is DriverState.DUAL_WRITE and promised > 0)
+    return cluster.migration.images[topic].partition_count == promised
+
+
+@always(
+    symptom="KRaft serves a part of the topics",
+    log="none: kafka-dump-log.sh --cluster-metadata-decoder lacks records of a topic",
+)
+def ended_copy_is_whole(cluster: Cluster, topic: Topic) -> bool:
+    """When the copy ends, it has all topics of ZooKeeper."""
+    premise(cluster.migration.driver is DriverState.RECORDING and cluster.zookeeper.topics[topic].exists)
+    return cluster.migration.images[topic].exists
+
+
+@step(
+    symptom="brokers obey the deposed controller and that of KRaft",
+    log="none: brokers refuse only controllers of older epochs",
+)
+def kraft_claims_a_new_epoch(before: Cluster, after: Cluster) -> bool:
+    """KRaft's controller claims /controller under an epoch of its own."""
+    premise(after.migration.driver is not before.migration.driver)
+    premise(before.migration.driver is DriverState.BECOME_CONTROLLER)
+    is_failed = after.migration.driver is DriverState.INACTIVE
+    return is_failed or after.zookeeper.controller_epoch == before.zookeeper.controller_epoch + 1
+
+
+@when_quiescent(
+    symptom="every restart of KRaft's controller reads and copies everything again",
+    log="controller.log of KRaft: Starting ZK migration",
+)
+def dual_write_is_recorded(cluster: Cluster) -> bool:
+    """In dual write /migration says that there is a copy, and the log that the migration has begun."""
+    premise(cluster.migration.driver is DriverState.DUAL_WRITE)
+    return cluster.zookeeper.migration_is_recorded and cluster.migration.has_begun
+
+
+@always(
+    symptom="topics are gone: brokers that start in KRaft mode remove their logs",
+    log="controller.log of KRaft: Made the following ZK writes when reconciling with KRaft state: …",
+)
+def topics_stay(cluster: Cluster, topic: Topic) -> bool:
+    """A topic that was created is in ZooKeeper; none is deleted here."""
+    premise(cluster.zookeeper.topics[topic].accepted_partitions > 0)
+    return cluster.zookeeper.topics[topic].exists
+
+
+@always(
+    symptom="brokers take the logs of the topic for those of a deleted one: it is served, and empty",
+    log="server.log: Log for partition … is marked as stray and renamed to …",
+)
+def image_has_the_topics_first_id(cluster: Cluster, topic: Topic) -> bool:
+    """KRaft has the id that the topic got first, which is that of its logs."""
+    image, first = cluster.migration.images[topic], cluster.zookeeper.topics[topic].first_topic_id
+    premise(image.exists and first is not None)
+    return image.topic_id == first
+
+
+@always(
+    symptom="topics that do not exist any more come back in KRaft",
+    log="none: kafka-dump-log.sh --cluster-metadata-decoder shows the records before the end of the copy",
+)
+def copy_is_complete_or_absent(cluster: Cluster) -> bool:
+    """Unless a copy is under way, the image is empty until a copy has ended."""
+    migration = cluster.migration
+    premise(not migration.has_begun and migration.driver is DriverState.WAIT_FOR_BROKERS)
+    return not any(migration.images[topic].exists for topic in TOPICS)
+
+
+@always(
+    symptom="two controllers change partitions at the same time",
+    log="server.log: Ignoring LeaderAndIsr request from controller … since its controller epoch … is old",
+)
+def kraft_has_no_rival(cluster: Cluster) -> bool:
+    """While /controller is KRaft's, it names no broker."""
+    return not (cluster.zookeeper.is_led_by_kraft and cluster.zookeeper.controller is not None)
+
+
+@reachable()
+def partition_is_added_in_dual_write(cluster: Cluster) -> bool:
+    """A client adds a partition in dual write, and ZooKeeper gets it."""
+    is_written = not cluster.migration.unwritten
+    return cluster.new_expansions > 0 and is_written and cluster.migration.driver is DriverState.DUAL_WRITE

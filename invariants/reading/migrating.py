@@ -1,0 +1,361 @@
+"""Where a captured cluster is in its migration to KRaft, what would go wrong next, and what a rollback would lose.
+
+What counts is KRaft's image: ZooKeeper has a copy of it, which KRaft's controller writes after each change. Without the
+image only ZooKeeper and the disks are compared.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from enum import Enum
+
+from kwalk.model.kafka.migration.log_manager import Fate
+from kwalk.model.kafka.migration.zk_topic_migration_client import PartitionRegistration
+from kwalk.model.kafka.snapshots.capture import (
+    Capture,
+    CapturedImage,
+    CapturedImageTopic,
+    Directory,
+    Topic,
+    topic_label,
+)
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.migration import DocumentedMigration
+from kwalk.model.kafka.snapshots.procedures import START, STOP
+from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
+
+LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
+PAGE = "docs/how-to/migrate-to-kraft.md"
+SOURCE = "Read in Kafka's source; not tried on brokers."
+
+
+class MigrationPhase(Enum):
+    """How far a migration is, by what a snapshot shows."""
+
+    NOT_BEGUN = "has not begun"
+    WAITING = "waits for brokers"
+    LEFT = "was begun and left: ZooKeeper has a controller again, or may have one"
+    COPYING = "copies: KRaft has claimed /controller, and the copy has not ended"
+    DUAL_WRITE = "is in dual write"
+    FINALIZED = "has ended"
+
+
+def phase_of(capture: Capture) -> MigrationPhase:
+    """Return how far the migration of a captured cluster is."""
+    offset = None if capture.migration is None else capture.migration.offset
+    if capture.image is not None and capture.image.state == "POST_MIGRATION":
+        return MigrationPhase.FINALIZED
+    if capture.is_kraft:
+        copied = offset if offset is not None else -1
+        return MigrationPhase.COPYING if copied < 0 and capture.migration is not None else MigrationPhase.DUAL_WRITE
+    if offset is None:
+        return MigrationPhase.NOT_BEGUN
+    return MigrationPhase.WAITING if offset < 0 else MigrationPhase.LEFT
+
+
+def is_led_by_kraft(capture: Capture) -> bool:
+    """Whether ZooKeeper's controller is gone for KRaft's, so that what is said of it does not hold."""
+    return phase_of(capture) in (MigrationPhase.COPYING, MigrationPhase.DUAL_WRITE, MigrationPhase.FINALIZED)
+
+
+def migrating_prospect(capture: Capture) -> Prospect:
+    """Return what awaits a cluster that migrates."""
+    phase = phase_of(capture)
+    found = _Migrating(capture, phase)
+    return Prospect(
+        "migration",
+        f"The migration to KRaft {phase.value}",
+        tuple(sorted(found.consequences(), key=lambda one: one.prognosis.rank)),
+        ready="Topics have the same ids in KRaft, in ZooKeeper and on disk, and no log was set aside.",
+        notes=tuple(found.notes()),
+        story=PAGE,
+    )
+
+
+class _Migrating:
+    """Judges a capture of a cluster that migrates."""
+
+    def __init__(self, capture: Capture, phase: MigrationPhase) -> None:
+        self.capture, self.phase, self.image = capture, phase, capture.image
+
+    def consequences(self) -> Iterator[Consequence]:
+        yield from self._without_ids()
+        if self.image is not None:
+            yield from self._rollback(self.image)
+            yield from self._epochs()
+            yield from self._strays(self.image)
+            yield from self._modes(self.image)
+        elif self.phase is not MigrationPhase.COPYING:
+            yield self._not_judged("the snapshot has no image of KRaft: what it has is not compared with the logs")
+        yield from self._set_aside()
+        unseen = [b.id for b in self.capture.brokers.values() if not b.seen and b.id != self.capture.controller]
+        if unseen:
+            yield self._not_judged(f"the snapshot has no log directories of {brokers(unseen)}")
+
+    def notes(self) -> Iterator[str]:
+        image, migration = self.image, self.capture.migration
+        if migration is not None:
+            yield f"/migration: ZooKeeper has what KRaft's log has up to offset {migration.offset}."
+        if image is not None:
+            state = "not said" if image.state is None else image.state
+            yield f"KRaft's log ends at offset {image.end_offset}; its state of the migration: {state}."
+
+    # ZooKeeper.
+
+    def _without_ids(self) -> Iterator[Consequence]:
+        """Topics whose znode has no id: KRaft's controller reads all of them at its next start, and fails."""
+        names = [topic for topic in self.capture.topics.values() if topic.topic_id is None and topic.partitions]
+        if not names or self.phase is MigrationPhase.FINALIZED:
+            return
+        copying = self.phase is MigrationPhase.COPYING
+        what = (
+            "The copy fails on it, KRaft's controller ends, and after a restart it waits for brokers for good: the "
+            "cluster has no controller."
+            if copying
+            else "Nothing is noticed until KRaft's controller starts again or fails over: it then fails to compare "
+            "ZooKeeper with its image, again and again, and no broker in ZooKeeper mode gets any request any more: a "
+            "dead leader stays leader."
+        )
+        yield Consequence(
+            "topic-without-id-stops-kraft",
+            STUCK,
+            "a topic has no id in ZooKeeper, which stops KRaft's controller",
+            tuple(f"{topic_label(topic.name)}: {self._held(topic)}" for topic in names),
+            f"A client older than 2.8 has written the topic's znode. {what}",
+            "write the topic's content back, as KRaft has it; the controller goes on by itself at its next attempt",
+            tuple(line for topic in names for line in self._content(topic)),
+            "Seen on brokers of 3.9.0, with the way out.",
+            "controller.log of the KRaft controller, ERROR: Encountered zk migration fault: … "
+            "(java.util.NoSuchElementException: None.get)",
+        )
+
+    def _held(self, topic: Topic) -> str:
+        known = self._in_image(topic.name)
+        if known is None:
+            return "KRaft does not have it"
+        beyond = sorted(topic.partitions.keys() - known.partitions.keys())
+        more = f"; partitions {listed([str(n) for n in beyond])} are in ZooKeeper only, and never exist" * bool(beyond)
+        return f"KRaft has the id {known.topic_id}{more}"
+
+    def _content(self, topic: Topic) -> Iterator[str]:
+        """Yield the commands that write a topic's znode as the image has it, or with the id of its logs."""
+        known, path = self._in_image(topic.name), shlex.quote(f"/brokers/topics/{topic_label(topic.name)}")
+        ids = {d.topic_id for d in self._logs(topic.name).values() if d.topic_id is not None}
+        identity = known.topic_id if known is not None else next(iter(ids)) if len(ids) == 1 else None
+        if identity is None:
+            yield "# which id the topic had is not shown"
+            return
+        partitions = {n: p.replicas for n, p in known.partitions.items()} if known is not None else topic.partitions
+        content = {
+            "version": 3,
+            "topic_id": identity,
+            "partitions": {str(number): list(replicas) for number, replicas in sorted(partitions.items())},
+            "adding_replicas": {},
+            "removing_replicas": {},
+        }
+        yield f"bin/zookeeper-shell.sh ZK set {path} {shlex.quote(json.dumps(content, separators=(',', ':')))}"
+
+    def _in_image(self, name: str) -> CapturedImageTopic | None:
+        return None if self.image is None else self.image.topics.get(name)
+
+    def _logs(self, name: str) -> Mapping[tuple[int, int], Directory]:
+        """Return the logs of a topic by broker and partition."""
+        return {
+            (broker.id, int(number)): directory
+            for broker in self.capture.brokers.values()
+            for directory_name, directory in broker.directories.items()
+            for topic, _, number in [directory_name.rpartition("-")]
+            if topic == name and number.isdecimal()
+        }
+
+    # A rollback.
+
+    def _rollback(self, image: CapturedImage) -> Iterator[Consequence]:
+        """What ZooKeeper does not have of the image: a rollback goes on with what ZooKeeper has."""
+        if self.phase is MigrationPhase.COPYING:
+            return
+        places = list(self._differences(image))
+        if places:
+            yield Consequence(
+                "rollback-loses",
+                LOSES,
+                "ZooKeeper does not have what KRaft has: a rollback would lose it",
+                tuple(places),
+                "After a rollback the cluster goes on with what ZooKeeper has. KRaft writes each change to ZooKeeper; "
+                "what is not there was changed since, or a write failed."
+                if self.phase is not MigrationPhase.FINALIZED
+                else "KRaft has ended the migration, and writes nothing to ZooKeeper any more: there is no rollback.",
+                "take another snapshot: if it is still so, restart the KRaft controller, which writes everything again"
+                if self.phase is not MigrationPhase.FINALIZED
+                else "do not roll back",
+                basis=SOURCE,
+            )
+
+    def _differences(self, image: CapturedImage) -> Iterator[str]:
+        """Yield in what ZooKeeper and the image differ, topic by topic."""
+        for name, known in image.topics.items():
+            label, topic = topic_label(name), self.capture.topics.get(name)
+            if topic is None:
+                yield f"{label}: is not in ZooKeeper"
+                continue
+            if topic.topic_id not in (None, known.topic_id):
+                yield f"{label}: has the id {known.topic_id} in KRaft, and {topic.topic_id} in ZooKeeper"
+            missing = sorted(known.partitions.keys() - topic.partitions.keys())
+            if missing:
+                yield f"{label}: ZooKeeper lacks the partitions {listed([str(number) for number in missing])}"
+            for number, partition in known.partitions.items():
+                state = topic.states.get(number)
+                if number in topic.partitions and topic.partitions[number] != partition.replicas:
+                    had = listed([str(b) for b in topic.partitions[number]])
+                    replicas = listed([str(b) for b in partition.replicas])
+                    yield f"{label}-{number}: has the replicas {replicas} in KRaft, and {had} in ZooKeeper"
+                if state is not None and state.leader_epoch < partition.leader_epoch:
+                    was = f"leader epoch {partition.leader_epoch} in KRaft, and {state.leader_epoch} in ZooKeeper"
+                    yield f"{label}-{number}: {was}"
+        for name in self.capture.topics.keys() - image.topics.keys():
+            yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+
+    def _epochs(self) -> Iterator[Consequence]:
+        """State znodes with a controller epoch above ZooKeeper's: its controllers write none of them."""
+        epoch = self.capture.controller_epoch
+        ahead = [
+            f"{topic_label(topic.name)}-{number}"
+            for topic in self.capture.topics.values()
+            for number, state in topic.states.items()
+            if state.controller_epoch > epoch
+        ]
+        if ahead and self.phase is not MigrationPhase.FINALIZED:
+            yield Consequence(
+                "rollback-stops-elections",
+                STUCK,
+                "after a rollback ZooKeeper's controller elects no leader of these partitions",
+                (f"/controller_epoch is {epoch}; state znodes have a higher one: {listed(ahead)}",),
+                "KRaft writes the epoch of its quorum into the state znodes. A controller of ZooKeeper mode with a "
+                "lower epoch takes itself for deposed, and aborts their elections (KAFKA-20488).",
+                "before a rollback, set /controller_epoch to at least the highest epoch of the state znodes",
+                basis="That elections are aborted was seen on brokers of 3.9.0; the way out was not tried.",
+            )
+
+    # Logs.
+
+    def _strays(self, image: CapturedImage) -> Iterator[Consequence]:
+        """Logs that have no place in the image: brokers that are not in KRaft mode yet remove them when they are."""
+        rules = DocumentedMigration(self.capture.version)
+        places = []
+        for broker in self.capture.brokers.values():
+            if broker.mode == "kraft" or not broker.seen:
+                continue
+            identified = all(d.topic_id is not None for d in broker.directories.values())
+            for name, directory in broker.directories.items():
+                topic, _, number = name.rpartition("-")
+                if not number.isdecimal() or directory.is_empty is True:
+                    continue
+                known = image.topics.get(topic)
+                partition = None if known is None else known.partitions.get(int(number))
+                registered = None
+                if known is not None and partition is not None:
+                    registered = PartitionRegistration(0, frozenset(partition.replicas), None, frozenset(), 0)
+                identity = (
+                    None if directory.topic_id is None else int(known is None or directory.topic_id != known.topic_id)
+                )
+                fate = rules.fate_at_start(identity, broker.id, registered, identified=identified)
+                if fate is not Fate.KEPT:
+                    has = f"the id {directory.topic_id}" if directory.topic_id else "no topic id"
+                    wants = f"KRaft has {known.topic_id}" if known is not None else "KRaft does not have the topic"
+                    places.append(
+                        f"{topic_label(topic)}-{number} on broker {broker.id}: has {has}; {wants}; it {fate.value}"
+                    )
+        if places:
+            yield Consequence(
+                "log-goes-at-kraft-start",
+                LOSES,
+                "a log has no place in KRaft's image: its broker removes it when it starts in KRaft mode",
+                tuple(places),
+                "If the other replicas have the same, the topic loses its records.",
+                "keep the directory: move it away while the broker is stopped, before it starts in KRaft mode. If the "
+                "topic's id was erased, write KRaft's id into partition.metadata there, on every replica",
+                (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+                "Seen on brokers of 3.9.0 (set aside) and 3.5.2 (deleted).",
+            )
+
+    def _set_aside(self) -> Iterator[Consequence]:
+        """Logs that brokers have set aside already: their records are on the disk, and are not served."""
+        places, commands = [], []
+        for broker in self.capture.brokers.values():
+            for name, directory in sorted(broker.set_aside.items()):
+                log, _, suffix = name.rpartition(".")
+                topic, _, number = log.rpartition("-")
+                if directory.is_empty is True:
+                    continue
+                known = self._in_image(topic)
+                goes = "; it is deleted within file.delete.delay.ms" * suffix.endswith("-delete")
+                has = f"has the id {directory.topic_id}" if directory.topic_id else "has no topic id"
+                wants = f", KRaft has {known.topic_id}" if known is not None else ""
+                places.append(f"{topic_label(topic)}-{number} on broker {broker.id}: {has}{wants}{goes}")
+                if known is not None and suffix.endswith("-stray"):
+                    renamed = shlex.quote(f"{topic}-{number}")
+                    commands += [
+                        f"mv {renamed} BACKUP; mv {shlex.quote(name)} {renamed}   # in LOG_DIR of broker {broker.id}",
+                        f"printf 'version: 0\\ntopic_id: {known.topic_id}' > {renamed}/partition.metadata",
+                    ]
+        if places:
+            yield Consequence(
+                "log-was-set-aside",
+                LOSES,
+                "a log was set aside: its records are on the disk, and are not served",
+                tuple(places),
+                "The broker took it for the log of another topic. Records that were written since are in the new log.",
+                "to bring the records back while the topic has no new ones: stop all its brokers, give the directories "
+                "their names, write KRaft's id into partition.metadata, and start them",
+                (*STOP, *commands, *START) if commands else (),
+                "Tried on brokers of 3.9.0.",
+            )
+
+    # Brokers.
+
+    def _modes(self, image: CapturedImage) -> Iterator[Consequence]:
+        left = [b for b in image.registered if b in image.migrating]
+        ready = [b for b in image.registered if b not in image.migrating]
+        if self.phase is MigrationPhase.FINALIZED and left:
+            yield Consequence(
+                "finalized-too-early",
+                STUCK,
+                "the migration was ended while brokers are in ZooKeeper mode",
+                (f"{brokers(left)} in ZooKeeper mode, {brokers(ready)} in KRaft mode",),
+                "KRaft's controller sends them no requests any more (KAFKA-20960).",
+                "restart them in KRaft mode",
+                basis=SOURCE,
+            )
+        needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
+        gone = sorted(b for b in needed if b not in image.registered or b in image.fenced)
+        if gone:
+            yield Consequence(
+                "broker-is-fenced",
+                WAITS,
+                "a broker with replicas is not there, or fenced",
+                (brokers(gone),),
+                "KRaft counts it as down.",
+                "start it before brokers restart in KRaft mode: each restart takes one replica more away",
+            )
+        if self.phase is MigrationPhase.DUAL_WRITE and left:
+            yield Consequence(
+                "brokers-in-zookeeper-mode",
+                READY,
+                "brokers are to restart in KRaft mode",
+                (f"{brokers(left)} in ZooKeeper mode" + (f", {brokers(ready)} in KRaft mode" if ready else ""),),
+                "The migration goes on when they do. It can be rolled back until the controllers run without the flag.",
+                "restart them one at a time, and wait until no partition is under-replicated before the next",
+            )
+
+    @staticmethod
+    def _not_judged(place: str) -> Consequence:
+        return Consequence(
+            "not-judged",
+            UNKNOWN,
+            "what the snapshot does not show, or the forecast does not cover",
+            (place,),
+            "A migration is only as safe as what is known of it.",
+            "copy __cluster_metadata-0 of a controller, and take a snapshot with the log directories of all brokers",
+        )

@@ -1,0 +1,482 @@
+"""What a migration to KRaft would do to a captured cluster: which topics it empties, what it waits for, what stops it.
+
+Each consequence follows from what the roll and the copy make of a partition (`kwalk.model.kafka.snapshots.migration`),
+or from who takes part. What an inspection finds wrong beside that is not judged: a migration begins with a cluster that
+is consistent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+
+from attrs import evolve, frozen
+
+from kwalk.invariants.reading.migrating import (
+    PAGE,
+    SOURCE,
+    MigrationPhase,
+    is_led_by_kraft,
+    migrating_prospect,
+    phase_of,
+)
+from kwalk.model.kafka.migration.log_manager import Fate
+from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.migration import DocumentedMigration, Migrated, can_migrate
+from kwalk.model.kafka.snapshots.procedures import START, STOP
+from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
+
+LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
+RECOVER = "kwalk recover SNAPSHOT"
+REPAIR = "repair the topic first; `kwalk recover` has the plan. Then take a new snapshot, and inspect it"
+START_THEM = "start the brokers, or move their replicas to others"
+FOLLOW = "follow `kwalk recover`: whether a broker may start depends on the logs that it has"
+MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
+STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
+
+
+@frozen
+class _Partition:
+    """A partition of a capture after the migration, in one of the states that it may be in."""
+
+    name: str
+    topic: Topic
+    partition: int
+    observed: Observed
+    migrated: Migrated
+    fates: Mapping[int, Fate]
+    """By number of the broker."""
+    certain: bool
+
+    def brokers(self, numbers: Iterable[int]) -> str:
+        return brokers([self.observed.brokers[number] for number in numbers])
+
+    def id_of(self, number: int | None) -> str:
+        """Return a topic id in words; the roll mints those that the capture lacks."""
+        if number is None:
+            return "no topic id"
+        known = self.observed.ids
+        return f"the id {known[number]}" if number < len(known) else "a new id"
+
+    @property
+    def gone(self) -> tuple[int, ...]:
+        """The brokers whose log is not kept."""
+        return tuple(number for number, fate in self.fates.items() if fate is not Fate.KEPT)
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether the leader's log, or every log of the ISR, is not kept: the others copy an empty log."""
+        registered, gone = self.migrated.registered, set(self.gone)
+        if registered is None:
+            return False
+        held = registered.isr & self.migrated.hosts
+        return registered.leader in gone or (bool(held) and held <= gone)
+
+    def logs(self, numbers: Iterable[int]) -> str:
+        """Return who has which log, and what becomes of it."""
+        known = sorted(numbers, key=lambda b: (self.fates[b].value, str(self.migrated.logs[b]), b))
+        parts = []
+        for (fate, identity), found in groupby(known, key=lambda b: (self.fates[b], self.migrated.logs[b])):
+            holders = list(found)
+            one = len(holders) == 1
+            what = (
+                fate.value if one else fate.value.replace("is ", "are ", 1).replace("the broker starts", "they start")
+            )
+            has = f"the log of {self.brokers(holders)} has" if one else f"the logs of {self.brokers(holders)} have"
+            parts.append(f"{has} {self.id_of(identity)}, and {what}")
+        return "; ".join(parts)
+
+
+def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospect, ...]:
+    """Return what a migration would do to the cluster of a capture, or what awaits one that migrates."""
+    if is_led_by_kraft(capture):
+        return (migrating_prospect(capture),)
+    return (_Forecast(capture, inspection).prospect(),)
+
+
+class _Forecast:
+    """Forecasts the migration of a capture."""
+
+    def __init__(self, capture: Capture, inspection: Inspection) -> None:
+        self.capture, self.inspection = capture, inspection
+        self.situations, self.migration = Situations(capture), DocumentedMigration(capture.version)
+        self.unjudged: list[str] = []
+        self.unidentified: dict[int, list[str]] = {}
+        migrated = list(self._migrated())  # before fates: whether all logs of a broker are identified decides them
+        self.partitions = [self._with_fates(one) for one in migrated]
+
+    def prospect(self) -> Prospect:
+        found = [
+            *self._release(),
+            *self._skipped(),
+            *self._emptied(),
+            *self._set_aside(),
+            *self._left_over(),
+            *self._deletions(),
+            *self._requests(),
+            *self._starts(),
+            *self._waits(),
+            *self._directories(),
+            *self._reassignments(),
+        ]
+        found += self._not_judged(found)
+        return Prospect(
+            "migration",
+            "Migration to KRaft",
+            tuple(sorted(found, key=lambda one: one.prognosis.rank)),
+            ready="Every topic has the id of its logs, every broker that is needed is up, and no log is left over.",
+            notes=tuple(self._notes()),
+            story=PAGE,
+        )
+
+    # What the roll and the copy make of each partition.
+
+    def _migrated(self) -> Iterator[_Partition]:
+        lost = self.situations.orphaned()
+        for name in [*self.capture.topics, *(name for name in lost if name not in self.capture.topics)]:
+            topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
+            for partition in sorted({*topic.partitions, *topic.states, *lost.get(name, {})}):
+                yield from self._partition(topic, partition)
+
+    def _partition(self, topic: Topic, partition: int) -> Iterator[_Partition]:
+        name = f"{topic_label(topic.name)}-{partition}"
+        observed = self.situations.of(topic, partition)
+        found = None if observed is None else self.migration.migrated(observed.situation)
+        if observed is None or found is None:
+            self.unjudged.append(name)
+            return
+        for one in found:
+            yield _Partition(name, topic, partition, observed, one, {}, certain=len(found) == 1)
+            for number in one.unidentified:
+                names = self.unidentified.setdefault(observed.brokers[number], [])
+                if name not in names:
+                    names.append(name)
+
+    def _with_fates(self, one: _Partition) -> _Partition:
+        identified = tuple(broker not in self.unidentified for broker in one.observed.brokers)
+        fates = self.migration.fates(one.migrated, identified)
+        has_records = {b: fate for b, fate in fates.items() if not self._is_empty(one, b)}
+        return evolve(one, fates=has_records)
+
+    def _is_empty(self, one: _Partition, number: int) -> bool:
+        directory = self.capture.directory(one.observed.brokers[number], one.topic.name, one.partition)
+        return directory is None or directory.is_empty is True
+
+    # Logs.
+
+    def _emptied(self) -> Iterator[Consequence]:
+        found = [one for one in self._worst() if one.is_emptied and not self._is_deleted(one)]
+        if not found:
+            return
+        minted = sorted({topic_label(one.topic.name) for one in found if one.migrated.is_minted})
+        names = sorted({topic_label(one.topic.name) for one in found})
+        mint = (
+            f" The znode of {listed(minted)} has no id: the roll restarts the controller's broker, and the next "
+            "controller mints one."
+        )
+        yield Consequence(
+            "topic-is-emptied",
+            LOSES,
+            f"a topic loses its records: {listed(names)}",
+            tuple(f"{one.name}: {self._copied(one)}; {one.logs(one.gone)}" for one in found),
+            f"KRaft takes over the id in ZooKeeper, and the logs have another one: {self._what_becomes()}. The leader "
+            "begins an empty log, its followers copy that, and the topic is served, empty; produce and consume work."
+            + mint
+            * bool(minted),
+            REPAIR,
+            (RECOVER,),
+            "Seen on brokers of 3.5.2 (deleted), 3.6.2 and 3.9.0 (set aside).",
+            STRAY_LINE,
+        )
+
+    def _copied(self, one: _Partition) -> str:
+        return f"KRaft copies {one.id_of(one.migrated.topic_id)}"
+
+    def _what_becomes(self) -> str:
+        """Return what becomes of logs with another id, in the release of the migration."""
+        fates = {fate for one in self.partitions for number, fate in one.fates.items() if number in one.gone}
+        texts = {
+            Fate.SET_ASIDE: "in dual write, brokers rename their directories to …-stray",
+            Fate.SET_ASIDE_AT_START: "brokers that start in KRaft mode rename their directories to …-stray",
+            Fate.DELETED_AT_START: "brokers that start in KRaft mode delete them after file.delete.delay.ms, a minute",
+        }
+        return "; ".join(text for fate, text in texts.items() if fate in fates)
+
+    def _set_aside(self) -> Iterator[Consequence]:
+        """Logs of replicas of partitions whose leader keeps its log."""
+        found = [one for one in self._worst() if one.migrated.registered is not None and not one.is_emptied]
+        replicas = [(one, self._replicas(one)) for one in found if self._replicas(one) and not self._is_deleted(one)]
+        if replicas:
+            yield Consequence(
+                "replica-starts-empty",
+                LOSES,
+                "a replica loses its log, and copies the leader's",
+                tuple(f"{one.name}: {self._copied(one)}; {one.logs(numbers)}" for one, numbers in replicas),
+                f"The log has another topic id than KRaft: {self._what_becomes()}. The records of the partition are on "
+                "the other replicas; an ISR member that begins empty loses them if it is elected before it has copied "
+                "them.",
+                REPAIR,
+                (RECOVER,),
+                SOURCE,
+                STRAY_LINE,
+            )
+
+    @staticmethod
+    def _replicas(one: _Partition) -> tuple[int, ...]:
+        registered = one.migrated.registered
+        return tuple(b for b in one.gone if registered is not None and b in registered.replicas)
+
+    def _left_over(self) -> Iterator[Consequence]:
+        """Logs of partitions that are not in the image, and logs on brokers that are no replicas."""
+        found = []
+        for one in self._worst():
+            registered = one.migrated.registered
+            strays = tuple(b for b in one.gone if registered is None or b not in registered.replicas)
+            if strays and not self._is_deleted(one):
+                why = "is no replica" if registered is not None else "no topic in ZooKeeper has the partition"
+                found.append(f"{one.name}: {why}; {one.logs(strays)}")
+        if found:
+            yield Consequence(
+                "left-over-log-goes",
+                LOSES,
+                "a log is removed that no partition has",
+                tuple(found),
+                f"It may be the only copy of its records: {self._what_becomes()}.",
+                "look whether anybody needs the records; `kwalk recover` says how the log is taken into use, or moved "
+                "away while the broker is stopped",
+                (RECOVER,),
+                SOURCE,
+                STRAY_LINE,
+            )
+
+    def _worst(self) -> list[_Partition]:
+        """Return each partition once, in the worst of the states that it may be in."""
+        ordered: dict[str, _Partition] = {}
+        for one in self.partitions:
+            before = ordered.get(one.name)
+            if before is None or (one.is_emptied, len(one.gone)) > (before.is_emptied, len(before.gone)):
+                ordered[one.name] = one
+        return list(ordered.values())
+
+    def _is_deleted(self, one: _Partition) -> bool:
+        return one.topic.name in self.capture.deleting
+
+    # Deletions and reassignments.
+
+    def _deletions(self) -> Iterator[Consequence]:
+        left: dict[str, _Partition] = {}
+        for one in self.partitions:
+            if self._is_deleted(one) and (one.migrated.hosts or one.migrated.registered is not None):
+                left.setdefault(topic_label(one.topic.name), one)
+        forgotten = [name for name, one in left.items() if one.migrated.registered is not None]
+        if forgotten:
+            yield Consequence(
+                "deletion-is-forgotten",
+                LOSES,
+                "a topic that is to be deleted comes back",
+                tuple(forgotten),
+                "Up to 3.6.0 KRaft copies a topic that is in /admin/delete_topics like any other, and does not know "
+                "that it is to be deleted: it is served again with what is left of its logs (KAFKA-15605).",
+                "let the deletion end: start the brokers that it waits for, or follow `kwalk recover`",
+                (RECOVER,),
+                SOURCE,
+            )
+        unfinished = [name for name, one in left.items() if one.migrated.registered is None]
+        if unfinished:
+            yield Consequence(
+                "deletion-is-left",
+                LOSES,
+                "a deletion is not finished: its logs become strays",
+                tuple(unfinished),
+                "KRaft does not copy a topic that is in /admin/delete_topics, and removes its znodes. Its logs are set "
+                "aside or deleted as strays; the broker that restarted last may keep its log, and then refuses a topic "
+                "that is created under the name, until it starts in KRaft mode.",
+                "let the deletion end: start the brokers that it waits for, or follow `kwalk recover`",
+                (RECOVER,),
+                "Seen on brokers of 3.9.0.",
+                "controller.log, WARN: Found … pending topic deletions. These will be not migrated to KRaft.",
+            )
+
+    def _reassignments(self) -> Iterator[Consequence]:
+        moving = [f"{topic_label(t.name)}-{n}" for t in self.capture.topics.values() for n in t.moving]
+        if not moving:
+            return
+        ends = bool(self._setting("reassignments_end"))
+        yield Consequence(
+            "reassignment-is-copied",
+            READY if ends else STUCK,
+            "a reassignment is under way",
+            tuple(moving),
+            "It is copied, and goes on under KRaft."
+            if ends
+            else "It is copied; up to 3.6.1 brokers in ZooKeeper mode neither take up the new replicas without a new "
+            "leader epoch, nor delete the ones that are removed (KAFKA-16120, KAFKA-16121).",
+            "wait until it has ended, or cancel it",
+            ("bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --list",),
+            SOURCE,
+        )
+
+    # Brokers.
+
+    def _requests(self) -> Iterator[Consequence]:
+        found = self._unidentified_logs() if self.migration.full_request_fails(identified=False) else ()
+        if found:
+            yield Consequence(
+                "full-request-fails",
+                STUCK,
+                "a broker refuses all requests of KRaft's controller in dual write",
+                tuple(found),
+                "The broker has a log without topic id that is no replica's, so that no request gives it one. It "
+                "answers the full LeaderAndIsr with UNKNOWN_SERVER_ERROR, and applies nothing of it (KAFKA-21022): "
+                "what changed while the controller was down does not reach it.",
+                "look whether anybody needs the records; move the directories away while the broker is stopped",
+                (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+                "Seen on brokers of 3.9.0.",
+                "server.log, ERROR: The log dir … does not have a topic ID, which is not allowed when running in KRaft "
+                "mode.",
+            )
+
+    def _starts(self) -> Iterator[Consequence]:
+        found = self._unidentified_logs() if self.migration.kraft_start_fails(identified=False) else ()
+        if found:
+            yield Consequence(
+                "kraft-start-fails",
+                STUCK,
+                "a broker does not start in KRaft mode",
+                tuple(found),
+                "In 3.7.0 a broker in KRaft mode ends if a log has no topic id (KAFKA-16814).",
+                "look whether anybody needs the records; move the directories away while the broker is stopped; or "
+                "migrate with 3.7.1 or later",
+                (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+                SOURCE,
+            )
+
+    def _unidentified_logs(self) -> list[str]:
+        known = sorted(self.unidentified.items())
+        return [f"broker {broker}: {listed(names)} without topic id" for broker, names in known]
+
+    def _waits(self) -> Iterator[Consequence]:
+        """Every broker in an assignment has to register (KRaftMigrationDriver.areZkBrokersReadyForMigration)."""
+        capture, needed = self.capture, dict[int, list[str]]()
+        for topic in capture.topics.values():
+            if topic.name in capture.deleting and self._setting("leaves_deletions_out"):
+                continue
+            for number, replicas in topic.partitions.items():
+                for broker in replicas:
+                    needed.setdefault(broker, []).append(f"{topic_label(topic.name)}-{number}")
+        up = set(capture.live) & set(capture.registered)
+        waiting = {broker: names for broker, names in sorted(needed.items()) if broker not in up}
+        if waiting:
+            yield Consequence(
+                "broker-is-waited-for",
+                WAITS,
+                f"KRaft's controller waits for {brokers(waiting)}",
+                tuple(
+                    f"broker {broker} is down and has replicas: {listed(names)}" for broker, names in waiting.items()
+                ),
+                "The migration begins when every broker that an assignment names has registered with KRaft's "
+                "controllers; until then ZooKeeper mode goes on, and the log has a line at INFO only.",
+                START_THEM if self.inspection.severity is Severity.NOTE else FOLLOW,
+                (MOVE,) if self.inspection.severity is Severity.NOTE else (RECOVER,),
+                SOURCE,
+                "controller.log of the KRaft controller, INFO: Still waiting for ZK brokers … found in metadata to "
+                "register with KRaft.",
+            )
+
+    def _directories(self) -> Iterator[Consequence]:
+        several = [broker.id for broker in self.capture.brokers.values() if len(broker.roots) > 1]
+        setting = self._setting("log_directories")
+        if not several:
+            return
+        texts = {
+            "not checked": (UNKNOWN, "Up to 3.5.1 nothing checks it, and KRaft does not support it."),
+            "refused": (WAITS, "A broker with several log directories does not start with the migration enabled."),
+            "with 3.7": (
+                READY,
+                "A broker with several of them starts only with inter.broker.protocol.version 3.7.",
+            ),
+        }
+        prognosis, text = texts[str(setting)]
+        yield Consequence(
+            "several-log-directories",
+            prognosis,
+            "brokers have several log directories",
+            (f"{brokers(several)}",),
+            text,
+            "migrate with 3.7.1 or later, and inter.broker.protocol.version 3.7",
+            basis=SOURCE,
+            log="server.log, ERROR: Cannot enable ZooKeeper migration …",
+        )
+
+    # What is known.
+
+    def _release(self) -> Iterator[Consequence]:
+        if not can_migrate(self.capture.version):
+            yield Consequence(
+                "release-cannot-migrate",
+                WAITS,
+                f"brokers of {self.capture.version} cannot migrate",
+                (f"the brokers run Kafka {self.capture.version}",),
+                f"Releases from 3.4.0 to 3.9.2 can. What else is said here is of {self.migration.release}.",
+                f"upgrade the brokers to {self.migration.release} first, and inspect again",
+                basis="Kafka's documentation.",
+            )
+
+    def _skipped(self) -> Iterator[Consequence]:
+        """An earlier attempt has left /migration: the next one takes the copy for done."""
+        if phase_of(self.capture) is MigrationPhase.LEFT and self.capture.migration is not None:
+            yield Consequence(
+                "copy-is-skipped",
+                LOSES,
+                "an earlier attempt has left /migration: the next one copies nothing",
+                (f"/migration has the offset {self.capture.migration.offset}, and KRaft does not have /controller",),
+                "KRaft's controller takes the copy for done. With new controllers its image is empty: it removes every "
+                "topic from ZooKeeper, and brokers that start in KRaft mode remove every log (KAFKA-17146).",
+                "if the migration was rolled back, delete /migration before the next attempt; if KRaft's controllers "
+                "still run, start them again with the log that they have",
+                ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
+                "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper.",
+            )
+
+    def _not_judged(self, consequences: Iterable[Consequence]) -> list[Consequence]:
+        capture, places = self.capture, list[str]()
+        if self.unjudged:
+            places.append(f"more than 7 brokers take part, or the model does not come to rest: {listed(self.unjudged)}")
+        unseen = [broker.id for broker in capture.brokers.values() if not broker.seen]
+        if unseen:
+            places.append(f"the snapshot has no log directories of {brokers(unseen)}")
+        if capture.unsettled:
+            names = listed([topic_label(name) for name in capture.unsettled])
+            places.append(f"changed while the snapshot was taken: {names}")
+        if not any(one.prognosis in (LOSES, STUCK) for one in consequences):
+            damage = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
+            places += [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in damage]
+        if not places:
+            return []
+        return [
+            Consequence(
+                "not-judged",
+                UNKNOWN,
+                "what the snapshot does not show, or the forecast does not cover",
+                tuple(places),
+                "A migration is only as safe as the cluster is consistent.",
+                "repair what is wrong, take a snapshot with the log directories of all brokers, and inspect it",
+            )
+        ]
+
+    def _notes(self) -> Iterator[str]:
+        yield (
+            "The forecast is of the documented migration: every broker restarts, the controller's last, and no client "
+            "older than 2.8 adds partitions, and no topic is deleted, until it has ended."
+        )
+        yield (
+            "A snapshot does not show configurations, quotas, ACLs, inter.broker.protocol.version, or KRaft's "
+            "controllers: nothing is said about them."
+        )
+        if self.capture.version_note:
+            yield f"{self.capture.version_note} Patch releases differ in what migrations do."
+
+    def _setting(self, name: str) -> bool | str:
+        return self.migration.setting(name)

@@ -1,0 +1,12 @@
+"""From ZooKeeper to KRaft (KIP-866): what the migration does to topics and logs.
+
+Words: the *roll* restarts each broker with zookeeper.metadata.migration.enable; each broker registers with the KRaft
+controllers then. KRaft's controller waits for the brokers, claims /controller, and *copies* ZooKeeper's content into
+its *image*. In *dual write* it sends brokers in ZooKeeper mode their requests: the first LeaderAndIsr is *full*, as it
+names all partitions of a broker. The *KRaft roll* then restarts each broker in KRaft mode. A log that has no place in
+the image is a *stray*: it is *set aside* (its directory gets a name that ends in -stray), or deleted.
+
+Two parts: the driver with KRaft's image, whose actions stories explore beside ZooKeeper and its controllers; and the
+decisions by which records are lost, each where Kafka makes it, which `kwalk.model.kafka.snapshots` applies to a
+captured cluster after the roll. Requests of KRaft's controller, and brokers in KRaft mode, are not modelled yet.
+"""

@@ -1,0 +1,246 @@
+"""KRaftMigrationDriver: how KRaft's active controller takes a cluster over from ZooKeeper, copies and writes it back.
+
+Words: m1 to m8 number the steps of KIP-866. Each `multi` of ZooKeeper, and each record that ends a transaction, is a
+step of its own: whatever is between two of them may meet a crash. Brokers are all in ZooKeeper mode with the migration
+enabled, and registered with KRaft's controllers.
+
+The copy reads one topic after another; here each is one step, in the order of their numbers. Configurations, quotas,
+ACLs and producer ids are left out, as is the second write of /migration that KAFKA-16171 added: no two controllers of
+KRaft are active at a time.
+
+Source: org.apache.kafka.metadata.migration.KRaftMigrationDriver, KRaftMigrationZkWriter; kafka.zk.KafkaZkClient.
+"""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.actors import FAULT, KRAFT, NEW_CLIENT, OPERATOR
+from kwalk.model.kafka.controller.controller_context import EventKind
+from kwalk.model.kafka.domains import NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
+from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.migration.versions import COPY_IS_TRANSACTION, WAITS_FOR_TOPIC_IDS
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions.grain import MIGRATION
+from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed, topic_changed, topics_changed
+from kwalk.model.language import action, require
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="becomes active, and looks how far the migration is",
+    source="KRaftMigrationDriver: RecoverMigrationStateFromZKEvent, KRaftLeaderEvent, WaitForControllerQuorumEvent",
+)
+def become_active(cluster: Cluster) -> None:
+    """m1: of a migration whose log says that it has begun, and /migration does not, the driver stays inactive for good.
+
+    A transaction that a controller before it has begun is aborted.
+    """
+    migration, is_recorded = cluster.migration, cluster.zookeeper.migration_is_recorded
+    require(MIGRATION and migration.driver is DriverState.INACTIVE and (not migration.has_begun or is_recorded))
+    if not migration.has_begun and COPY_IS_TRANSACTION:
+        migration.clear_images()
+    migration.copied = frozenset()
+    migration.driver = DriverState.BECOME_CONTROLLER if migration.has_begun else DriverState.WAIT_FOR_BROKERS
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="has waited for the brokers",
+    source="KRaftMigrationDriver.WaitForZkBrokersEvent, areZkBrokersReadyForMigration; "
+    "ZkTopicMigrationClient.iterateTopics: topicIdOpt.get",
+)
+def wait_for_brokers(cluster: Cluster) -> None:
+    """m3: since 3.5 the ids of all topics are read on the way, and one that is missing ends each poll."""
+    require(MIGRATION and cluster.migration.driver is DriverState.WAIT_FOR_BROKERS and cluster.all_up)
+    require(not WAITS_FOR_TOPIC_IDS or is_every_topic_identified(cluster))
+    cluster.migration.driver = DriverState.BECOME_CONTROLLER
+
+
+def is_every_topic_identified(cluster: Cluster) -> bool:
+    """Whether every topic in ZooKeeper has an id."""
+    return all(
+        not cluster.zookeeper.topics[topic].exists or cluster.zookeeper.topics[topic].topic_id is not None
+        for topic in TOPICS
+    )
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="claims /controller",
+    source="KRaftMigrationDriver.BecomeZkControllerEvent; KafkaZkClient.tryRegisterKRaftControllerAsActiveController",
+)
+def claim_controller(cluster: Cluster) -> None:
+    """m4: one multi raises the epoch, and puts a persistent znode in the place of the controller's."""
+    migration, zookeeper = cluster.migration, cluster.zookeeper
+    require(MIGRATION and migration.driver is DriverState.BECOME_CONTROLLER)
+    zookeeper.controller = None
+    zookeeper.is_led_by_kraft = True
+    zookeeper.controller_epoch += 1
+    controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
+    is_copied = zookeeper.migration_is_recorded
+    migration.driver = DriverState.SYNC_KRAFT_TO_ZK if is_copied else DriverState.ZK_MIGRATION
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="copies {topic} from ZooKeeper",
+    source="KRaftMigrationDriver.MigrateMetadataEvent; ZkTopicMigrationClient.iterateTopics",
+)
+def copy_topic(cluster: Cluster, topic: Topic) -> None:
+    """m5: without an id the copy fails, and the controller ends."""
+    migration, znode = cluster.migration, cluster.zookeeper.topics[topic]
+    require(MIGRATION and migration.driver is DriverState.ZK_MIGRATION and is_next_to_copy(cluster, topic))
+    if znode.topic_id is None:
+        migration.driver = DriverState.INACTIVE
+    else:
+        migration.copied = migration.copied | {topic}
+        migration.images[topic].partition_count = znode.partition_count
+        migration.images[topic].topic_id = znode.topic_id
+
+
+def is_next_to_copy(cluster: Cluster, topic: int) -> bool:
+    """Whether a topic is the first in ZooKeeper that the copy has not read."""
+    left = [cluster.zookeeper.topics[t].exists and t not in cluster.migration.copied for t in TOPICS]
+    return left[topic] and not any(left[t] and t < topic for t in TOPICS)
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="ends the copy: the log says that the migration has begun",
+    source="KRaftMigrationDriver.MigrateMetadataEvent: completeMigration; ZkMigrationStateRecord",
+)
+def end_copy(cluster: Cluster) -> None:
+    """m5: EndTransaction and the state MIGRATION are committed together."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is DriverState.ZK_MIGRATION)
+    require(not any(is_next_to_copy(cluster, topic) for topic in TOPICS))
+    migration.has_begun, migration.copied = True, frozenset()
+    migration.driver = DriverState.RECORDING
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="writes the offset of the copy to /migration",
+    source="KRaftMigrationDriver.MigrateMetadataEvent: setMigrationRecoveryState",
+)
+def record_copy(cluster: Cluster) -> None:
+    """m5: only now does ZooKeeper show that there is a copy."""
+    require(MIGRATION and cluster.migration.driver is DriverState.RECORDING)
+    cluster.zookeeper.migration_is_recorded = True
+    cluster.migration.driver = DriverState.SYNC_KRAFT_TO_ZK
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="writes {topic} to ZooKeeper, where it differs from the image",
+    source="KRaftMigrationDriver.SyncKRaftMetadataEvent; KRaftMigrationZkWriter.handleTopicsSnapshot",
+)
+def sync_topic(cluster: Cluster, topic: Topic) -> None:
+    """m6: all topics are read first, so that one without id lets every attempt fail."""
+    require(MIGRATION and cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK)
+    require(is_every_topic_identified(cluster) and differs(cluster, topic))
+    write_image(cluster, topic)
+
+
+def differs(cluster: Cluster, topic: int) -> bool:
+    """Whether a topic in ZooKeeper is not that of the image."""
+    znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
+    return znode.partition_count != image.partition_count or znode.topic_id != image.topic_id
+
+
+def write_image(cluster: Cluster, topic: int) -> None:
+    """Write a topic's znode as the image has it, whatever it holds, or remove it (Kafka: ZkTopicMigrationClient)."""
+    znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
+    if znode.exists != image.exists:
+        topics_changed(cluster)
+    topic_changed(cluster, topic)
+    znode.partition_count = image.partition_count
+    znode.topic_id = image.topic_id
+    for partition in PARTITIONS:
+        if partition >= image.partition_count:
+            state = znode.states[partition]
+            state.leader, state.leader_epoch, state.isr = None, None, frozenset()
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="has written its image to ZooKeeper",
+    source="KRaftMigrationDriver: KRAFT_CONTROLLER_TO_BROKER_COMM, DUAL_WRITE",
+)
+def begin_dual_write(cluster: Cluster) -> None:
+    """m8: what has changed in the image meanwhile has been written with it."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is DriverState.SYNC_KRAFT_TO_ZK and is_every_topic_identified(cluster))
+    require(not any(differs(cluster, topic) for topic in TOPICS))
+    migration.unwritten = frozenset()
+    migration.driver = DriverState.DUAL_WRITE
+
+
+@action(
+    by=NEW_CLIENT,
+    group="migration",
+    description="adds a partition to {topic} through KRaft's controller",
+    source="ReplicationControlManager.createPartitions",
+)
+def client_adds_partition(cluster: Cluster, topic: Topic) -> None:
+    """KRaft's controller answers from the copy on; ZooKeeper is written after the record is committed."""
+    migration, image = cluster.migration, cluster.migration.images[topic]
+    is_led = migration.driver in (DriverState.SYNC_KRAFT_TO_ZK, DriverState.DUAL_WRITE)
+    require(MIGRATION and is_led and image.exists and image.partition_count < len(PARTITIONS))
+    require(cluster.new_expansions < NEW_EXPANSIONS)
+    cluster.new_expansions += 1
+    image.partition_count += 1
+    cluster.zookeeper.topics[topic].accepted_partitions = image.partition_count
+    migration.unwritten = migration.unwritten | {topic}
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="writes the change of {topic} to ZooKeeper",
+    source="KRaftMigrationDriver.MetadataChangeEvent; KRaftMigrationZkWriter.handleTopicsDelta",
+)
+def write_delta(cluster: Cluster, topic: Topic) -> None:
+    """m8: only what a delta names is written; other differences stay until the next controller compares everything."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
+    migration.unwritten = migration.unwritten - {topic}
+    write_image(cluster, topic)
+
+
+@action(
+    by=FAULT,
+    group="migration",
+    description="KRaft's active controller fails; another one will become active",
+    source="KRaftMigrationDriver: the state of the driver is in memory only",
+)
+def fail_quorum(cluster: Cluster) -> None:
+    """What is committed stays."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is not DriverState.INACTIVE and migration.failures < QUORUM_FAILURES)
+    migration.failures += 1
+    migration.driver = DriverState.INACTIVE
+
+
+@action(
+    by=OPERATOR,
+    group="migration",
+    description="rolls the migration back, and begins another one with new controllers",
+    source="docs/ops.html, Reverting to ZooKeeper mode During the Migration; KAFKA-17146",
+)
+def roll_back(cluster: Cluster) -> None:
+    """The controllers stop and /controller is deleted; /migration stays, as in one of the two documented cases."""
+    migration, zookeeper = cluster.migration, cluster.zookeeper
+    require(MIGRATION and zookeeper.is_led_by_kraft and migration.rollbacks < ROLLBACKS)
+    migration.rollbacks += 1
+    migration.driver, migration.has_begun = DriverState.INACTIVE, False
+    migration.clear_images()
+    zookeeper.is_led_by_kraft = False
+    controller_changed(cluster, EventKind.REELECT)

@@ -1,0 +1,89 @@
+"""What releases of Kafka differ in about the migration to KRaft.
+
+Each flag was dated by comparing the sources of the releases on both sides of the change.
+"""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.releases import ReleaseFlags
+from kwalk.model.kafka.versions import PUBLISHED, flags_of
+
+FLAGS = ReleaseFlags()
+version_flag = FLAGS.version_flag
+
+FIRST_RELEASE = "3.4.0"
+"""The first release whose brokers can migrate."""
+MIGRATING = PUBLISHED[PUBLISHED.index(FIRST_RELEASE) :]
+"""The releases whose brokers can migrate."""
+LAST_RELEASE = MIGRATING[-1]
+
+FULL_REQUEST = version_flag(
+    "full_request",
+    "which logs a broker in ZooKeeper mode sets aside on a full LeaderAndIsr: none; since KAFKA-15605 (3.6.1) those of "
+    "partitions that it does not name; since KAFKA-16180 (3.6.2) also those that it names with another topic id",
+    {"3.6.1": "by name", "3.6.2": "by id"},
+    before="none",
+    no_fix="a log of another topic id is of an earlier topic, or of a topic whose id was erased",
+)
+KRAFT_START = version_flag(
+    "kraft_start",
+    "what a broker that starts in KRaft mode does with strays: it deletes them; since KAFKA-14616 (3.7.0) it sets them "
+    "aside, and ends if a log has no topic id; since KAFKA-16814 (3.7.1) such a log is a stray, too",
+    {"3.7.0": "sets aside, identified only", "3.7.1": "sets aside"},
+    before="deletes",
+    no_fix="a log of another topic id is of an earlier topic, or of a topic whose id was erased",
+)
+LEAVES_DELETIONS_OUT = version_flag(
+    "leaves_deletions_out",
+    "KAFKA-15605 (3.6.1): topics in /admin/delete_topics are not copied, and their znodes are removed",
+    {"3.6.1": True},
+    no_fix="the deletion is not finished: the logs of the topics become strays",
+)
+COPY_IS_TRANSACTION = version_flag(
+    "copy_is_transaction",
+    "KAFKA-14538 (3.6.0): the copy of ZooKeeper's content is a transaction of the metadata log, with a metadata "
+    "version from 3.6-IV1 on; before, records of a copy that has failed stay",
+    {"3.6.0": True},
+    no_fix="the image before the end of the copy is served to nobody",
+)
+WAITS_FOR_TOPIC_IDS = version_flag(
+    "waits_for_topic_ids",
+    "KAFKA-14840 (3.5.0): while KRaft's controller waits for brokers it reads the topics' ids, and waits as long as "
+    "one has none; before, the copy fails, when /controller is claimed already",
+    {"3.5.0": True},
+    no_fix="the migration waits for good",
+)
+LOG_DIRECTORIES = version_flag(
+    "log_directories",
+    "whether a broker with several log directories starts with the migration enabled: it was not checked; since "
+    "KAFKA-15450 (3.5.2) it does not start; since KIP-858 (3.7.0) it does with inter.broker.protocol.version 3.7",
+    {"3.5.2": "refused", "3.7.0": "with 3.7"},
+    before="not checked",
+    no_fix="an operator has to upgrade, or to move the logs to one directory",
+)
+REASSIGNMENTS_END = version_flag(
+    "reassignments_end",
+    "KAFKA-16120 (3.6.2): when a reassignment ends in dual write, brokers delete the replicas that it removes, and "
+    "take up the new replicas without a new leader epoch",
+    {"3.6.2": True},
+    no_fix="a reassignment is best ended before a migration",
+)
+
+
+RELEASES = ("3.9.0", "3.4.1", "3.5.2", "3.6.1")
+"""Those whose variants are listed; the first one is a scenario's default."""
+
+
+def variant_of(release: str) -> dict[str, bool | str]:
+    """Return the settings of the flags in a release."""
+    return FLAGS.variant_of(release)
+
+
+def flags_of_migrating(release: str) -> dict[str, bool | str]:
+    """Return all flags of the controller, of brokers and of migrations in a release."""
+    return {**flags_of(release), **variant_of(release)}
+
+
+VARIANTS = {release: flags_of_migrating(release) for release in RELEASES}
+UNLISTED_VARIANTS = {release: flags_of_migrating(release) for release in MIGRATING if release not in VARIANTS}
+"""The variants of all other releases that can migrate."""

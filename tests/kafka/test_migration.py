@@ -1,0 +1,95 @@
+"""The migration to KRaft: what goes wrong by release, in how many steps, and that nothing does by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from kwalk.invariants.stories.migration import MIGRATION, MIGRATION_AFTER_A_ROLLBACK, PROPERTIES
+from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.migration.versions import MIGRATING
+from kwalk.model.language import Model, Vector
+from tests.kafka.outcomes import pinned_searches
+
+BEGINS = ("become_active()", "wait_for_brokers()", "claim_controller()")
+COPIES = ("copy_topic(0)", "end_copy()", "record_copy()", "begin_dual_write()")
+
+
+def shortest(words: str) -> dict[str, int]:
+    return pinned_searches()[f"kwalk exhaust {words}"].shortest
+
+
+def after(model: Model, *keys: str) -> Vector:
+    (vector,) = model.initial
+    for key in keys:
+        found = model.attempt(model.instance(key), vector).after
+        assert found is not None, key
+        vector = found
+    return vector
+
+
+def is_enabled(model: Model, key: str, vector: Vector) -> bool:
+    return model.attempt(model.instance(key), vector).after is not None
+
+
+def test_nothing_goes_wrong_without_old_clients_and_failures() -> None:
+    assert shortest("migration --variant 3.9.0 --bound expansions=0 --bound quorum_failures=0 --keep-going") == {}
+
+
+@pytest.mark.parametrize(
+    ("release", "steps"),
+    [
+        (
+            "3.4.1",
+            {"copy_is_complete_or_absent": 6, "migrating_cluster_has_a_controller": 7, "migration_progresses": 7},
+        ),
+        (
+            "3.5.2",
+            {"migration_progresses": 4, "copy_is_complete_or_absent": 6, "migrating_cluster_has_a_controller": 7},
+        ),
+        ("3.9.0", {"migration_progresses": 4, "migrating_cluster_has_a_controller": 7}),
+    ],
+)
+def test_an_erased_id_by_release(release: str, steps: dict[str, int]) -> None:
+    """Before 3.5 /controller is claimed all the same; before 3.6 a copy that fails is no transaction."""
+    always = {
+        "image_has_the_topics_first_id": 9,
+        "zookeeper_catches_up": 9,
+        "promised_partitions_are_in_the_image": 9,
+    }
+    assert shortest(f"migration --variant {release} --keep-going") == {**steps, **always}
+
+
+def test_a_failure_between_the_end_of_the_copy_and_its_record_leaves_no_controller() -> None:
+    found = shortest("migration --variant 3.9.0 --bound expansions=0 --keep-going")
+    assert found == {"migrating_cluster_has_a_controller": 7, "migration_progresses": 7}
+    model = Model(MIGRATION, "3.9.0")
+    stuck = after(model, *BEGINS, "copy_topic(0)", "end_copy()", "fail_quorum()")
+    assert not is_enabled(model, "become_active()", stuck)
+    recorded = after(model, *BEGINS, "copy_topic(0)", "end_copy()", "record_copy()", "fail_quorum()")
+    assert is_enabled(model, "become_active()", recorded)
+
+
+def test_an_attempt_after_a_rollback_removes_the_topics_if_migration_is_left() -> None:
+    assert shortest("migration-after-a-rollback --variant 3.9.0 --keep-going")["topics_stay"] == 11
+    model = Model(MIGRATION_AFTER_A_ROLLBACK, "3.9.0")
+    again = after(model, *BEGINS, *COPIES, "roll_back()", *BEGINS, "sync_topic(0)")
+    with model.active():
+        cluster = model.state(again)
+        assert not cluster.zookeeper.topics[0].exists and cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK
+
+
+def test_a_broker_does_not_become_controller_while_krafts_is() -> None:
+    model = Model(MIGRATION, "3.9.0")
+    claimed = after(model, *BEGINS, "controller_change(0)")
+    with model.active():
+        cluster = model.state(claimed)
+        assert cluster.zookeeper.controller is None and not cluster.controller_of(0).is_active
+
+
+@pytest.mark.parametrize("release", MIGRATING)
+def test_every_release_that_can_migrate_is_a_variant(release: str) -> None:
+    assert Model(MIGRATION, release).initial
+
+
+def test_the_rollback_has_the_properties_of_the_migration() -> None:
+    assert MIGRATION_AFTER_A_ROLLBACK.properties == PROPERTIES

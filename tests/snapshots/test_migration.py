@@ -1,0 +1,194 @@
+"""What an inspection says of a migration to KRaft: of clusters that the lab damaged, and of each release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.model.kafka.migration.versions import MIGRATING
+from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
+from kwalk.reports.command_line import main
+
+DAMAGED = Path(__file__).parent / "damaged"
+LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
+
+
+def prospect_of(source: Path | Mapping[str, Any]) -> Prospect:
+    text = source if isinstance(source, Path) else json.dumps(source).encode()
+    (found,) = inspect_snapshot(text).prospects
+    return found
+
+
+def consequence(prospect: Prospect, name: str) -> Consequence:
+    (found,) = (one for one in prospect.consequences if one.name == name)
+    return found
+
+
+def snapshot(name: str, **changes: Any) -> dict[str, Any]:
+    return {**json.loads((DAMAGED / f"{name}.json").read_text()), **changes}
+
+
+def healthy() -> dict[str, Any]:
+    """A cluster whose topic has the id of its logs, all brokers up."""
+    found = snapshot("stray-log-3.9.0")
+    del found["brokers"]["2"]["dirs"]["t0-0"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "prognosis", "names"),
+    [
+        ("before-failover-3.9.0", LOSES, {"topic-is-emptied"}),
+        ("after-failover-3.9.0", LOSES, {"topic-is-emptied"}),
+        ("before-failover-2.8.2", LOSES, {"topic-is-emptied", "release-cannot-migrate"}),
+        ("stale-log-3.9.0", LOSES, {"replica-starts-empty"}),
+        ("mixed-ids-of-a-partition-3.4.1", LOSES, {"topic-is-emptied"}),
+        ("stray-log-3.9.0", LOSES, {"left-over-log-goes"}),
+        ("deleted-by-hand-3.9.0", LOSES, {"left-over-log-goes"}),
+        ("another-broker-id-rf-1-3.9.0", LOSES, {"left-over-log-goes", "broker-is-waited-for", "not-judged"}),
+        ("waiting-deletion-3.9.0", LOSES, {"deletion-is-left"}),
+        ("waiting-deletion-3.4.1", LOSES, {"deletion-is-forgotten", "broker-is-waited-for"}),
+        ("stopped-isr-3.9.0", WAITS, {"broker-is-waited-for", "not-judged"}),
+        (
+            "reassignment-to-a-lost-broker-3.9.0",
+            WAITS,
+            {"broker-is-waited-for", "reassignment-is-copied", "not-judged"},
+        ),
+        ("diverged-3.9.0", UNKNOWN, {"not-judged"}),
+        ("empty-isr-3.4.1", UNKNOWN, {"not-judged"}),
+        ("without-metadata-file-3.9.0", READY, set()),
+    ],
+)
+def test_what_a_migration_does_to_a_damaged_cluster(name: str, prognosis: Prognosis, names: set[str]) -> None:
+    found = prospect_of(DAMAGED / f"{name}.json")
+    assert (found.prognosis, {one.name for one in found.consequences}) == (prognosis, names)
+
+
+def test_an_erased_id_is_minted_in_the_roll_and_the_topic_loses_its_records() -> None:
+    found = consequence(prospect_of(DAMAGED / "before-failover-3.9.0.json"), "topic-is-emptied")
+    assert found.title == "a topic loses its records: t0"
+    assert found.places[0] == (
+        "t0-0: KRaft copies a new id; the logs of brokers 1, 2 and 3 have the id DHReRs7LSMKFKuXGVU6qlQ, and are set "
+        "aside in dual write"
+    )
+    assert "The znode of t0 has no id: the roll restarts the controller's broker" in found.text
+
+
+@pytest.mark.parametrize("release", MIGRATING)
+def test_what_becomes_of_logs_with_another_id_by_release(release: str) -> None:
+    number = tuple(map(int, release.split(".")))
+    found = consequence(prospect_of(snapshot("after-failover-3.9.0", version=release)), "topic-is-emptied")
+    is_aside = number >= (3, 6, 2)
+    assert ("set aside in dual write" in found.places[0]) == is_aside
+    assert ("deleted when they start in KRaft mode" in found.places[0]) != is_aside
+
+
+@pytest.mark.parametrize(
+    ("release", "names"),
+    [
+        ("3.6.1", {"left-over-log-goes"}),
+        ("3.6.2", {"full-request-fails"}),
+        ("3.7.0", {"left-over-log-goes", "full-request-fails", "kraft-start-fails"}),
+        ("3.7.1", {"left-over-log-goes", "full-request-fails"}),
+        ("3.9.2", {"left-over-log-goes", "full-request-fails"}),
+    ],
+)
+def test_a_left_over_log_without_topic_id_by_release(release: str, names: set[str]) -> None:
+    cluster = {**healthy(), "version": release}
+    log = dict(next(iter(cluster["brokers"]["1"]["dirs"].values())), partition_metadata=None)
+    cluster["brokers"]["2"]["dirs"]["gone-0"] = log
+    assert {one.name for one in prospect_of(cluster).consequences} == names
+
+
+def test_up_to_3_6_an_exception_keeps_strays_when_a_log_has_no_topic_id() -> None:
+    cluster = {**healthy(), "version": "3.5.2"}
+    log = next(iter(cluster["brokers"]["1"]["dirs"].values()))
+    cluster["brokers"]["2"]["dirs"]["gone-0"] = dict(log, partition_metadata=None)
+    found = prospect_of(cluster)
+    assert [one.name for one in found.consequences] == ["not-judged"]
+    assert "(orphaned-log)" in consequence(found, "not-judged").places[0]
+
+
+def test_a_log_without_topic_id_gets_one_in_the_roll_if_its_broker_is_a_replica() -> None:
+    cluster = healthy()
+    for broker in cluster["brokers"].values():
+        for log in broker["dirs"].values():
+            log["partition_metadata"] = None
+    assert prospect_of(cluster).prognosis is READY
+
+
+def test_topics_that_never_had_an_id_get_one_in_the_roll() -> None:
+    cluster = healthy()
+    cluster["topics"]["t0"]["znode"]["topic_id"] = None
+    for broker in cluster["brokers"].values():
+        broker["metadata_cache"] = None
+        for log in broker["dirs"].values():
+            log["partition_metadata"] = None
+    assert {one.name for one in prospect_of(cluster).consequences} <= {"not-judged"}
+
+
+def test_it_is_not_ready_if_log_directories_are_not_seen() -> None:
+    cluster = healthy()
+    assert prospect_of(cluster).prognosis is READY
+    cluster["brokers"]["2"] |= {"dirs": None, "log_dirs": None}
+    found = prospect_of(cluster)
+    assert found.prognosis is UNKNOWN
+    assert consequence(found, "not-judged").places == ("the snapshot has no log directories of broker 2",)
+
+
+def test_an_empty_log_is_no_loss() -> None:
+    cluster = snapshot("stray-log-3.9.0")
+    assert prospect_of(cluster).prognosis is LOSES
+    cluster["brokers"]["2"]["dirs"]["t0-0"]["files"] = {"00000000000000000000.log": 0}
+    assert "left-over-log-goes" not in {one.name for one in prospect_of(cluster).consequences}
+
+
+def test_a_broker_is_waited_for_and_recover_is_named_if_its_start_may_lose_records() -> None:
+    found = consequence(prospect_of(DAMAGED / "wiped-leader-3.9.0.json"), "broker-is-waited-for")
+    assert found.way_out.startswith("follow `kwalk recover`") and found.commands == ("kwalk recover SNAPSHOT",)
+
+
+@pytest.mark.parametrize(("release", "prognosis"), [("3.5.1", UNKNOWN), ("3.5.2", WAITS), ("3.7.0", READY)])
+def test_several_log_directories_by_release(release: str, prognosis: Prognosis) -> None:
+    cluster = {**healthy(), "version": release}
+    cluster["brokers"]["1"]["log_dirs"] = [{"path": path, "broker_id": 1} for path in ("/a", "/b")]
+    assert consequence(prospect_of(cluster), "several-log-directories").prognosis is prognosis
+
+
+@pytest.mark.parametrize(("release", "prognosis"), [("3.6.1", STUCK), ("3.6.2", READY)])
+def test_a_reassignment_under_way_by_release(release: str, prognosis: Prognosis) -> None:
+    cluster = {**healthy(), "version": release}
+    cluster["topics"]["t0"]["znode"]["adding_replicas"] = {"0": [3]}
+    assert consequence(prospect_of(cluster), "reassignment-is-copied").prognosis is prognosis
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("before-failover-3.9.0", 12),
+        ("stopped-isr-3.9.0", 13),
+        ("diverged-3.9.0", 3),
+        ("without-metadata-file-3.9.0", 0),
+    ],
+)
+def test_the_exit_code_with_migration_is_that_of_the_forecast(name: str, code: int, capsys) -> None:
+    assert main(["inspect", str(DAMAGED / f"{name}.json"), "--migration"]) == code
+    shown = capsys.readouterr().out
+    assert "Migration to KRaft: " in shown and f"Reproduce: kwalk inspect {DAMAGED / name}.json --migration" in shown
+
+
+def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(DAMAGED / "after-failover-3.9.0.json")
+    assert main(["inspect", path, "--json"]) == 12
+    (found,) = json.loads(capsys.readouterr().out)["snapshots"]
+    migration = found["prospects"]["migration"]
+    assert (migration["prognosis"], migration["exit_code"]) == ("loses", 12)
+    assert [one["name"] for one in migration["consequences"]] == ["topic-is-emptied"]
+    assert main(["inspect", path]) == 12
+    shown = capsys.readouterr().out
+    assert "Migration to KRaft: LOSES" in shown and "loses  a topic loses its records: t0 (topic-is-emptied)" in shown
