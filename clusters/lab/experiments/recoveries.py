@@ -634,7 +634,11 @@ OF_REPLICAS = (
         _experiment(
             f"failed-disk-{name}",
             f"A disk fails that has {what} of a partition",
-            _Case(partial(damages.failed_disk, replicas=replicas), _always("offline-log-directory")),
+            _Case(
+                partial(damages.failed_disk, replicas=replicas),
+                _always("offline-log-directory"),
+                is_planned=len(replicas) == 1,
+            ),
             DOWN,
             options=LabOptions(directories=2),
         )
