@@ -57,6 +57,10 @@ ANSWERS = {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["set-broker-id 4 3"],
         "if the replicas have disks of their own": ["start-broker 3", "move-directories t0 4"],
     },
+    "another-broker-id-rf-2-3.9.0": {
+        "if the disk of broker 4 is that of broker 3, which has got another id": ["move-directories t0 4"],
+        "if the replicas have disks of their own": ["move-directories-at-once t0 3 4"],
+    },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
     "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},

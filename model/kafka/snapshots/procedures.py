@@ -277,7 +277,7 @@ class Catalogue:
             f"move-directories-at-once {label} {' '.join(map(str, brokers))}",
             f"Stop {brokers_in_words(live)}, then move the directories of topic {label} away, then start them.",
             self._in_each_part(moves),
-            cost=5,
+            cost=4 + 3 * len(brokers),
             commands=(
                 f"{STOP[0]}   # on each of them",
                 *(f"mv {' '.join(found)} BACKUP   # in LOG_DIR of broker {b}" for b, found in names.items()),
@@ -299,7 +299,7 @@ class Catalogue:
             if part.topic.name == topic.name and part.lineages.group_of(broker) is not None
             for number in part.partitions
             if broker in topic.partitions.get(number, ()) and broker not in part.choice.keeps
-            if _serving(part, broker) is not None
+            if _serving(part, broker) is not None and broker not in part.choice.without
         ]
 
     def _others_up(self, started: Iterable[str], brokers: Sequence[int]) -> str:
