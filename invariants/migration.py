@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.domains import TOPICS, Topic
+from kwalk.model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.migration.kraft_migration_driver import differs
-from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
@@ -127,3 +127,35 @@ def partition_is_added_in_dual_write(cluster: Cluster) -> bool:
     """A client adds a partition in dual write, and ZooKeeper gets it."""
     is_written = not cluster.migration.unwritten
     return cluster.new_expansions > 0 and is_written and cluster.migration.driver is DriverState.DUAL_WRITE
+
+
+@when_quiescent(
+    symptom="a topic is served, and empty: its records are in directories that end in -stray, or deleted",
+    log="server.log: Log for partition … is marked as stray and renamed to …",
+)
+def acknowledged_record_survives_migration(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A live leader has every committed record."""
+    state, commits = cluster.zookeeper.state_of(topic, partition), cluster.commits[topic][partition]
+    premise(state.exists and not commits.is_empty)
+    return any(
+        state.leader == broker
+        and all(commit.record in cluster.replica_of(broker, topic, partition).log.records for commit in commits)
+        for broker in BROKERS
+    )
+
+
+@always(
+    symptom="a replica loses its log, and copies the leader's",
+    log="server.log: Log for partition … is marked as stray and renamed to …",
+)
+def live_log_is_not_set_aside(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """No broker sets committed records aside."""
+    commits = cluster.commits[topic][partition]
+    premise(not commits.is_empty)
+    return not any(commit.record in cluster.replica_of(broker, topic, partition).set_aside for commit in commits)
+
+
+@reachable()
+def all_brokers_reach_kraft_mode(cluster: Cluster) -> bool:
+    """All brokers run in KRaft mode, and are live."""
+    return cluster.all_up and all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)

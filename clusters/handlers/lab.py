@@ -8,6 +8,7 @@ import time
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
+from posixpath import normpath
 from typing import Any
 
 from kwalk.clusters.lab import fuzz
@@ -122,7 +123,7 @@ def _list(options: Namespace) -> int:
             experiment.name,
             f"  done      {experiment.about}",
             f"  expected  {experiment.expected}",
-            f"  in        {how}{forced}; docs/stories/{experiment.story}",
+            f"  in        {how}{forced}; {normpath(f'docs/stories/{experiment.story}')}",
         ):
             print(line)
     return 0

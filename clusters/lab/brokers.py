@@ -73,8 +73,8 @@ ERRORS = {
     100: "UNKNOWN_TOPIC_ID",
     103: "INCONSISTENT_TOPIC_ID",
 }
-BROKER_CONFIGURATION = 4
-"""ConfigResource.Type.BROKER; without a name it is that of all brokers."""
+TOPIC_CONFIGURATION, BROKER_CONFIGURATION = 2, 4
+"""ConfigResource.Type; that of brokers is without a name that of all."""
 SET_CONFIGURATION, DELETE_CONFIGURATION = 0, 1
 """AlterConfigOp.OpType."""
 OK = "NONE"
@@ -160,14 +160,21 @@ class AdminRequests:
         named = array([string(topic) + array(map(int32, partitions))])
         return self._ask(Api.ELECT_LEADERS, 1, int8(1) + named + int32(self.milliseconds), _elected)
 
-    def configure_brokers(self, changes: Mapping[str, str | None]) -> AdminAnswer:
-        """Change the dynamic configuration of all brokers (`kafka-configs.sh --entity-default`); None deletes."""
+    def configure_brokers(self, changes: Mapping[str, str | None], number: int | None = None) -> AdminAnswer:
+        """Change the dynamic configuration of all brokers (`--entity-default`), or of the one that is asked."""
+        return self._configure(BROKER_CONFIGURATION, "" if number is None else str(number), changes)
+
+    def configure_topic(self, topic: str, changes: Mapping[str, str | None]) -> AdminAnswer:
+        """Change the configuration of a topic; None deletes."""
+        return self._configure(TOPIC_CONFIGURATION, topic, changes)
+
+    def _configure(self, kind: int, name: str, changes: Mapping[str, str | None]) -> AdminAnswer:
         each = (
-            string(name) + int8(DELETE_CONFIGURATION if value is None else SET_CONFIGURATION) + string(value)
-            for name, value in changes.items()
+            string(key) + int8(DELETE_CONFIGURATION if value is None else SET_CONFIGURATION) + string(value)
+            for key, value in changes.items()
         )
-        all_brokers = int8(BROKER_CONFIGURATION) + string("") + array(each)
-        return self._ask(Api.INCREMENTAL_ALTER_CONFIGS, 0, array([all_brokers]) + int8(0), _configured)
+        resource = int8(kind) + string(name) + array(each)
+        return self._ask(Api.INCREMENTAL_ALTER_CONFIGS, 0, array([resource]) + int8(0), _configured)
 
     def _ask(
         self, api: Api, version: int, body: bytes, read: Callable[[Reader], tuple[int, str]], *, flexible: bool = False

@@ -17,6 +17,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -56,7 +57,13 @@ SETTINGS: Mapping[str, Any] = {
     "group.initial.rebalance.delay.ms": 0,
 }
 """A broker's settings, where they differ from Kafka's own, to be small and to do nothing without a request."""
+STARTED = ("started (kafka.server.KafkaServer)", "started (kafka.server.KafkaRaftServer)")
+"""What a broker logs when it serves: of ZooKeeper's, and of KRaft's."""
 LOGS = ("server", "state-change", "controller")
+CONTROLLER_LISTENER = "CONTROLLER"
+"""The listener of KRaft controllers."""
+MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
+PROTOCOLS = "listener.security.protocol.map"
 LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (.*)")
 
 
@@ -136,6 +143,36 @@ def _numbers(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split("."))
 
 
+class Mode(Enum):
+    """What a broker takes part in; the value is its name for people."""
+
+    ZOOKEEPER = "ZooKeeper"
+    MIGRATING = "migrating"
+    KRAFT = "KRaft"
+
+
+def settings_in(mode: Mode, settings: Mapping[str, Any], voters: str) -> dict[str, Any]:
+    """Return a broker's settings in a mode, as the documentation of migrations changes them.
+
+    Args:
+        mode: The mode.
+        settings: Those in ZooKeeper mode.
+        voters: The addresses of the KRaft controllers, as in `controller.quorum.voters`.
+    """
+    if mode is Mode.ZOOKEEPER:
+        return dict(settings)
+    quorum = {
+        "controller.quorum.voters": voters,
+        "controller.listener.names": CONTROLLER_LISTENER,
+        PROTOCOLS: f"{settings.get(PROTOCOLS, 'PLAINTEXT:PLAINTEXT')},{CONTROLLER_LISTENER}:PLAINTEXT",
+    }
+    if mode is Mode.MIGRATING:
+        return {**settings, **quorum, MIGRATION_FLAG: "true"}
+    of_zookeeper = ("zookeeper.", "broker.id", "inter.broker.protocol.version")
+    kept = {name: value for name, value in settings.items() if not name.startswith(of_zookeeper)}
+    return {**kept, **quorum, "process.roles": "broker", "node.id": settings["broker.id"]}
+
+
 @frozen
 class LogLine:
     """A line of a broker's log, with its time."""
@@ -158,6 +195,7 @@ class LabBroker:
         self.port, self.internal = 0, 0
         self.process: LabProcess | None = None
         self.paused = False
+        self.mode = Mode.ZOOKEEPER
         self.to_zookeeper: Proxy | None = None
         self.from_brokers: Proxy | None = None
 
@@ -208,6 +246,8 @@ class Lab:
             for number in options.ids
         }
         self.zookeeper_port = 0
+        self.voters = ""
+        """The addresses of the KRaft controllers, which `Quorum` sets."""
         self.zk: ZooKeeperClient
 
     def __enter__(self) -> Lab:
@@ -235,7 +275,7 @@ class Lab:
 
     def _start(self) -> None:
         _clear(self.folder)
-        ports = _free_ports(2 * len(self.brokers) + 1)
+        ports = free_ports(2 * len(self.brokers) + 1)
         self.start_zookeeper(next(ports))
         for broker in self.brokers.values():
             broker.port, broker.internal = next(ports), next(ports)
@@ -267,8 +307,8 @@ class Lab:
             "4lw.commands.whitelist": "*",
             **(settings or {}),
         }
-        _write_properties(self.folder / "zookeeper.properties", settings)
-        _write_properties(self.folder / "console.log4j.properties", _CONSOLE)
+        write_properties(self.folder / "zookeeper.properties", settings)
+        write_properties(self.folder / "console.log4j.properties", _CONSOLE)
         main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zookeeper.properties"))
         process = self.run_java("zookeeper", self.options.newest, (*java, *main), heap=128)
         if not wait_until(lambda: self._is_connected(process), 60, every=0.2):
@@ -320,9 +360,9 @@ class Lab:
         for folder in (*broker.roots, broker.folder / "logs"):
             if not folder.is_file():  # a disk that has failed
                 folder.mkdir(parents=True, exist_ok=True)
-        _write_properties(broker.folder / "server.properties", self._settings(broker))
+        write_properties(broker.folder / "server.properties", self._settings(broker))
         log4j = broker.folder / "log4j.properties"
-        _write_properties(log4j, _broker_logging(broker))
+        write_properties(log4j, _broker_logging(broker))
         size = broker.log("server").stat().st_size if broker.log("server").exists() else 0
         main = ("kafka.Kafka", str(broker.folder / "server.properties"))
         if broker.process is not None:
@@ -351,13 +391,14 @@ class Lab:
             }
         if self.options.releases:
             settings["inter.broker.protocol.version"] = ".".join(self.options.oldest.split(".")[:2])
-        return settings | dict(self.options.settings) | dict(self.options.own_settings.get(broker.id, {}))
+        settings |= {**self.options.settings, **self.options.own_settings.get(broker.id, {})}
+        return settings_in(broker.mode, settings, self.voters)
 
     def _wait_for_broker(self, broker: LabBroker, mark: int) -> None:
         def serves() -> bool:
             if not broker.runs:
                 raise self._failure(f"Broker {broker.id} ended while it started", broker.process)
-            return "started (kafka.server.KafkaServer)" in text_from(broker.log("server"), mark)
+            return STARTED[broker.mode is Mode.KRAFT] in text_from(broker.log("server"), mark)
 
         if not wait_until(serves, 90, every=0.1):
             raise self._failure(f"Broker {broker.id} did not start within 90 s", broker.process)
@@ -425,6 +466,14 @@ class Lab:
         self.stop(number)
         self.start(number)
 
+    def roll(self, number: int, mode: Mode) -> None:
+        """Restart a broker in another mode; but for ZooKeeper's, there must be a `Quorum`."""
+        if self.brokers[number].runs:
+            self.stop(number)
+        self.brokers[number].mode = mode
+        self.start(number)
+        self.note(f"broker {number} is in {mode.value} mode; /controller has {self.controller()}")
+
     def _send(self, number: int, which: signal.Signals) -> None:
         process = self.brokers[number].process
         if process is None or not process.runs:
@@ -481,7 +530,7 @@ class Lab:
     # ZooKeeper.
 
     def controller(self) -> int | None:
-        """Return the id in /controller."""
+        """Return the id in /controller: of a broker, or of a KRaft controller to which the cluster migrates."""
         found = self.json("/controller")
         return None if found is None else int(found["brokerid"])
 
@@ -543,10 +592,10 @@ class Lab:
 
     def controller_port(self) -> int:
         """Return the port of the controller's broker, or of any broker that runs."""
-        number = self.controller()
-        if number is None or not self.brokers[number].runs:
-            number = next(broker.id for broker in self.brokers.values() if broker.runs)
-        return self.brokers[number].port
+        controller = self.brokers.get(self.controller() or 0)
+        if controller is None or not controller.runs:
+            controller = next(broker for broker in self.brokers.values() if broker.runs)
+        return controller.port
 
     def admin(self, *, milliseconds: int = 5000) -> AdminRequests:
         """Return a client for admin requests to the controller."""
@@ -748,17 +797,22 @@ _CONSOLE = {
 }
 
 
-def _broker_logging(broker: LabBroker) -> dict[str, str]:
-    """Return a Log4j configuration with a file for each log."""
-    found = {"log4j.rootLogger": "INFO,server", "log4j.logger.org.apache.zookeeper": "WARN"}
-    for name in LOGS:
+def file_logging(files: Mapping[str, Path]) -> dict[str, str]:
+    """Return a Log4j configuration with an appender for each file; the first one is that of the root logger."""
+    found = {"log4j.rootLogger": f"INFO,{next(iter(files))}", "log4j.logger.org.apache.zookeeper": "WARN"}
+    for name, path in files.items():
         appender = f"log4j.appender.{name}"
         found |= {
             appender: "org.apache.log4j.FileAppender",
-            f"{appender}.File": str(broker.log(name)),
+            f"{appender}.File": str(path),
             f"{appender}.layout": "org.apache.log4j.PatternLayout",
             f"{appender}.layout.ConversionPattern": "[%d] %p %m (%c)%n",
         }
+    return found
+
+
+def _broker_logging(broker: LabBroker) -> dict[str, str]:
+    found = file_logging({name: broker.log(name) for name in LOGS})
     for logger, name in (("state.change.logger", "state-change"), ("kafka.controller", "controller")):
         found |= {f"log4j.logger.{logger}": f"TRACE,{name}", f"log4j.additivity.{logger}": "false"}
     return found
@@ -773,11 +827,12 @@ def _entries(roots: Iterable[Path]) -> Iterator[Path]:
     return (path for root in roots if root.is_dir() for path in root.iterdir())
 
 
-def _write_properties(path: Path, settings: Mapping[str, Any]) -> None:
+def write_properties(path: Path, settings: Mapping[str, Any]) -> None:
+    """Write a file of properties."""
     path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
 
 
-def _free_ports(number: int) -> Iterator[int]:
+def free_ports(number: int) -> Iterator[int]:
     """Yield free ports of loopback; each is kept until the caller asks for it."""
     kept = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     ports = [server.getsockname()[1] for server in kept]

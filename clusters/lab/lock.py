@@ -16,7 +16,23 @@ from pathlib import Path
 from attrs import frozen
 
 LOCK = Path(__file__).with_name("jars.lock.json")
-RELEASES = ("1.0.0", "2.5.0", "2.8.0", "2.8.2", "3.0.0", "3.0.2", "3.3.2", "3.4.1", "3.6.2", "3.8.1", "3.9.0")
+RELEASES = (
+    "1.0.0",
+    "2.5.0",
+    "2.8.0",
+    "2.8.2",
+    "3.0.0",
+    "3.0.2",
+    "3.3.2",
+    "3.4.1",
+    "3.5.2",
+    "3.6.2",
+    "3.7.2",
+    "3.8.1",
+    "3.9.0",
+    "3.9.1",
+    "3.9.2",
+)
 """The versions in the lock. 1.0.0 is there as a client that knows no topic ids."""
 SCALA = {"1.0.0": "2.11"}
 """The Scala version of a release's artifact, where it is not 2.13."""

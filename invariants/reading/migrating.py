@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 
 from kwalk.model.kafka.migration.log_manager import Fate
-from kwalk.model.kafka.migration.zk_topic_migration_client import PartitionRegistration
+from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedImage,

@@ -295,7 +295,7 @@ class _Forecast:
                 "that is created under the name, until it starts in KRaft mode.",
                 "let the deletion end: start the brokers that it waits for, or follow `kwalk recover`",
                 (RECOVER,),
-                "Seen on brokers of 3.9.0.",
+                "Seen on brokers of 3.6.2 and 3.9.0.",
                 "controller.log, WARN: Found … pending topic deletions. These will be not migrated to KRaft.",
             )
 
@@ -303,19 +303,16 @@ class _Forecast:
         moving = [f"{topic_label(t.name)}-{n}" for t in self.capture.topics.values() for n in t.moving]
         if not moving:
             return
-        ends = bool(self._setting("reassignments_end"))
         yield Consequence(
             "reassignment-is-copied",
-            READY if ends else STUCK,
+            READY,
             "a reassignment is under way",
             tuple(moving),
-            "It is copied, and goes on under KRaft."
-            if ends
-            else "It is copied; up to 3.6.1 brokers in ZooKeeper mode neither take up the new replicas without a new "
-            "leader epoch, nor delete the ones that are removed (KAFKA-16120, KAFKA-16121).",
-            "wait until it has ended, or cancel it",
+            "It is copied, and goes on under KRaft. Up to 3.6.1 brokers in ZooKeeper mode keep the logs of replicas "
+            "that it removes (KAFKA-16120).",
+            "better wait until it has ended, or cancel it",
             ("bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --list",),
-            SOURCE,
+            "Seen on brokers of 3.4.1, 3.5.2, 3.6.2 and 3.9.0: it ended in KRaft mode, and no record was lost.",
         )
 
     # Brokers.
@@ -333,7 +330,7 @@ class _Forecast:
                 "what changed while the controller was down does not reach it.",
                 "look whether anybody needs the records; move the directories away while the broker is stopped",
                 (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
-                "Seen on brokers of 3.9.0.",
+                "Seen on brokers of 3.6.2 and 3.9.0.",
                 "server.log, ERROR: The log dir … does not have a topic ID, which is not allowed when running in KRaft "
                 "mode.",
             )
@@ -380,7 +377,7 @@ class _Forecast:
                 "controllers; until then ZooKeeper mode goes on, and the log has a line at INFO only.",
                 START_THEM if self.inspection.severity is Severity.NOTE else FOLLOW,
                 (MOVE,) if self.inspection.severity is Severity.NOTE else (RECOVER,),
-                SOURCE,
+                "Seen on brokers of 3.9.0; it went on when the replicas were moved to other brokers.",
                 "controller.log of the KRaft controller, INFO: Still waiting for ZK brokers … found in metadata to "
                 "register with KRaft.",
             )
@@ -433,11 +430,12 @@ class _Forecast:
                 "an earlier attempt has left /migration: the next one copies nothing",
                 (f"/migration has the offset {self.capture.migration.offset}, and KRaft does not have /controller",),
                 "KRaft's controller takes the copy for done. With new controllers its image is empty: it removes every "
-                "topic from ZooKeeper, and brokers that start in KRaft mode remove every log (KAFKA-17146).",
+                "topic from ZooKeeper (KAFKA-17146), brokers serve from what they remember, and do not start in KRaft "
+                "mode.",
                 "if the migration was rolled back, delete /migration before the next attempt; if KRaft's controllers "
                 "still run, start them again with the log that they have",
                 ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
-                "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper.",
+                "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper, the logs stayed.",
             )
 
     def _not_judged(self, consequences: Iterable[Consequence]) -> list[Consequence]:
@@ -475,6 +473,8 @@ class _Forecast:
             "A snapshot does not show configurations, quotas, ACLs, inter.broker.protocol.version, or KRaft's "
             "controllers: nothing is said about them."
         )
+        if not self.capture.shows_migration:
+            yield "The snapshot does not show /migration: look whether an earlier attempt has left it."
         if self.capture.version_note:
             yield f"{self.capture.version_note} Patch releases differ in what migrations do."
 

@@ -1,17 +1,20 @@
 """Stories about the migration to KRaft: its driver, ZooKeeper, old clients, and crashes between two writes.
 
-All brokers are in ZooKeeper mode, with the migration enabled; they and their controllers go on as always.
+All brokers run in ZooKeeper mode with the migration enabled at first; they and their controllers go on as always.
 """
 
 from __future__ import annotations
 
-from kwalk.invariants import migration
+from kwalk.invariants import migration, partitions
+from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.clients import admin_clients
+from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
 from kwalk.model.kafka.migration import kraft_migration_driver
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
+from kwalk.model.kafka.state import Cluster
 
 PROPERTIES = (
     migration.migrating_cluster_has_a_controller,
@@ -28,8 +31,22 @@ PROPERTIES = (
     migration.partition_is_added_in_dual_write,
 )
 
+OF_RECORDS = (
+    migration.acknowledged_record_survives_migration,
+    migration.live_log_is_not_set_aside,
+    partitions.partition_servable,
+    migration.migrating_cluster_has_a_controller,
+    migration.all_brokers_reach_kraft_mode,
+)
 ZOOKEEPER_MODE = tuple(one for one in RUNNING_CLUSTER.actions if one is not admin_clients.new_client_adds_partitions)
 """Clients of brokers reach KRaft's controller; what writes ZooKeeper beside it are old clients."""
+
+
+def cluster_that_may_migrate(cluster: Cluster) -> None:
+    """A cluster with a topic, whose brokers have restarted with the migration enabled."""
+    cluster_with_topic(cluster)
+    cluster.migration.enabled = frozenset(BROKERS)
+
 
 MIGRATION = RUNNING_CLUSTER.varied(
     name="migration",
@@ -37,7 +54,7 @@ MIGRATION = RUNNING_CLUSTER.varied(
         "A cluster with a topic migrates to KRaft. Meanwhile old clients add partitions, ZooKeeper's controller "
         "moves, and KRaft's controller fails between any two writes."
     ),
-    initial=cluster_with_topic,
+    initial=cluster_that_may_migrate,
     actions=(*ZOOKEEPER_MODE, *(one for one in actions.MIGRATION if one is not kraft_migration_driver.roll_back)),
     properties=PROPERTIES,
     bounds={
@@ -48,9 +65,10 @@ MIGRATION = RUNNING_CLUSTER.varied(
         "failovers": 1,
         "restarts": 0,
         "quorum_failures": 1,
+        "requests": 5,
         "topic_ids": 2,
     },
-    flags={"migration": True},
+    flags={"migration": True, "stop_replica": True},
     variants=VARIANTS,
     unlisted_variants=UNLISTED_VARIANTS,
     source="KIP-866; KRaftMigrationDriver, KRaftMigrationZkWriter (3.4.0 to 3.9.0)",
@@ -62,4 +80,34 @@ MIGRATION_AFTER_A_ROLLBACK = MIGRATION.varied(
     bounds={"expansions": 0, "failovers": 0, "quorum_failures": 0, "rollbacks": 1},
 )
 
-SCENARIOS = (MIGRATION, MIGRATION_AFTER_A_ROLLBACK)
+MIGRATION_WITH_RECORDS = MIGRATION.varied(
+    name="migration-with-records",
+    story=(
+        "A topic has a record. An old client erases the topic's id, or not; the cluster migrates, and its brokers "
+        "restart in KRaft mode, one after the other."
+    ),
+    actions=(
+        admin_clients.old_client_adds_partitions,
+        operator.delete_controller,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *actions.RECORDS,
+        *(one for one in actions.MIGRATION if one is not kraft_migration_driver.roll_back),
+    ),
+    properties=OF_RECORDS,
+    bounds={
+        "brokers": 2,
+        "partitions": 2,
+        "records": 1,
+        "strays": 1,
+        "expansions": 1,
+        "new_expansions": 0,
+        "failovers": 1,
+        "restarts": 2,
+        "quorum_failures": 0,
+    },
+    flags={"isr_changes": "between requests"},
+    read_snapshot=read_migration,
+)
+
+SCENARIOS = (MIGRATION, MIGRATION_AFTER_A_ROLLBACK, MIGRATION_WITH_RECORDS)

@@ -15,7 +15,7 @@ from kwalk.model.kafka.broker import (
 )
 from kwalk.model.kafka.clients import admin_clients, faults, operator, runbook
 from kwalk.model.kafka.controller import kafka_controller, reassignment, topic_deletion_manager
-from kwalk.model.kafka.migration import kraft_migration_driver
+from kwalk.model.kafka.migration import broker_server, kraft_migration_driver, replication_control_manager
 from kwalk.model.kafka.zookeeper import sessions
 from kwalk.model.language import actions_of
 
@@ -35,6 +35,8 @@ MODULES = (
     kafka_controller,
     sessions,
     kraft_migration_driver,
+    replication_control_manager,
+    broker_server,
 )
 ADMIN_CLIENTS = actions_of(*MODULES, group="admin clients")
 TWO_STEP_ADMINS = actions_of(*MODULES, group="two-step admins")

@@ -24,6 +24,7 @@ NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker
 
 RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare", default=0)
 BACKUPS = Bound("backups", "records that a directory can have which an operator has moved away", default=0)
+STRAYS = Bound("strays", "records that logs can have which a broker sets aside in a migration to KRaft", default=0)
 ORIGINALS = Bound(
     "originals", "records that disks had at the beginning, of which some copy is to remain; 0: not asked", default=0
 )

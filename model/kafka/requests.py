@@ -22,7 +22,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions.grain import BROKER_CHECKS, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import BROKER_CHECKS, MIGRATION, REASSIGNMENT, STOP_REPLICA
 from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
@@ -56,7 +56,8 @@ class ControlRequest:
     """The header of a request about one topic (Kafka: AbstractControlRequest).
 
     StopReplica has no topic id; UpdateMetadata's is left out. `is_cached` says that the UpdateMetadata request of the
-    same batch keeps the topic in metadata caches; otherwise it removes it.
+    same batch keeps the topic in metadata caches; otherwise it removes it. `is_full` is a LeaderAndIsr of type FULL
+    (Kafka: AbstractControlRequest.Type): partitions of the topic that it does not name are not there.
     """
 
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
@@ -64,6 +65,7 @@ class ControlRequest:
     topic_id: int | None = optional(TOPIC_IDS)
     kind: RequestKind = choice(RequestKind, when=STOP_REPLICA)
     is_cached: bool = flag(when=BROKER_CHECKS)
+    is_full: bool = flag(when=MIGRATION)
 
 
 @value

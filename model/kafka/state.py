@@ -37,15 +37,17 @@ from kwalk.model.kafka.domains import (
     REPLICA_TARGETS,
     RESTARTS,
     RUNBOOK_TASKS,
+    STRAYS,
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.migration.state import Migration
+from kwalk.model.kafka.migration.state import BrokerMode, MigrationState
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
+    MIGRATION,
     OFFLINE_LOGS,
     REASSIGNMENT,
     SESSIONS,
@@ -83,7 +85,7 @@ class Replica:
     HostedPartition.Offline: this process refuses all requests about it. `assigned` has the replicas that a leader got
     with its leader epoch, where replicas can be reassigned (Kafka: Partition.remoteReplicasMap). `lacks_fetcher` is a
     follower's that got its leader epoch when its process was stopping already: it does not fetch. `backup` has the
-    records of directories that an operator has moved away.
+    records of directories that an operator has moved away; `set_aside` those of logs that a broker took for strays.
     """
 
     log_open: bool = flag()
@@ -99,6 +101,7 @@ class Replica:
     log: Log = nested(Log)
     replication: Replication = nested(Replication)
     backup: Fifo[Record] = fifo(Record, BACKUPS)
+    set_aside: Fifo[Record] = fifo(Record, STRAYS)
 
 
 class SessionState(Enum):
@@ -121,6 +124,7 @@ class BrokerState:
 
     session: SessionState = choice(SessionState, when=SESSIONS)
     is_stopping: bool = flag(when=STEPWISE_SHUTDOWN)
+    mode: BrokerMode = choice(BrokerMode, when=MIGRATION)
     controller: Controller = nested(Controller)
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
     requests: RequestQueue = nested(RequestQueue)
@@ -206,7 +210,7 @@ class Cluster:
     late_copies: int = number(0, LATE_COPIES)
     planned: Array[Array[ReplicaOrder]] = array(PLANNED_LIVES, array(PARTITIONS, ReplicaOrder), when=CHOSEN_LISTS)
     targets: Array[ReplicaOrder] = array(REPLICA_TARGETS, ReplicaOrder, when=CHOSEN_LISTS)
-    migration: Migration = nested(Migration)
+    migration: MigrationState = nested(MigrationState)
 
     def is_up(self, broker: int) -> bool:
         """Whether the broker's process runs."""

@@ -40,6 +40,10 @@ SEARCHES = (
     "migration --variant 3.5.2 --keep-going",
     "migration --variant 3.4.1 --keep-going",
     "migration-after-a-rollback --variant 3.9.0 --keep-going",
+    "migration-with-records --variant 3.9.0 --bound expansions=0 --keep-going",
+    "migration-with-records --variant 3.9.0 --keep-going",
+    "migration-with-records --variant 3.6.1 --keep-going",
+    "migration-with-records --variant 3.4.1 --keep-going",
     # Deletion.
     "topic-deletion --variant 2.8.2 --keep-going",
     "topic-deletion --variant 3.9.0 --keep-going",

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.invariants.stories.migration import MIGRATION, MIGRATION_AFTER_A_ROLLBACK, PROPERTIES
+from kwalk.invariants.stories.migration import (
+    MIGRATION,
+    MIGRATION_AFTER_A_ROLLBACK,
+    MIGRATION_WITH_RECORDS,
+    PROPERTIES,
+)
+from kwalk.model.kafka.broker.replica_manager import handle_leader_and_isr
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import MIGRATING
 from kwalk.model.language import Model, Vector
 from tests.kafka.outcomes import pinned_searches
 
 BEGINS = ("become_active()", "wait_for_brokers()", "claim_controller()")
-COPIES = ("copy_topic(0)", "end_copy()", "record_copy()", "begin_dual_write()")
+COPIES = ("copy_topic(0)", "end_copy()", "record_copy()", "end_sync()", "send_to_brokers()")
 
 
 def shortest(words: str) -> dict[str, int]:
@@ -53,8 +59,8 @@ def test_an_erased_id_by_release(release: str, steps: dict[str, int]) -> None:
     """Before 3.5 /controller is claimed all the same; before 3.6 a copy that fails is no transaction."""
     always = {
         "image_has_the_topics_first_id": 9,
-        "zookeeper_catches_up": 9,
-        "promised_partitions_are_in_the_image": 9,
+        "zookeeper_catches_up": 11,
+        "promised_partitions_are_in_the_image": 11,
     }
     assert shortest(f"migration --variant {release} --keep-going") == {**steps, **always}
 
@@ -84,6 +90,40 @@ def test_a_broker_does_not_become_controller_while_krafts_is() -> None:
     with model.active():
         cluster = model.state(claimed)
         assert cluster.zookeeper.controller is None and not cluster.controller_of(0).is_active
+
+
+def test_records_survive_a_migration_in_which_nobody_interferes() -> None:
+    assert shortest("migration-with-records --variant 3.9.0 --bound expansions=0 --keep-going") == {}
+
+
+@pytest.mark.parametrize(("release", "sets_aside"), [("3.4.1", False), ("3.6.1", False), ("3.9.0", True)])
+def test_an_erased_id_loses_the_records_by_release(release: str, sets_aside: bool) -> None:
+    """Full requests set logs aside by id since 3.6.2; before, brokers delete them as they start in KRaft mode."""
+    found = shortest(f"migration-with-records --variant {release} --keep-going")
+    assert ("live_log_is_not_set_aside" in found) == sets_aside
+    assert found["acknowledged_record_survives_migration"] == (27 if sets_aside else 32)
+
+
+@pytest.mark.parametrize(("release", "is_refused"), [("3.6.1", False), ("3.6.2", True), ("3.9.2", True)])
+def test_a_log_without_topic_id_lets_a_full_request_fail(release: str, is_refused: bool) -> None:
+    model = Model(MIGRATION_WITH_RECORDS, release)
+    with model.active():
+        cluster = model.state(after(model, *BEGINS, *COPIES))
+        cluster.replica_of(0, 0, 1).on_disk = True  # of an earlier topic of the name, from before 2.8
+        cluster.replica_of(0, 0, 0).leader_epoch = None
+        handle_leader_and_isr.function(cluster, 0)
+        assert (cluster.replica_of(0, 0, 0).leader_epoch is None) == is_refused
+
+
+def test_a_broker_in_kraft_mode_reads_the_image_and_gets_no_requests() -> None:
+    model = Model(MIGRATION_WITH_RECORDS, "3.9.0")
+    begun = (*BEGINS, "controller_change(0)", "controller_change(1)", *COPIES)
+    served = (*begun, "handle_leader_and_isr(0)", "handle_leader_and_isr(1)")
+    rolled = after(model, *served, "stop_for_kraft(0)", "handle_leader_and_isr(1)", "restart(0)", "unfence_broker(0)")
+    assert is_enabled(model, "apply_image(0, 0, 0)", rolled)
+    with model.active():
+        cluster = model.state(rolled)
+        assert cluster.brokers[0].requests.headers.is_empty and cluster.zookeeper.state_of(0, 0).leader == 1
 
 
 @pytest.mark.parametrize("release", MIGRATING)

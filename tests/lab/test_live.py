@@ -11,10 +11,12 @@ import time
 
 import pytest
 
-from kwalk.clusters.lab.cluster import Lab, LabOptions, find_java
+from kwalk.clusters.lab.cluster import Lab, LabOptions, Mode, find_java
+from kwalk.clusters.lab.experiments.known_records import Ledger
 from kwalk.clusters.lab.jars import jar_store
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.quorum import DUAL_WRITE, FIRST_ID, Quorum
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
 from kwalk.clusters.metadata import Api
 from kwalk.model.kafka.snapshots.capture import read_capture
@@ -146,3 +148,28 @@ def test_a_running_lab_is_seen_by_another_process(lab):
     command = [sys.executable, "-m", "kwalk.reports.command_line", "lab", "capture", str(lab.folder)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert re.search(r'"controller": [12],', output)
+
+
+def test_a_cluster_migrates_to_a_quorum_that_crashes_and_its_records_survive(tmp_path):
+    with Lab(tmp_path / "cluster", LabOptions(brokers=1)) as lab:
+        assert lab.admin().create_topic("t", {0: [1]}).ok
+        ledger = Ledger("t")
+        assert ledger.write(lab, "first") == []
+        quorum = Quorum(lab)
+        quorum.start()
+        assert quorum.reaches("WAIT_FOR_BROKERS")
+        assert wait_until(lambda: quorum.hindrances, 20)
+        assert quorum.hindrances == ["No brokers are known to KRaft, waiting for brokers to register."]
+        lab.roll(1, Mode.MIGRATING)
+        assert quorum.reaches(DUAL_WRITE)
+        assert (lab.controller(), lab.capture()["controller"]) == (FIRST_ID, FIRST_ID)
+        quorum.kill()
+        quorum.start()
+        assert quorum.reaches(DUAL_WRITE)
+        lab.roll(1, Mode.KRAFT)
+        assert ledger.write(lab, "after") == []
+        quorum.stop()
+        assert not quorum.active.runs
+        quorum.start(migrates=False)
+        assert wait_until(lambda: ledger.write(lab, "after") == [], 20)
+        assert lab.probe("t")["0"]["consume"]["n"] >= 3

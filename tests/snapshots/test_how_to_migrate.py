@@ -15,13 +15,14 @@ from tests.structure.rooms import ROOT
 PAGE = ROOT / "docs" / "how-to" / "migrate-to-kraft.md"
 
 
-def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
+def test_following_the_page_prints_what_it_shows(capsys, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(ROOT)
-    (part,) = parts_of(PAGE)
-    assert main(part.code.split()[1:]) == 12
-    printed = squeezed(capsys.readouterr().out)
-    lines = [line for line in map(squeezed, part.shown) if line]
-    assert len(lines) == 5 and all(line in printed for line in lines)
+    for part, count in zip(parts_of(PAGE), (5, 2), strict=True):
+        more = ["--out", str(tmp_path)] if part.code.startswith("kwalk hunt") else []
+        assert main([*part.code.split()[1:], *more]) == 12
+        printed = squeezed(capsys.readouterr().out)
+        lines = [line for line in map(squeezed, part.shown) if line]
+        assert len(lines) == count and all(line in printed for line in lines)
 
 
 def test_the_page_lists_every_consequence() -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from kwalk.clusters.lab.experiments import controllers, deletions, expansions, groups, logs, reassignments, recoveries
+from kwalk.clusters.lab.experiments import (
+    controllers,
+    deletions,
+    expansions,
+    groups,
+    logs,
+    migrations,
+    reassignments,
+    recoveries,
+)
 from kwalk.clusters.lab.experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for module in (expansions, deletions, controllers, reassignments, groups, logs, recoveries)
+    for module in (expansions, deletions, controllers, reassignments, groups, logs, recoveries, migrations)
     for experiment in module.EXPERIMENTS
 }

@@ -88,7 +88,7 @@ class Experiment:
         name: Its name.
         about: What is done, in one sentence.
         expected: What is expected, in one sentence.
-        story: The page of `docs/stories` that makes the claim.
+        story: The page that makes the claim, from `docs/stories`.
         run: Does one round.
         predicted: Whether the effect is expected with a release.
         options: The cluster.
@@ -214,7 +214,8 @@ def _observe(experiment: Experiment, lab: Lab, this: ExperimentRound) -> RoundOu
 
 def _drop_data(lab: Lab) -> None:
     """Remove the records and ZooKeeper's files of a lab that has ended; logs and configurations stay."""
-    for folder in (lab.folder / "zookeeper", *(root for broker in lab.brokers.values() for root in broker.roots)):
+    controllers = lab.folder.glob("*controller*/data")
+    for folder in (lab.folder / "zookeeper", *controllers, *(root for b in lab.brokers.values() for root in b.roots)):
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -13,8 +13,10 @@ from kwalk.model.kafka.broker.metadata_cache import clear_metadata
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, ControllerEvent, EventKind
 from kwalk.model.kafka.controller.kafka_controller import resign
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.migration.state import BrokerMode
+from kwalk.model.kafka.migration.strays import remove_strays
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions.grain import OFFLINE_LOGS, SESSIONS
+from kwalk.model.kafka.versions.grain import MIGRATION, OFFLINE_LOGS, SESSIONS
 from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.kafka.zookeeper.kafka_zk_client import broker_ids_changed, controller_changed
 from kwalk.model.language import Mark, action, require
@@ -43,6 +45,8 @@ def end_process(cluster: Cluster, broker: int) -> None:
     make_registration_stale(cluster, broker)
     remove_ephemerals(cluster, broker)
     state.session = SessionState.LIVE
+    if MIGRATION and broker in cluster.migration.live:
+        cluster.migration.ended = cluster.migration.ended | {broker}
 
 
 def remove_ephemerals(cluster: Cluster, broker: int) -> None:
@@ -96,6 +100,8 @@ def restart(cluster: Cluster, broker: Broker) -> None:
         for partition in PARTITIONS:
             keep_or_delete_metadata_file(cluster.replica_of(broker, topic, partition), broker)
             load_log(cluster.replica_of(broker, topic, partition))
+    if MIGRATION and cluster.brokers[broker].mode is BrokerMode.KRAFT:
+        remove_strays(cluster, broker)
     join(cluster, broker)
 
 

@@ -20,7 +20,7 @@ from kwalk.model.kafka.controller.reassignment import maybe_complete_reassignmen
 from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
 from kwalk.model.kafka.state import Cluster, Replica, SessionState
-from kwalk.model.kafka.versions.grain import FETCH_SESSIONS_END, ISR_CHANGES, REASSIGNMENT, STEPWISE_SHUTDOWN
+from kwalk.model.kafka.versions.grain import FETCH_SESSIONS_END, ISR_CHANGES, MIGRATION, REASSIGNMENT, STEPWISE_SHUTDOWN
 from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
 from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, TRUNCATION
 from kwalk.model.kafka.versions.sessions import ALTER_ISR, LIVE_ISR_ONLY
@@ -88,6 +88,8 @@ def controller_accepts_alter_isr(
     cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]
 ) -> bool:
     """Whether an active controller accepts the ISR (Kafka: KafkaController.processAlterIsr)."""
+    if MIGRATION and cluster.zookeeper.is_led_by_kraft:
+        return kraft_accepts_alter_partition(cluster, leader, topic, partition, isr)
     return any(
         cluster.zookeeper.controller == broker
         and cluster.controller_of(broker).step is EventProgress.IDLE
@@ -98,6 +100,15 @@ def controller_accepts_alter_isr(
         and (not LIVE_ISR_ONLY or isr <= cluster.controller_of(broker).live_brokers)
         for broker in BROKERS
     )
+
+
+def kraft_accepts_alter_partition(
+    cluster: Cluster, leader: int, topic: int, partition: int, isr: frozenset[int]
+) -> bool:
+    """Whether KRaft's controller accepts the ISR (Kafka: ReplicationControlManager.validateAlterPartitionData)."""
+    migration, topic_id = cluster.migration, cluster.replica_of(leader, topic, partition).topic_id
+    is_known = migration.has_partition(topic, partition) and topic_id == migration.images[topic].topic_id
+    return migration.is_led and is_known and isr <= migration.live
 
 
 def knows_topic_id(cluster: Cluster, controller: int, leader: int, topic: int, partition: int) -> bool:

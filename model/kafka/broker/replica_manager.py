@@ -11,10 +11,11 @@ from kwalk.model.kafka.broker.log_manager import assign_topic_id, delete_log
 from kwalk.model.kafka.broker.partition import advance_high_watermark, begin_leader_epoch
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.migration.strays import handle_full_request
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import BrokerState, Cluster, Replica
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
-from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import DELETION, MIGRATION, OFFLINE_LOGS, STOP_REPLICA
 from kwalk.model.kafka.versions.reassignment import STOP_REPLICA_EPOCH
 from kwalk.model.kafka.versions.records import FIRST_LEADER_AND_ISR_ASSIGNS_ID, ID_CHECK_BEFORE_EPOCH
 from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
@@ -36,6 +37,8 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     is_stale, failed = is_from_older_controller(state, request), frozenset()
     if not is_stale:
         state.cache_topic(request)
+    if MIGRATION and request.is_full and not is_stale:
+        is_stale = handle_full_request(cluster, broker, request, named_partitions(state))
     for partition in PARTITIONS:
         wanted = state.requests.partition_states[partition].pop()
         for topic in TOPICS:
@@ -49,6 +52,12 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
                     advance_high_watermark(cluster, broker, topic, partition)
     if bool(OFFLINE_LOGS) and bool(failed):
         answer_storage_error(cluster, broker, request, failed)
+
+
+def named_partitions(state: BrokerState) -> frozenset[int]:
+    """Return the partitions that the oldest request on its way to the broker names."""
+    columns = state.requests.partition_states
+    return frozenset({p for p in PARTITIONS if not columns[p].is_empty and columns[p].head is not None})
 
 
 def mark_offline_without_log(replica: Replica) -> None:

@@ -6,7 +6,6 @@ its *image*. In *dual write* it sends brokers in ZooKeeper mode their requests: 
 names all partitions of a broker. The *KRaft roll* then restarts each broker in KRaft mode. A log that has no place in
 the image is a *stray*: it is *set aside* (its directory gets a name that ends in -stray), or deleted.
 
-Two parts: the driver with KRaft's image, whose actions stories explore beside ZooKeeper and its controllers; and the
-decisions by which records are lost, each where Kafka makes it, which `kwalk.model.kafka.snapshots` applies to a
-captured cluster after the roll. Requests of KRaft's controller, and brokers in KRaft mode, are not modelled yet.
+Stories explore the actions beside ZooKeeper, its controllers and brokers; `kwalk.model.kafka.snapshots` applies the
+same decisions about strays, which are in `log_manager`, to a captured cluster after the roll.
 """

@@ -1,8 +1,8 @@
 """KRaftMigrationDriver: how KRaft's active controller takes a cluster over from ZooKeeper, copies and writes it back.
 
 Words: m1 to m8 number the steps of KIP-866. Each `multi` of ZooKeeper, and each record that ends a transaction, is a
-step of its own: whatever is between two of them may meet a crash. Brokers are all in ZooKeeper mode with the migration
-enabled, and registered with KRaft's controllers.
+step of its own: whatever is between two of them may meet a crash. A broker that runs in ZooKeeper mode with the
+migration enabled is registered with KRaft's controllers.
 
 The copy reads one topic after another; here each is one step, in the order of their numbers. Configurations, quotas,
 ACLs and producer ids are left out, as is the second write of /migration that KAFKA-16171 added: no two controllers of
@@ -14,8 +14,10 @@ Source: org.apache.kafka.metadata.migration.KRaftMigrationDriver, KRaftMigration
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import FAULT, KRAFT, NEW_CLIENT, OPERATOR
+from kwalk.model.kafka.assignment import first_replica
 from kwalk.model.kafka.controller.controller_context import EventKind
-from kwalk.model.kafka.domains import NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
+from kwalk.model.kafka.domains import BROKERS, NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
+from kwalk.model.kafka.migration.migration_propagator import send, send_full
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import COPY_IS_TRANSACTION, WAITS_FOR_TOPIC_IDS
 from kwalk.model.kafka.state import Cluster
@@ -53,6 +55,7 @@ def become_active(cluster: Cluster) -> None:
 def wait_for_brokers(cluster: Cluster) -> None:
     """m3: since 3.5 the ids of all topics are read on the way, and one that is missing ends each poll."""
     require(MIGRATION and cluster.migration.driver is DriverState.WAIT_FOR_BROKERS and cluster.all_up)
+    require(cluster.migration.enabled == frozenset(BROKERS))
     require(not WAITS_FOR_TOPIC_IDS or is_every_topic_identified(cluster))
     cluster.migration.driver = DriverState.BECOME_CONTROLLER
 
@@ -78,6 +81,7 @@ def claim_controller(cluster: Cluster) -> None:
     zookeeper.controller = None
     zookeeper.is_led_by_kraft = True
     zookeeper.controller_epoch += 1
+    migration.live = zookeeper.broker_ids
     controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
     is_copied = zookeeper.migration_is_recorded
     migration.driver = DriverState.SYNC_KRAFT_TO_ZK if is_copied else DriverState.ZK_MIGRATION
@@ -90,7 +94,10 @@ def claim_controller(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.MigrateMetadataEvent; ZkTopicMigrationClient.iterateTopics",
 )
 def copy_topic(cluster: Cluster, topic: Topic) -> None:
-    """m5: without an id the copy fails, and the controller ends."""
+    """m5: without an id the copy fails, and the controller ends. Partitions without state znode get their first leader.
+
+    Kafka: ZkTopicMigrationClient.iterateTopics: "Could not find partition state in ZK".
+    """
     migration, znode = cluster.migration, cluster.zookeeper.topics[topic]
     require(MIGRATION and migration.driver is DriverState.ZK_MIGRATION and is_next_to_copy(cluster, topic))
     if znode.topic_id is None:
@@ -99,6 +106,9 @@ def copy_topic(cluster: Cluster, topic: Topic) -> None:
         migration.copied = migration.copied | {topic}
         migration.images[topic].partition_count = znode.partition_count
         migration.images[topic].topic_id = znode.topic_id
+        for partition in PARTITIONS:
+            if partition < znode.partition_count and not znode.states[partition].exists:
+                create_partition(cluster, topic, partition)
 
 
 def is_next_to_copy(cluster: Cluster, topic: int) -> bool:
@@ -172,14 +182,28 @@ def write_image(cluster: Cluster, topic: int) -> None:
     by=KRAFT,
     group="migration",
     description="has written its image to ZooKeeper",
-    source="KRaftMigrationDriver: KRAFT_CONTROLLER_TO_BROKER_COMM, DUAL_WRITE",
+    source="KRaftMigrationDriver.SyncKRaftMetadataEvent: transitionTo(KRAFT_CONTROLLER_TO_BROKER_COMM)",
 )
-def begin_dual_write(cluster: Cluster) -> None:
-    """m8: what has changed in the image meanwhile has been written with it."""
+def end_sync(cluster: Cluster) -> None:
+    """m6: what has changed in the image meanwhile has been written with it."""
     migration = cluster.migration
     require(MIGRATION and migration.driver is DriverState.SYNC_KRAFT_TO_ZK and is_every_topic_identified(cluster))
     require(not any(differs(cluster, topic) for topic in TOPICS))
     migration.unwritten = frozenset()
+    migration.driver = DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="sends brokers in ZooKeeper mode everything, and begins dual write",
+    source="KRaftMigrationDriver.SendRPCsToBrokersEvent; MigrationPropagator.sendRPCsToBrokersFromMetadataImage",
+)
+def send_to_brokers(cluster: Cluster) -> None:
+    """m7: full requests."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM)
+    send_full(cluster)
     migration.driver = DriverState.DUAL_WRITE
 
 
@@ -192,13 +216,23 @@ def begin_dual_write(cluster: Cluster) -> None:
 def client_adds_partition(cluster: Cluster, topic: Topic) -> None:
     """KRaft's controller answers from the copy on; ZooKeeper is written after the record is committed."""
     migration, image = cluster.migration, cluster.migration.images[topic]
-    is_led = migration.driver in (DriverState.SYNC_KRAFT_TO_ZK, DriverState.DUAL_WRITE)
-    require(MIGRATION and is_led and image.exists and image.partition_count < len(PARTITIONS))
+    require(MIGRATION and migration.is_led and image.exists and image.partition_count < len(PARTITIONS))
     require(cluster.new_expansions < NEW_EXPANSIONS)
     cluster.new_expansions += 1
+    for partition in PARTITIONS:
+        if partition == image.partition_count:
+            create_partition(cluster, topic, partition)
     image.partition_count += 1
     cluster.zookeeper.topics[topic].accepted_partitions = image.partition_count
     migration.unwritten = migration.unwritten | {topic}
+
+
+def create_partition(cluster: Cluster, topic: int, partition: int) -> None:
+    """Give a new partition its first leader; all live brokers are replicas, and in the ISR."""
+    state, live = cluster.zookeeper.state_of(topic, partition), cluster.migration.live
+    assignment = cluster.zookeeper.topics[topic].assignments[partition]
+    state.leader, state.isr = first_replica(partition, assignment, live), live
+    state.leader_epoch = 0
 
 
 @action(
@@ -213,6 +247,7 @@ def write_delta(cluster: Cluster, topic: Topic) -> None:
     require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
     migration.unwritten = migration.unwritten - {topic}
     write_image(cluster, topic)
+    send(cluster, topic, to=migration.live)
 
 
 @action(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.domains import PARTITION_COUNT, QUORUM_FAILURES, ROLLBACKS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import BROKERS, PARTITION_COUNT, QUORUM_FAILURES, ROLLBACKS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.versions.grain import MIGRATION
 from kwalk.model.language import Array, array, choice, flag, number, optional, state, subset
 
@@ -17,8 +17,7 @@ class DriverState(Enum):
     """What the migration driver is at (Kafka: MigrationDriverState).
 
     `INACTIVE` is also that of no active controller. `RECORDING` is the end of the copy: its transaction has ended, and
-    /migration is still to be written. What the driver does between the last two in Kafka, full requests to brokers
-    (KRAFT_CONTROLLER_TO_BROKER_COMM), is left out.
+    /migration is still to be written.
     """
 
     INACTIVE = 0
@@ -27,7 +26,15 @@ class DriverState(Enum):
     ZK_MIGRATION = 3
     RECORDING = 4
     SYNC_KRAFT_TO_ZK = 5
-    DUAL_WRITE = 6
+    KRAFT_CONTROLLER_TO_BROKER_COMM = 6
+    DUAL_WRITE = 7
+
+
+class BrokerMode(Enum):
+    """The mode of a broker: that of ZooKeeper, with the migration enabled, or that of KRaft."""
+
+    ZOOKEEPER = 0
+    KRAFT = 1
 
 
 @state
@@ -49,12 +56,16 @@ class TopicImage:
 
 
 @state
-class Migration:
+class MigrationState:
     """A migration to KRaft.
 
     `has_begun` says that the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy
     under way has read. `unwritten` are the topics whose image has changed since ZooKeeper was written: deltas that the
-    driver has not handled.
+    driver has not handled. `live` are the brokers that are registered and not fenced, `ended` those of them whose
+    process has ended since: no other process of the broker is registered before the first one is fenced. `enabled` are
+    the brokers that run with zookeeper.metadata.migration.enable.
+
+    Leaders and ISRs of the image are those of the state znodes: KRaft's writes to both are one step.
     """
 
     driver: DriverState = choice(DriverState, when=MIGRATION)
@@ -62,8 +73,24 @@ class Migration:
     images: Array[TopicImage] = array(TOPICS, TopicImage)
     copied: frozenset[int] = subset(TOPICS, when=MIGRATION)
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
+    live: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    enabled: frozenset[int] = subset(BROKERS, when=MIGRATION)
     failures: int = number(0, QUORUM_FAILURES)
     rollbacks: int = number(0, ROLLBACKS)
+
+    @property
+    def is_led(self) -> bool:
+        """Whether an active controller of KRaft has taken the cluster over."""
+        return self.driver in (
+            DriverState.SYNC_KRAFT_TO_ZK,
+            DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM,
+            DriverState.DUAL_WRITE,
+        )
+
+    def has_partition(self, topic: int, partition: int) -> bool:
+        """Whether the image has a partition."""
+        return partition < self.images[topic].partition_count
 
     def clear_images(self) -> None:
         """Make the image empty."""

@@ -61,15 +61,6 @@ LOG_DIRECTORIES = version_flag(
     before="not checked",
     no_fix="an operator has to upgrade, or to move the logs to one directory",
 )
-REASSIGNMENTS_END = version_flag(
-    "reassignments_end",
-    "KAFKA-16120 (3.6.2): when a reassignment ends in dual write, brokers delete the replicas that it removes, and "
-    "take up the new replicas without a new leader epoch",
-    {"3.6.2": True},
-    no_fix="a reassignment is best ended before a migration",
-)
-
-
 RELEASES = ("3.9.0", "3.4.1", "3.5.2", "3.6.1")
 """Those whose variants are listed; the first one is a scenario's default."""
 

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from kwalk.model.kafka.assignment import first_in, first_replica
 from kwalk.model.kafka.domains import CHOSEN_LISTS
+from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
 from kwalk.model.kafka.migration.versions import LEAVES_DELETIONS_OUT
 from kwalk.model.kafka.state import Cluster
-
-
-@frozen
-class PartitionRegistration:
-    """A partition in KRaft's image (Kafka: PartitionRegistration), with the topic's id."""
-
-    topic_id: int
-    replicas: frozenset[int]
-    leader: int | None
-    isr: frozenset[int]
-    leader_epoch: int
 
 
 def is_copied(cluster: Cluster, topic: int) -> bool:

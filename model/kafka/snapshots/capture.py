@@ -269,7 +269,7 @@ class Broker:
 
 
 @frozen
-class MigrationState:
+class MigrationNode:
     """The content of /migration: up to which record of KRaft's log ZooKeeper has everything; -1 before the copy."""
 
     offset: int
@@ -320,7 +320,8 @@ class Capture:
     `problems` says what could not be read, or contradicts itself, and `unsettled` are the topics that changed while
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
-    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read.
+    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
+    `shows_migration` says whether /migration was looked for.
     """
 
     version: str
@@ -336,8 +337,9 @@ class Capture:
     is_kraft: bool | None = None
     cluster_id: str | None = None
     version_note: str = ""
-    migration: MigrationState | None = None
+    migration: MigrationNode | None = None
     image: CapturedImage | None = None
+    shows_migration: bool = False
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what running brokers answer clients about a partition; None if none of them knows it."""
@@ -401,14 +403,15 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         version_note=version.note,
         migration=_migration(document.maybe("migration")),
         image=_image(document.maybe("image")),
+        shows_migration="migration" in dict(document.fields()),
     )
 
 
-def _migration(node: JsonNode) -> MigrationState | None:
+def _migration(node: JsonNode) -> MigrationNode | None:
     if node.missing:
         return None
     offset, epoch = node.field("kraft_metadata_offset"), node.field("kraft_controller_epoch")
-    return MigrationState(offset.number(-1), epoch.number(-1, INT32))
+    return MigrationNode(offset.number(-1), epoch.number(-1, INT32))
 
 
 def _image(node: JsonNode) -> CapturedImage | None:

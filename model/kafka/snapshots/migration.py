@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
 from kwalk.model.kafka.migration.log_manager import Fate, fate_at_start, fate_of, full_request_fails, kraft_start_fails
+from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
 from kwalk.model.kafka.migration.versions import (
     LAST_RELEASE,
     MIGRATING,
@@ -23,11 +24,7 @@ from kwalk.model.kafka.migration.versions import (
     VARIANTS,
     variant_of,
 )
-from kwalk.model.kafka.migration.zk_topic_migration_client import (
-    PartitionRegistration,
-    is_copied,
-    partition_registration,
-)
+from kwalk.model.kafka.migration.zk_topic_migration_client import is_copied, partition_registration
 from kwalk.model.kafka.snapshots.at_rest import Situation, needs_of, scope_of_situation, states_of
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.state import Cluster
