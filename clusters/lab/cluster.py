@@ -522,7 +522,7 @@ class Lab:
         """Return another broker, with empty log directories, that is not started yet."""
         folder = self.folder / f"broker-{number}-new"
         broker = LabBroker(number, self.options.release_of(number), folder, self.options.directories)
-        broker.port, broker.internal = _free_ports(2)
+        broker.port, broker.internal = free_ports(2)
         broker.data.mkdir(parents=True)
         self.brokers[number] = broker
         return broker
