@@ -46,6 +46,8 @@ PATIENCE = 240.0
 """Seconds for a plan."""
 WAIT = 60.0
 """Seconds that are waited at most where a plan has no steps: the session of a killed broker expires meanwhile."""
+EXPIRY = 25.0
+"""Seconds in which the session of a killed broker expires: before, nothing shows that it is down."""
 WITH_EMPTY_LOGS = "to begin topic"
 """How the premise of an answer begins that keeps no records."""
 
@@ -237,6 +239,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
 def _waited(scene: Scene) -> int:
     """Wait until the damage is gone, or for as long as an operator is asked to; return how many seconds."""
     began = time.monotonic()
+    time.sleep(EXPIRY)
     wait_until(lambda: not _damage_now(scene), WAIT, every=1.0)
     return round(time.monotonic() - began)
 
