@@ -6,7 +6,7 @@ from kwalk.model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.migration.kraft_migration_driver import differs
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import always, premise, reachable, step, when_quiescent
+from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 
 @when_quiescent(
@@ -16,7 +16,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 def migrating_cluster_has_a_controller(cluster: Cluster) -> bool:
     """ZooKeeper's controller has not been put away for one of KRaft that does not work."""
     premise(cluster.zookeeper.is_led_by_kraft)
-    return cluster.migration.driver is DriverState.DUAL_WRITE
+    return cluster.migration.driver is DriverState.DUAL_WRITE or cluster.migration.is_finalized
 
 
 @when_quiescent(
@@ -25,7 +25,8 @@ def migrating_cluster_has_a_controller(cluster: Cluster) -> bool:
 )
 def migration_progresses(cluster: Cluster) -> bool:
     """The migration reaches dual write; ZooKeeper mode may go on meanwhile."""
-    return cluster.migration.driver is DriverState.DUAL_WRITE
+    premise(not cluster.migration.is_deprovisioned)
+    return cluster.migration.driver is DriverState.DUAL_WRITE or cluster.migration.is_finalized
 
 
 @when_quiescent(
@@ -47,6 +48,31 @@ def promised_partitions_are_in_the_image(cluster: Cluster, topic: Topic) -> bool
     promised = cluster.zookeeper.topics[topic].accepted_partitions
     premise(cluster.migration.driver is DriverState.DUAL_WRITE and promised > 0)
     return cluster.migration.images[topic].partition_count == promised
+
+
+@eventually(
+    symptom="the migration never ends: KRaft's controller waits, or begins again, at INFO only",
+    log="controller.log of KRaft: Still waiting for ZK brokers …, again and again; or KRaft controller indicates an "
+    "active migration, but the ZK state does not.",
+)
+def migration_eventually_progresses(cluster: Cluster) -> bool:
+    """A migration that has begun gets to dual write, unless its brokers are not all there."""
+    migration = cluster.migration
+    is_under_way = migration.driver is not DriverState.INACTIVE or cluster.zookeeper.is_led_by_kraft
+    premise(is_under_way)
+    is_there = cluster.all_up and migration.enabled == frozenset(BROKERS)
+    return not is_under_way or not is_there or migration.driver is DriverState.DUAL_WRITE or migration.is_finalized
+
+
+@eventually(
+    symptom="a rollback loses what was done since",
+    log="controller.log of KRaft: Encountered zk migration fault, again and again",
+)
+def zookeeper_eventually_catches_up(cluster: Cluster, topic: Topic) -> bool:
+    """What changes in KRaft's image gets to ZooKeeper."""
+    is_behind = cluster.migration.is_led and not cluster.migration.is_finalized and differs(cluster, topic)
+    premise(is_behind)
+    return not is_behind
 
 
 @always(
@@ -159,3 +185,40 @@ def live_log_is_not_set_aside(cluster: Cluster, broker: Broker, topic: Topic, pa
 def all_brokers_reach_kraft_mode(cluster: Cluster) -> bool:
     """All brokers run in KRaft mode, and are live."""
     return cluster.all_up and all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)
+
+
+@when_quiescent(
+    symptom="consumers miss records that producers were told are written; replicas truncate them",
+    log="server.log: Truncating partition … to offset …, after a leader was elected that was no ISR member any more",
+)
+def acknowledged_record_survives_rollback(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After a rollback a live leader has every committed record."""
+    state, commits = cluster.zookeeper.state_of(topic, partition), cluster.commits[topic][partition]
+    premise(cluster.migration.rollbacks > 0 and not commits.is_empty and state.leader is not None)
+    return any(
+        state.leader == broker
+        and all(commit.record in cluster.replica_of(broker, topic, partition).log.records for commit in commits)
+        for broker in BROKERS
+    )
+
+
+@when_quiescent(
+    symptom="a partition gets no leader when its broker stops, although a member of the ISR is alive",
+    log="state-change.log of the controller: Aborted leader election for partition … since the LeaderAndIsr path was "
+    "already written by another controller",
+)
+def leaders_move_after_rollback(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After a rollback a partition with a live ISR member has a live leader."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    premise(cluster.migration.rollbacks > 0 and bool(state.isr & cluster.zookeeper.broker_ids))
+    return state.leader is not None and state.leader in cluster.zookeeper.broker_ids
+
+
+@always(
+    symptom="brokers in ZooKeeper mode get no requests any more: they keep leaders that are dead",
+    log="none: kafka-metadata-quorum.sh and kafka-broker-api-versions.sh show brokers of both modes",
+)
+def finalization_leaves_no_zookeeper_broker(cluster: Cluster) -> bool:
+    """A finalized migration leaves no broker in ZooKeeper mode."""
+    premise(cluster.migration.is_finalized)
+    return all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)

@@ -44,6 +44,11 @@ SEARCHES = (
     "migration-with-records --variant 3.9.0 --keep-going",
     "migration-with-records --variant 3.6.1 --keep-going",
     "migration-with-records --variant 3.4.1 --keep-going",
+    "migration-after-a-rollback --variant 3.9.0 --flag rollback_removes_migration=on --keep-going",
+    "rollback-of-a-migration --variant 3.9.0 --keep-going",
+    "rollback-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
+    "finalization-of-a-migration --variant 3.9.0 --keep-going",
+    "finalization-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
     # Deletion.
     "topic-deletion --variant 2.8.2 --keep-going",
     "topic-deletion --variant 3.9.0 --keep-going",

@@ -46,19 +46,37 @@ def test_nothing_goes_wrong_without_old_clients_and_failures() -> None:
     [
         (
             "3.4.1",
-            {"copy_is_complete_or_absent": 6, "migrating_cluster_has_a_controller": 7, "migration_progresses": 7},
+            {
+                "copy_is_complete_or_absent": 6,
+                "migrating_cluster_has_a_controller": 7,
+                "migration_progresses": 7,
+                "migration_eventually_progresses": 7,
+            },
         ),
         (
             "3.5.2",
-            {"migration_progresses": 4, "copy_is_complete_or_absent": 6, "migrating_cluster_has_a_controller": 7},
+            {
+                "migration_progresses": 4,
+                "migration_eventually_progresses": 4,
+                "copy_is_complete_or_absent": 6,
+                "migrating_cluster_has_a_controller": 7,
+            },
         ),
-        ("3.9.0", {"migration_progresses": 4, "migrating_cluster_has_a_controller": 7}),
+        (
+            "3.9.0",
+            {
+                "migration_progresses": 4,
+                "migration_eventually_progresses": 4,
+                "migrating_cluster_has_a_controller": 7,
+            },
+        ),
     ],
 )
 def test_an_erased_id_by_release(release: str, steps: dict[str, int]) -> None:
     """Before 3.5 /controller is claimed all the same; before 3.6 a copy that fails is no transaction."""
     always = {
         "image_has_the_topics_first_id": 9,
+        "zookeeper_eventually_catches_up": 9,
         "zookeeper_catches_up": 11,
         "promised_partitions_are_in_the_image": 11,
     }
@@ -67,7 +85,8 @@ def test_an_erased_id_by_release(release: str, steps: dict[str, int]) -> None:
 
 def test_a_failure_between_the_end_of_the_copy_and_its_record_leaves_no_controller() -> None:
     found = shortest("migration --variant 3.9.0 --bound expansions=0 --keep-going")
-    assert found == {"migrating_cluster_has_a_controller": 7, "migration_progresses": 7}
+    waits = {"migration_progresses": 7, "migration_eventually_progresses": 7}
+    assert found == {"migrating_cluster_has_a_controller": 7, **waits}
     model = Model(MIGRATION, "3.9.0")
     stuck = after(model, *BEGINS, "copy_topic(0)", "end_copy()", "fail_quorum()")
     assert not is_enabled(model, "become_active()", stuck)
@@ -76,9 +95,9 @@ def test_a_failure_between_the_end_of_the_copy_and_its_record_leaves_no_controll
 
 
 def test_an_attempt_after_a_rollback_removes_the_topics_if_migration_is_left() -> None:
-    assert shortest("migration-after-a-rollback --variant 3.9.0 --keep-going")["topics_stay"] == 11
+    assert shortest("migration-after-a-rollback --variant 3.9.0 --keep-going")["topics_stay"] == 12
     model = Model(MIGRATION_AFTER_A_ROLLBACK, "3.9.0")
-    again = after(model, *BEGINS, *COPIES, "roll_back()", *BEGINS, "sync_topic(0)")
+    again = after(model, *BEGINS, *COPIES, "roll_back()", "provision_again()", *BEGINS, "sync_topic(0)")
     with model.active():
         cluster = model.state(again)
         assert not cluster.zookeeper.topics[0].exists and cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK
@@ -101,7 +120,7 @@ def test_an_erased_id_loses_the_records_by_release(release: str, sets_aside: boo
     """Full requests set logs aside by id since 3.6.2; before, brokers delete them as they start in KRaft mode."""
     found = shortest(f"migration-with-records --variant {release} --keep-going")
     assert ("live_log_is_not_set_aside" in found) == sets_aside
-    assert found["acknowledged_record_survives_migration"] == (27 if sets_aside else 32)
+    assert found["acknowledged_record_survives_migration"] == (27 if sets_aside else 34)
 
 
 @pytest.mark.parametrize(("release", "is_refused"), [("3.6.1", False), ("3.6.2", True), ("3.9.2", True)])
@@ -119,7 +138,15 @@ def test_a_broker_in_kraft_mode_reads_the_image_and_gets_no_requests() -> None:
     model = Model(MIGRATION_WITH_RECORDS, "3.9.0")
     begun = (*BEGINS, "controller_change(0)", "controller_change(1)", *COPIES)
     served = (*begun, "handle_leader_and_isr(0)", "handle_leader_and_isr(1)")
-    rolled = after(model, *served, "stop_for_kraft(0)", "handle_leader_and_isr(1)", "restart(0)", "unfence_broker(0)")
+    rolled = after(
+        model,
+        *served,
+        "stop_for_kraft(0)",
+        "write_delta(0)",
+        "handle_leader_and_isr(1)",
+        "restart(0)",
+        "unfence_broker(0)",
+    )
     assert is_enabled(model, "apply_image(0, 0, 0)", rolled)
     with model.active():
         cluster = model.state(rolled)
@@ -133,3 +160,29 @@ def test_every_release_that_can_migrate_is_a_variant(release: str) -> None:
 
 def test_the_rollback_has_the_properties_of_the_migration() -> None:
     assert MIGRATION_AFTER_A_ROLLBACK.properties == PROPERTIES
+
+
+def test_a_rollback_loses_what_zookeeper_does_not_have_yet() -> None:
+    """A leader that ZooKeeper does not know has acknowledged a record; who waits until all is written loses none."""
+    careless = shortest("rollback-of-a-migration --variant 3.9.0 --keep-going")
+    assert careless["acknowledged_record_survives_rollback"] == 22
+    patient = shortest("rollback-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going")
+    assert "acknowledged_record_survives_rollback" not in patient
+
+
+def test_leaders_do_not_move_after_a_rollback_under_a_lower_epoch() -> None:
+    """KAFKA-20488: the state znode has the epoch of the quorum, and ZooKeeper's controller one below it."""
+    assert shortest("rollback-of-a-migration --variant 3.9.0 --keep-going")["leaders_move_after_rollback"] == 17
+
+
+def test_topics_stay_after_a_rollback_that_deletes_migration() -> None:
+    words = "migration-after-a-rollback --variant 3.9.0 --flag rollback_removes_migration=on --keep-going"
+    assert "topics_stay" not in shortest(words)
+
+
+def test_a_finalization_leaves_brokers_in_zookeeper_mode_without_requests() -> None:
+    """KAFKA-20960: who waits for all brokers meets nothing."""
+    words = "finalization-of-a-migration --variant 3.9.0"
+    careless = shortest(f"{words} --keep-going")
+    assert careless == {"finalization_leaves_no_zookeeper_broker": 1, "partition_servable": 6}
+    assert shortest(f"{words} --flag patient_operator=on --keep-going") == {}

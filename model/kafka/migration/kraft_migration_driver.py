@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from kwalk.model.kafka.actors import FAULT, KRAFT, NEW_CLIENT, OPERATOR
 from kwalk.model.kafka.assignment import first_replica
+from kwalk.model.kafka.clients.runbook import is_at_rest
 from kwalk.model.kafka.controller.controller_context import EventKind
 from kwalk.model.kafka.domains import BROKERS, NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
 from kwalk.model.kafka.migration.migration_propagator import send, send_full
-from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.migration.versions import COPY_IS_TRANSACTION, WAITS_FOR_TOPIC_IDS
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import MIGRATION
+from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR, ROLLBACK_REMOVES_MIGRATION
 from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed, topic_changed, topics_changed
 from kwalk.model.language import action, require
 
@@ -39,9 +40,11 @@ def become_active(cluster: Cluster) -> None:
     """
     migration, is_recorded = cluster.migration, cluster.zookeeper.migration_is_recorded
     require(MIGRATION and migration.driver is DriverState.INACTIVE and (not migration.has_begun or is_recorded))
+    require(not migration.is_finalized and not migration.is_deprovisioned)
     if not migration.has_begun and COPY_IS_TRANSACTION:
         migration.clear_images()
     migration.copied = frozenset()
+    migration.epoch += 1
     migration.driver = DriverState.BECOME_CONTROLLER if migration.has_begun else DriverState.WAIT_FOR_BROKERS
 
 
@@ -78,6 +81,8 @@ def claim_controller(cluster: Cluster) -> None:
     """m4: one multi raises the epoch, and puts a persistent znode in the place of the controller's."""
     migration, zookeeper = cluster.migration, cluster.zookeeper
     require(MIGRATION and migration.driver is DriverState.BECOME_CONTROLLER)
+    if not zookeeper.is_led_by_kraft:
+        keep_state_znodes(cluster)
     zookeeper.controller = None
     zookeeper.is_led_by_kraft = True
     zookeeper.controller_epoch += 1
@@ -85,6 +90,31 @@ def claim_controller(cluster: Cluster) -> None:
     controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
     is_copied = zookeeper.migration_is_recorded
     migration.driver = DriverState.SYNC_KRAFT_TO_ZK if is_copied else DriverState.ZK_MIGRATION
+
+
+def keep_state_znodes(cluster: Cluster) -> None:
+    """Let KRaft's controller lead: from now on the state znodes are those that the driver writes."""
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            state, znode = (
+                cluster.zookeeper.state_of(topic, partition),
+                cluster.migration.images[topic].znodes[partition],
+            )
+            znode.leader, znode.leader_epoch, znode.isr = state.leader, state.leader_epoch, state.isr
+            znode.controller_epoch = state.controller_epoch
+
+
+def restore_state_znodes(cluster: Cluster) -> None:
+    """Let ZooKeeper lead again: leaders and ISRs are those of the state znodes, whatever KRaft's controller decided."""
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            state, znode = (
+                cluster.zookeeper.state_of(topic, partition),
+                cluster.migration.images[topic].znodes[partition],
+            )
+            state.leader, state.leader_epoch, state.isr = znode.leader, znode.leader_epoch, znode.isr
+            state.controller_epoch = znode.controller_epoch
+            znode.remove()
 
 
 @action(
@@ -161,7 +191,16 @@ def sync_topic(cluster: Cluster, topic: Topic) -> None:
 def differs(cluster: Cluster, topic: int) -> bool:
     """Whether a topic in ZooKeeper is not that of the image."""
     znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
-    return znode.partition_count != image.partition_count or znode.topic_id != image.topic_id
+    is_other = znode.partition_count != image.partition_count or znode.topic_id != image.topic_id
+    return is_other or any(
+        partition < image.partition_count and is_state_behind(cluster, topic, partition) for partition in PARTITIONS
+    )
+
+
+def is_state_behind(cluster: Cluster, topic: int, partition: int) -> bool:
+    """Whether a state znode does not have the leader, the leader epoch and the ISR of the image."""
+    state, znode = cluster.zookeeper.state_of(topic, partition), cluster.migration.images[topic].znodes[partition]
+    return znode.leader_epoch != state.leader_epoch or znode.leader != state.leader or znode.isr != state.isr
 
 
 def write_image(cluster: Cluster, topic: int) -> None:
@@ -173,9 +212,15 @@ def write_image(cluster: Cluster, topic: int) -> None:
     znode.partition_count = image.partition_count
     znode.topic_id = image.topic_id
     for partition in PARTITIONS:
+        state = znode.states[partition]
         if partition >= image.partition_count:
-            state = znode.states[partition]
             state.leader, state.leader_epoch, state.isr = None, None, frozenset()
+            state.controller_epoch = 0
+            image.znodes[partition].remove()
+        elif is_state_behind(cluster, topic, partition):
+            written = image.znodes[partition]
+            written.leader, written.leader_epoch, written.isr = state.leader, state.leader_epoch, state.isr
+            written.controller_epoch = cluster.migration.epoch
 
 
 @action(
@@ -246,8 +291,18 @@ def write_delta(cluster: Cluster, topic: Topic) -> None:
     migration = cluster.migration
     require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
     migration.unwritten = migration.unwritten - {topic}
+    is_due = migration.images[topic].exists and any(
+        is_epoch_behind(cluster, topic, partition) for partition in PARTITIONS
+    )
     write_image(cluster, topic)
-    send(cluster, topic, to=migration.live)
+    if is_due:
+        send(cluster, topic, to=migration.live)
+
+
+def is_epoch_behind(cluster: Cluster, topic: int, partition: int) -> bool:
+    """Whether a delta has a new leader epoch: brokers ignore what is sent under the one that they have."""
+    znode = cluster.migration.images[topic].znodes[partition]
+    return znode.leader_epoch != cluster.zookeeper.state_of(topic, partition).leader_epoch
 
 
 @action(
@@ -267,15 +322,59 @@ def fail_quorum(cluster: Cluster) -> None:
 @action(
     by=OPERATOR,
     group="migration",
-    description="rolls the migration back, and begins another one with new controllers",
+    description="rolls the migration back: deprovisions KRaft's controllers, and deletes /controller",
     source="docs/ops.html, Reverting to ZooKeeper mode During the Migration; KAFKA-17146",
 )
 def roll_back(cluster: Cluster) -> None:
-    """The controllers stop and /controller is deleted; /migration stays, as in one of the two documented cases."""
+    """The controllers stop and /controller is deleted; /migration stays, as in one of the two documented cases.
+
+    Brokers in KRaft mode return before. A patient operator waits until ZooKeeper has what KRaft's image has.
+    """
     migration, zookeeper = cluster.migration, cluster.zookeeper
-    require(MIGRATION and zookeeper.is_led_by_kraft and migration.rollbacks < ROLLBACKS)
+    require(MIGRATION and zookeeper.is_led_by_kraft and migration.rollbacks < ROLLBACKS and not migration.is_finalized)
+    require(not PATIENT_OPERATOR or (migration.driver is DriverState.DUAL_WRITE and is_settled(cluster)))
+    require(all(cluster.brokers[broker].mode is BrokerMode.ZOOKEEPER for broker in BROKERS))
     migration.rollbacks += 1
+    migration.is_deprovisioned = True
     migration.driver, migration.has_begun = DriverState.INACTIVE, False
+    migration.epoch = 0
+    restore_state_znodes(cluster)
     migration.clear_images()
+    migration.live = migration.ended = frozenset()
     zookeeper.is_led_by_kraft = False
+    if ROLLBACK_REMOVES_MIGRATION:
+        zookeeper.migration_is_recorded = False
     controller_changed(cluster, EventKind.REELECT)
+
+
+@action(
+    by=OPERATOR,
+    group="migration",
+    description="provisions new KRaft controllers for another attempt",
+    source="docs/ops.html, Provisioning the KRaft controller quorum",
+)
+def provision_again(cluster: Cluster) -> None:
+    """Their log is empty."""
+    require(MIGRATION and cluster.migration.is_deprovisioned)
+    cluster.migration.is_deprovisioned = False
+
+
+def is_settled(cluster: Cluster) -> bool:
+    """Whether ZooKeeper has what the image has, and no request is on its way."""
+    return is_at_rest(cluster) and not any(differs(cluster, topic) for topic in TOPICS)
+
+
+@action(
+    by=OPERATOR,
+    group="migration",
+    description="restarts KRaft's controllers without the migration: it is finalized",
+    source="docs/ops.html, Finalizing the migration; ActivationRecordsGenerator: POST_MIGRATION",
+)
+def finalize(cluster: Cluster) -> None:
+    """m10: nothing looks whether all brokers run in KRaft mode (KAFKA-20960); a patient operator does."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE)
+    is_kraft = all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)
+    require(not PATIENT_OPERATOR or is_kraft)
+    migration.is_finalized, migration.driver = True, DriverState.INACTIVE
+    migration.unwritten = frozenset()

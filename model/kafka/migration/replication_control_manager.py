@@ -19,7 +19,7 @@ from kwalk.model.language import action, require
     source="ReplicationControlManager.handleBrokerFenced, generateLeaderAndIsrUpdates",
 )
 def fence_broker(cluster: Cluster, broker: Broker) -> None:
-    """The broker's process has ended. Brokers in ZooKeeper mode hear of it only in dual write."""
+    """The broker's process has ended. Brokers in ZooKeeper mode hear of it when the driver writes it."""
     migration = cluster.migration
     require(MIGRATION and migration.is_led and broker in migration.ended)
     migration.live, migration.ended = migration.live - {broker}, migration.ended - {broker}
@@ -47,7 +47,7 @@ def leave(cluster: Cluster, broker: int) -> None:
                 if state.leader == broker:
                     elect(cluster, topic, partition)
         if is_changed:
-            inform(cluster, topic, to=cluster.migration.live)
+            cluster.migration.unwritten = cluster.migration.unwritten | {topic}
 
 
 def elect(cluster: Cluster, topic: int, partition: int) -> None:
@@ -55,12 +55,6 @@ def elect(cluster: Cluster, topic: int, partition: int) -> None:
     state = cluster.zookeeper.state_of(topic, partition)
     assignment = cluster.zookeeper.topics[topic].assignments[partition]
     state.leader = first_replica(partition, assignment, state.isr & cluster.migration.live)
-
-
-def inform(cluster: Cluster, topic: int, *, to: frozenset[int]) -> None:
-    """Send a change to brokers in ZooKeeper mode, which the driver does in dual write only."""
-    if cluster.migration.driver is DriverState.DUAL_WRITE:
-        send(cluster, topic, to=to)
 
 
 @action(
@@ -83,4 +77,7 @@ def unfence_broker(cluster: Cluster, broker: Broker) -> None:
                 is_elected = True
                 assert state.leader_epoch is not None
                 state.leader, state.leader_epoch = broker, state.leader_epoch + 1
-        inform(cluster, topic, to=migration.live if is_elected else frozenset({broker}))
+        if is_elected:
+            migration.unwritten = migration.unwritten | {topic}
+        elif migration.driver is DriverState.DUAL_WRITE:
+            send(cluster, topic, to=frozenset({broker}))

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.domains import BROKERS, PARTITION_COUNT, QUORUM_FAILURES, ROLLBACKS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    CONTROLLER_EPOCHS,
+    LEADER_EPOCHS,
+    PARTITION_COUNT,
+    PARTITIONS,
+    QUORUM_FAILURES,
+    ROLLBACKS,
+    TOPIC_IDS,
+    TOPICS,
+)
 from kwalk.model.kafka.versions.grain import MIGRATION
 from kwalk.model.language import Array, array, choice, flag, number, optional, state, subset
 
@@ -38,11 +48,31 @@ class BrokerMode(Enum):
 
 
 @state
+class WrittenPartitionState:
+    """A state znode in ZooKeeper while KRaft's controller leads: what its driver has written last."""
+
+    leader: int | None = optional(BROKERS, when=MIGRATION)
+    isr: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    leader_epoch: int | None = optional(number(0, LEADER_EPOCHS), when=MIGRATION)
+    controller_epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
+
+    def remove(self) -> None:
+        """Remove the state znode."""
+        self.leader, self.leader_epoch, self.isr = None, None, frozenset()
+        self.controller_epoch = 0
+
+
+@state
 class TopicImage:
-    """A topic in KRaft's image; it is not there while it has no partitions."""
+    """A topic in KRaft's image; it is not there while it has no partitions.
+
+    Its partitions' leaders and ISRs are `states` of the topic while KRaft's controller leads; `znodes` are then the
+    state znodes in ZooKeeper, which the driver writes later.
+    """
 
     partition_count: int = number(0, PARTITION_COUNT, when=MIGRATION)
     topic_id: int | None = optional(TOPIC_IDS, when=MIGRATION)
+    znodes: Array[WrittenPartitionState] = array(PARTITIONS, WrittenPartitionState)
 
     @property
     def exists(self) -> bool:
@@ -59,15 +89,17 @@ class TopicImage:
 class MigrationState:
     """A migration to KRaft.
 
-    `has_begun` says that the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy
-    under way has read. `unwritten` are the topics whose image has changed since ZooKeeper was written: deltas that the
-    driver has not handled. `live` are the brokers that are registered and not fenced, `ended` those of them whose
-    process has ended since: no other process of the broker is registered before the first one is fenced. `enabled` are
-    the brokers that run with zookeeper.metadata.migration.enable.
-
-    Leaders and ISRs of the image are those of the state znodes: KRaft's writes to both are one step.
+    `epoch` is that of the quorum, which each election raises. `has_begun` says that the log has the state MIGRATION,
+    which ends the copy. `copied` are the topics that the copy under way has read. `unwritten` are the topics whose
+    image has changed since ZooKeeper was written: deltas that the driver has not handled. `live` are the brokers that
+    are registered and not fenced, `ended` those of them whose process has ended since: no other process of the broker
+    is registered before the first one is fenced. `enabled` are the brokers that run with
+    zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
+    written to ZooKeeper any more, and brokers in its mode get no requests. The quorum `is_deprovisioned` after a
+    rollback: its controllers and their logs are gone.
     """
 
+    epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
     driver: DriverState = choice(DriverState, when=MIGRATION)
     has_begun: bool = flag(when=MIGRATION)
     images: Array[TopicImage] = array(TOPICS, TopicImage)
@@ -76,13 +108,15 @@ class MigrationState:
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)
     ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
     enabled: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    is_finalized: bool = flag(when=MIGRATION)
+    is_deprovisioned: bool = flag(when=MIGRATION)
     failures: int = number(0, QUORUM_FAILURES)
     rollbacks: int = number(0, ROLLBACKS)
 
     @property
     def is_led(self) -> bool:
         """Whether an active controller of KRaft has taken the cluster over."""
-        return self.driver in (
+        return self.is_finalized or self.driver in (
             DriverState.SYNC_KRAFT_TO_ZK,
             DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM,
             DriverState.DUAL_WRITE,
