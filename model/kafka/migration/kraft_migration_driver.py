@@ -206,7 +206,7 @@ def send_to_brokers(cluster: Cluster) -> None:
     migration = cluster.migration
     require(MIGRATION and migration.driver is DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM)
     send_full(cluster)
-    migration.driver = DriverState.DUAL_WRITE
+    migration.driver, migration.is_announced = DriverState.DUAL_WRITE, True
 
 
 @action(

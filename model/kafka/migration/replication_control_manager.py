@@ -99,9 +99,12 @@ def unfence_broker(cluster: Cluster, broker: Broker) -> None:
     source="ReplicationControlManager.createPartitions",
 )
 def client_adds_partition(cluster: Cluster, topic: Topic) -> None:
-    """KRaft's controller answers from the copy on; ZooKeeper is written after the record is committed."""
+    """KRaft's controller answers as soon as the record is committed; ZooKeeper is written after it.
+
+    Brokers forward to it from its first UpdateMetadata on (Kafka: MetadataCacheControllerNodeProvider).
+    """
     migration, image = cluster.migration, cluster.migration.images[topic]
-    require(MIGRATION and migration.is_led and image.exists and image.partition_count < len(PARTITIONS))
+    require(MIGRATION and migration.serves_clients and image.exists and image.partition_count < len(PARTITIONS))
     require(cluster.new_expansions < NEW_EXPANSIONS)
     cluster.new_expansions += 1
     for partition in PARTITIONS:
@@ -129,7 +132,7 @@ def create_partition(cluster: Cluster, topic: int, partition: int) -> None:
 def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
     """The topic is gone for KRaft at once; ZooKeeper and the brokers hear of it by a delta."""
     migration, image, znode = cluster.migration, cluster.migration.images[topic], cluster.zookeeper.topics[topic]
-    require(MIGRATION and migration.is_led and image.exists and cluster.deletions < DELETIONS)
+    require(MIGRATION and migration.serves_clients and image.exists and cluster.deletions < DELETIONS)
     cluster.deletions += 1
     is_written = not image.is_new
     for partition in PARTITIONS:
@@ -156,7 +159,7 @@ def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
 def client_creates_topic(cluster: Cluster, topic: Topic) -> None:
     """The topic has a new id."""
     migration, image, znode = cluster.migration, cluster.migration.images[topic], cluster.zookeeper.topics[topic]
-    require(MIGRATION and migration.is_led and not image.exists and znode.incarnation < INCARNATIONS)
+    require(MIGRATION and migration.serves_clients and not image.exists and znode.incarnation < INCARNATIONS)
     require(bool(migration.live))
     znode.incarnation += 1
     image.topic_id = znode.first_topic_id = cluster.topic_ids.take()

@@ -96,7 +96,8 @@ class MigrationState:
     `epoch` is that of the quorum, which each election raises. `has_begun` says that the log has the state MIGRATION,
     which ends the copy. `copied` are the topics that the copy under way has read, `compared` those that were written
     since KRaft's controller has claimed /controller. `unwritten` are the topics with a delta that the driver has not
-    handled; it `has_stale_version` of /migration when ZooKeeper refuses all that it writes. `live` are the brokers that
+    handled; it `has_stale_version` of /migration when ZooKeeper refuses all that it writes. KRaft's controller
+    `is_announced` from its first requests on: until then brokers forward nothing to it. `live` are the brokers that
     are registered and not fenced, `ended` those of them whose process has ended since: no other process of the broker
     is registered before the first one is fenced. `enabled` are the brokers that run with
     zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
@@ -111,6 +112,7 @@ class MigrationState:
     copied: frozenset[int] = subset(TOPICS, when=MIGRATION)
     compared: frozenset[int] = subset(TOPICS, when=MIGRATION)
     has_stale_version: bool = flag(when=MIGRATION)
+    is_announced: bool = flag(when=MIGRATION)
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)
     ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
@@ -138,6 +140,12 @@ class MigrationState:
         for topic in TOPICS:
             self.images[topic].remove()
         self.copied = self.compared = self.unwritten = frozenset()
+        self.is_announced = False
+
+    @property
+    def serves_clients(self) -> bool:
+        """Whether requests of clients reach KRaft's controller."""
+        return self.is_led and self.is_announced
 
     def change(self, topic: int, partition: int) -> None:
         """Add a partition to the delta."""
