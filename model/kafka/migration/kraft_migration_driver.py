@@ -22,7 +22,12 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS, QUORUM_FAILURES, ROLL
 from kwalk.model.kafka.migration.kraft_migration_zk_writer import is_behind, is_every_topic_identified
 from kwalk.model.kafka.migration.migration_propagator import send_full
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
-from kwalk.model.kafka.migration.versions import COMPARES_AFTER_CLAIM, COPY_IS_TRANSACTION, WAITS_FOR_TOPIC_IDS
+from kwalk.model.kafka.migration.versions import (
+    COMPARES_AFTER_CLAIM,
+    COPY_FAILURE_ENDS,
+    COPY_IS_TRANSACTION,
+    WAITS_FOR_TOPIC_IDS,
+)
 from kwalk.model.kafka.migration.zk_topic_migration_client import first_leader, replicas_of
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR, ROLLBACK_REMOVES_MIGRATION
@@ -123,12 +128,13 @@ def restore_state_znodes(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.MigrateMetadataEvent; ZkTopicMigrationClient.iterateTopics",
 )
 def copy_topic(cluster: Cluster, topic: Topic) -> None:
-    """m5: without an id the copy fails, and the controller ends.
+    """m5: without an id the copy fails, and the controller ends; in 3.4 it begins again, each second.
 
     Kafka: ZkTopicMigrationClient.iterateTopics: "Could not find partition state in ZK".
     """
     migration, znode = cluster.migration, cluster.zookeeper.topics[topic]
     require(MIGRATION and migration.driver is DriverState.ZK_MIGRATION and is_next_to_copy(cluster, topic))
+    require(bool(COPY_FAILURE_ENDS) or znode.topic_id is not None)
     if znode.topic_id is None:
         migration.driver = DriverState.INACTIVE
     else:

@@ -104,13 +104,13 @@ def sync_topic(cluster: Cluster, topic: Topic) -> None:
             znode.partition_count = image.partition_count
         else:
             require(not lacks_state_znode(cluster, topic))
-            write_topic(cluster, topic)
+            update_topic(cluster, topic)
             finish(cluster, topic)
     elif znode.exists:
         remove_topic(cluster, topic)
         finish(cluster, topic)
     else:
-        write_topic(cluster, topic)
+        create_topic(cluster, topic)
         finish(cluster, topic)
 
 
@@ -207,7 +207,7 @@ def write(cluster: Cluster, topic: int) -> bool:
         if was_there:
             remove_topic(cluster, topic)
         if image.exists:
-            write_topic(cluster, topic)
+            create_topic(cluster, topic)
         return was_there or image.exists
     if not znode.exists:
         return False
@@ -234,13 +234,25 @@ def write_partitions(cluster: Cluster, topic: int) -> bool:
     return not is_failed
 
 
-def write_topic(cluster: Cluster, topic: int) -> None:
-    """Write a topic's znode and its state znodes as the image has them (Kafka: createTopic, updateTopic)."""
+def create_topic(cluster: Cluster, topic: int) -> None:
+    """Create a topic's znode and its state znodes (Kafka: ZkTopicMigrationClient.createTopic)."""
     znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
-    if not znode.exists:
-        topics_changed(cluster)
+    topics_changed(cluster)
     topic_changed(cluster, topic)
     znode.partition_count, znode.topic_id = image.partition_count, image.topic_id
+    for partition in PARTITIONS:
+        if partition < image.partition_count:
+            write_state(cluster, topic, partition)
+
+
+def update_topic(cluster: Cluster, topic: int) -> None:
+    """Write the topic's znode, set states that differ, and remove what the image does not have.
+
+    Kafka: KRaftMigrationZkWriter.handleTopicsSnapshot: updateTopic, changedPartitions, extraneousPartitionsInZk.
+    """
+    znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
+    topic_changed(cluster, topic)
+    znode.partition_count = image.partition_count
     for partition in PARTITIONS:
         if partition >= image.partition_count:
             image.znodes[partition].remove()

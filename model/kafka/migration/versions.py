@@ -53,6 +53,12 @@ WAITS_FOR_TOPIC_IDS = version_flag(
     {"3.5.0": True},
     no_fix="the migration waits for good",
 )
+COPY_FAILURE_ENDS = version_flag(
+    "copy_failure_ends",
+    "KAFKA-14805 (3.5.0): the controller of KRaft ends when the copy fails; before, it copies again, each second",
+    {"3.5.0": True},
+    no_fix="an operator writes the topic's id",
+)
 COMPARES_AFTER_CLAIM = version_flag(
     "compares_after_claim",
     "KAFKA-15010 (3.5.0): a controller of KRaft that becomes active in dual write compares ZooKeeper with its image; "
