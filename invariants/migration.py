@@ -41,6 +41,16 @@ def comparison_ends(cluster: Cluster) -> bool:
 
 
 @when_quiescent(
+    symptom="brokers in ZooKeeper mode get no requests, and ZooKeeper no changes, until KRaft's controller fails over",
+    log="controller.log of KRaft: Conditional update on KRaft Migration ZNode failed",
+)
+def zookeeper_accepts_krafts_writes(cluster: Cluster) -> bool:
+    """In dual write ZooKeeper accepts what the driver writes."""
+    premise(cluster.migration.driver is DriverState.DUAL_WRITE)
+    return not cluster.migration.has_stale_version
+
+
+@when_quiescent(
     symptom="a rollback loses what was done since: partitions that clients were promised",
     log="none: get /brokers/topics/T in ZooKeeper has other partitions than kafka-topics.sh --describe",
 )

@@ -217,6 +217,18 @@ NO_BROKER_IS_CONTROLLER = FindingKind(
     log="none: get /controller in ZooKeeper shows a brokerid that /brokers/ids does not have",
     cause="a migration to KRaft; or the session of a broker that was removed has not ended",
 )
+MIGRATION_UNSAFE = FindingKind(
+    "migration-is-not-safe",
+    LATENT,
+    "a migration to KRaft is under way, and stops or loses something",
+    (),
+    now="what each place says; it may be so already",
+    later="the same, when KRaft's controller fails, brokers restart in KRaft mode, or the migration is rolled back",
+    way_out="`kwalk inspect --migration` says what each means, and how to get out; `kwalk recover` plans it",
+    log="controller.log of KRaft: Encountered zk migration fault; Encountered ZooKeeper error during event …",
+    cause="an old client, or a failure of KRaft's controller between two writes",
+    story="docs/how-to/migrate-to-kraft.md",
+)
 LOG_WITHOUT_ID = FindingKind(
     "log-without-topic-id",
     NOTE,
@@ -504,6 +516,7 @@ NOT_JUDGED = FindingKind(
 )
 
 KINDS = (
+    MIGRATION_UNSAFE,
     OFFLINE_LOG,
     ANOTHER_ID,
     EMPTY_ISR,

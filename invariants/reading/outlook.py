@@ -24,6 +24,8 @@ from kwalk.invariants.reading.finding_kinds import (
 )
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
+from kwalk.invariants.reading.migrating import is_led_by_kraft
+from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
@@ -110,7 +112,10 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
     Raises:
         UsageError: The capture cannot be read.
     """
-    return problem_of(read_capture(source))
+    capture = read_capture(source)
+    if is_led_by_kraft(capture):
+        return migrating_problem(capture, inspect_capture(capture))
+    return problem_of(capture)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
@@ -151,6 +156,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         carried_out=carried_out(capture.version, found),
         premise=_premise(parts) or _of_unseen_disks(capture, parts),
         keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
+        although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
         left_out=left,
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _is_left(kind, parts)),

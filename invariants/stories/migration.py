@@ -24,6 +24,7 @@ PROPERTIES = (
     migration.migrating_cluster_has_a_controller,
     migration.migration_progresses,
     migration.comparison_ends,
+    migration.zookeeper_accepts_krafts_writes,
     migration.zookeeper_catches_up,
     migration.migration_eventually_progresses,
     migration.zookeeper_eventually_catches_up,
@@ -175,6 +176,7 @@ DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
     ),
     properties=(
         migration.comparison_ends,
+        migration.zookeeper_accepts_krafts_writes,
         migration.zookeeper_catches_up,
         migration.migrating_cluster_has_a_controller,
         migration.replicas_have_the_images_id,

@@ -156,6 +156,7 @@ class Problem:
             no other one instead of the same procedures.
         is_for_later: as an alternative, whether it is asked only if what is wrong repairs itself, in case it does not.
         keeps: what every plan keeps, whatever it repairs; the beginning of a sentence.
+        although: what may happen meanwhile, as the end of that sentence.
         seen_as: pairs of claims and another claim: where the former are violated, an inspection may find the latter.
         left_out: the damaged parts that have no world.
         uncovered: the names of the kinds of damage that no claim of the worlds is about.
@@ -174,6 +175,7 @@ class Problem:
     is_last_resort: bool = False
     is_for_later: bool = False
     keeps: str = "safe"
+    although: str = "though a fault happens"
     seen_as: tuple[tuple[frozenset[str], str], ...] = ()
     left_out: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()

@@ -110,7 +110,7 @@ def _answer(recovery: Recovery) -> list[str | Span]:
 
 def _safe(plan: Plan, problem: Problem) -> str:
     """Return what a plan keeps, and what may happen meanwhile."""
-    fault = "though a broker crashes or the controller fails over"
+    fault = problem.although
     if plan.at_any_moment:
         return f"{problem.keeps} {fault} at any moment"
     return (

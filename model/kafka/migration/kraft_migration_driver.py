@@ -42,21 +42,22 @@ from kwalk.model.language import action, require
     source="KRaftMigrationDriver: RecoverMigrationStateFromZKEvent, KRaftLeaderEvent, WaitForControllerQuorumEvent",
 )
 def become_active(cluster: Cluster) -> None:
-    """m1: of a migration whose log says that it has begun, and /migration does not, the driver stays inactive for good.
+    """m1: of a migration whose log says that it has begun, and /migration does not, the driver stays inactive.
 
     A transaction that a controller before it has begun is aborted.
     """
     migration, is_recorded = cluster.migration, cluster.zookeeper.migration_is_recorded
     require(MIGRATION and migration.driver is DriverState.INACTIVE)
     require(not migration.is_finalized and not migration.is_deprovisioned)
-    require(not COMPARES_AFTER_CLAIM or not migration.has_begun or is_recorded)
     if not migration.has_begun and COPY_IS_TRANSACTION:
         migration.clear_images()
     migration.copied = migration.compared = frozenset()
     migration.has_stale_version = False
     migration.epoch += 1
-    is_due = bool(COMPARES_AFTER_CLAIM) and migration.has_begun
-    migration.driver = DriverState.BECOME_CONTROLLER if is_due else DriverState.WAIT_FOR_BROKERS
+    if not COMPARES_AFTER_CLAIM or not migration.has_begun:
+        migration.driver = DriverState.WAIT_FOR_BROKERS
+    else:
+        migration.driver = DriverState.BECOME_CONTROLLER if is_recorded else DriverState.GIVEN_UP
 
 
 @action(

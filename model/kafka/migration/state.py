@@ -26,8 +26,9 @@ from kwalk.model.language import Array, array, choice, flag, number, optional, s
 class DriverState(Enum):
     """What the migration driver is at (Kafka: MigrationDriverState).
 
-    `INACTIVE` is also that of no active controller. `RECORDING` is the end of the copy: its transaction has ended, and
-    /migration is still to be written.
+    `INACTIVE` is that of no active controller; `GIVEN_UP` is INACTIVE in Kafka, too: the log says that the migration
+    has begun, and /migration does not. `RECORDING` is the end of the copy: its transaction has ended, and /migration is
+    still to be written.
     """
 
     INACTIVE = 0
@@ -38,6 +39,7 @@ class DriverState(Enum):
     SYNC_KRAFT_TO_ZK = 5
     KRAFT_CONTROLLER_TO_BROKER_COMM = 6
     DUAL_WRITE = 7
+    GIVEN_UP = 8
 
 
 class BrokerMode(Enum):
