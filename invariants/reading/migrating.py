@@ -25,7 +25,7 @@ from kwalk.model.kafka.snapshots.capture import (
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, fits, topics_of
+from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
@@ -174,6 +174,20 @@ class _Migrating:
                 basis="Seen on brokers of 3.9.0, with the way out.",
                 log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
                 "does not.",
+            )
+            return
+        if not compares(self.capture.version):
+            yield Consequence(
+                "controller-copies-again",
+                STUCK,
+                "KRaft's next active controller copies ZooKeeper over its image, again and again",
+                (f"{self.capture.version} is older than 3.5.0",),
+                "What KRaft has and ZooKeeper has not is overwritten. With a broker in KRaft mode it waits for good. "
+                "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010).",
+                "upgrade to 3.5 or later before you migrate; until the migration has ended, do not restart KRaft's "
+                "controllers",
+                basis=SOURCE,
+                log="controller.log of KRaft, INFO: Starting ZK migration, each second",
             )
             return
         fails, behind = [], []
@@ -368,7 +382,7 @@ class _Migrating:
 
     def _set_aside(self) -> Iterator[Consequence]:
         """Logs that brokers have set aside already: their records are on the disk, and are not served."""
-        places, commands = [], []
+        places, of_deleted, commands = [], [], []
         for broker in self.capture.brokers.values():
             for name, directory in sorted(broker.set_aside.items()):
                 log, _, suffix = name.rpartition(".")
@@ -378,8 +392,11 @@ class _Migrating:
                 known = self._in_image(topic)
                 goes = "; it is deleted within file.delete.delay.ms" * suffix.endswith("-delete")
                 has = f"has the id {directory.topic_id}" if directory.topic_id else "has no topic id"
-                wants = f", KRaft has {known.topic_id}" if known is not None else ""
-                places.append(f"{topic_label(topic)}-{number} on broker {broker.id}: {has}{wants}{goes}")
+                place = f"{topic_label(topic)}-{number} on broker {broker.id}: {has}"
+                if known is None and self.image is not None:
+                    of_deleted.append(f"{place}{goes}")
+                    continue
+                places.append(f"{place}{f', KRaft has {known.topic_id}' if known is not None else ''}{goes}")
                 if known is not None and suffix.endswith("-stray"):
                     renamed = shlex.quote(f"{topic}-{number}")
                     commands += [
@@ -397,6 +414,16 @@ class _Migrating:
                 "their names, write KRaft's id into partition.metadata, and start them",
                 (*STOP, *commands, *START) if commands else (),
                 "Tried on brokers of 3.9.0.",
+            )
+
+        if of_deleted:
+            yield Consequence(
+                "log-of-no-topic",
+                READY,
+                "a directory is left of a topic that KRaft does not have",
+                tuple(of_deleted),
+                "The topic was deleted, or its deletion was under way when ZooKeeper was copied.",
+                "delete directories that end in -stray when you are sure that nobody wants their records",
             )
 
     # Brokers.

@@ -13,7 +13,7 @@ from kwalk.invariants import migration
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed
-from kwalk.model.kafka.snapshots.migrating import MigratingTopic, fits, topics_of, world_of
+from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
 from kwalk.model.kafka.snapshots.procedures import STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf
@@ -90,8 +90,8 @@ def _uncovered(capture: Capture) -> list[Consequence]:
 
 
 def _is_modelled(capture: Capture) -> bool:
-    """Whether a snapshot shows what KRaft has, after the copy."""
-    return capture.image is not None and capture.image.state == "MIGRATION"
+    """Whether a snapshot shows what KRaft has, after the copy, and its controllers compare that with ZooKeeper."""
+    return capture.image is not None and capture.image.state == "MIGRATION" and compares(capture.version)
 
 
 def _not_modelled(capture: Capture) -> str:
@@ -100,6 +100,8 @@ def _not_modelled(capture: Capture) -> str:
             "The snapshot has no image of KRaft, and so does not show what ZooKeeper should have: copy "
             "__cluster_metadata-0 of a controller, and take another one."
         )
+    if not compares(capture.version):
+        return "Plans are about 3.5.0 and later: in 3.4 KRaft's controllers do not compare ZooKeeper with their image."
     if phase_of(capture) is MigrationPhase.FINALIZED:
         return "The migration has ended: plans are about clusters in ZooKeeper mode, or in dual write."
     return "The copy from ZooKeeper has not ended: `kwalk inspect --migration` says what stops it."

@@ -23,7 +23,7 @@ from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS
 from kwalk.model.kafka.migration import kraft_migration_driver, repair
 from kwalk.model.kafka.migration.state import DriverState
-from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
+from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS, variant_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImageTopic, Topic, topic_label
 from kwalk.model.kafka.snapshots.migration import migrating_release
 from kwalk.model.kafka.state import Cluster
@@ -165,13 +165,18 @@ def world_of(capture: Capture, one: MigratingTopic, properties: Iterable[Propert
     )
 
 
+def compares(release: str) -> bool:
+    """Whether KRaft's controllers compare ZooKeeper with their image; in 3.4 they copy it again, and never rest."""
+    return bool(variant_of(migrating_release(release))["compares_after_claim"])
+
+
 def after_a_failure(capture: Capture, one: MigratingTopic, properties: Iterable[Property]) -> frozenset[str]:
     """Return which properties are violated at rest when another controller of KRaft has become active.
 
     One order of the system's steps is looked at: they are those of one thread.
 
     Args:
-        capture: the capture, of a cluster that KRaft's controller leads.
+        capture: the capture, of a cluster that KRaft's controller leads, in a release that compares.
         one: the topic, which fits into a world.
         properties: the properties that may be violated.
     """
