@@ -37,7 +37,7 @@ def configuration_survives_rollback(migration: ConfigurationMigration, entity: E
 
 
 @when_quiescent(
-    symptom="a change of a configuration, a quota or an ACL has no effect on a broker, until it is restarted or for good",
+    symptom="a change of a configuration, a quota or an ACL has no effect on a broker",
     log="server.log: error while processing notification change; or none",
 )
 def brokers_apply_the_configuration(migration: ConfigurationMigration, entity: Entity) -> bool:

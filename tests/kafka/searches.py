@@ -49,6 +49,13 @@ SEARCHES = (
     "rollback-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
     "finalization-of-a-migration --variant 3.9.0 --keep-going",
     "finalization-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
+    "migration-of-configurations --variant 3.9.0 --keep-going",
+    "migration-of-configurations --variant 3.9.0 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.7.0 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.6.1 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.6.0 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.5.1 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.4.1 --bound late_requests=0 --keep-going",
     # Deletion.
     "topic-deletion --variant 2.8.2 --keep-going",
     "topic-deletion --variant 3.9.0 --keep-going",

@@ -14,7 +14,9 @@ from kwalk.model.language import Bound, Domain, choice, flag, nested, number, op
 VALUES = Domain("values", "values of the configuration; of ACLs value n stands for n + 1 ACLs of a resource")
 BLOCKS = Domain("blocks", "blocks of producer ids; the first one was given before the migration")
 CHANGES = Bound("changes", "how often the configuration is changed")
-LATE_REQUESTS = Bound("late_requests", "requests that a broker handles in ZooKeeper after KRaft's controller has claimed it")
+LATE_REQUESTS = Bound(
+    "late_requests", "requests that a broker handles in ZooKeeper after KRaft's controller has claimed it"
+)
 FAILURES = Bound("quorum_failures", "how often KRaft's active controller fails")
 ROLLBACKS = Bound("rollbacks", "how often the migration is rolled back")
 

@@ -38,7 +38,10 @@ IMAGE_IS_WRITTEN_BACK = version_flag(
     {"3.5.0": True},
     closes="what was changed in KRaft before its controller failed gets to ZooKeeper",
     source="KAFKA-14840, KAFKA-15010 (3.5.0)",
-    trials=(Trial(STORY, ("configuration_survives_rollback(TOPIC)",), variant="3.4.1", bounds=UNDISTURBED), Trial(STORY, ("copy_of_configurations_ends(TOPIC)",), variant="3.4.1", bounds=UNDISTURBED),),
+    trials=(
+        Trial(STORY, ("configuration_survives_rollback(TOPIC)",), variant="3.4.1", bounds=UNDISTURBED),
+        Trial(STORY, ("copy_of_configurations_ends(TOPIC)",), variant="3.4.1", bounds=UNDISTURBED),
+    ),
 )
 CHANGES_ARE_NOTIFIED = version_flag(
     "changes_are_notified",
@@ -73,7 +76,11 @@ QUOTA_NAMES_ARE_TRANSLATED = version_flag(
     {"3.6.2": True, "3.7.0": False, "3.7.1": True},
     closes="a quota of a user whose name is not that of a znode, and of all users, holds in KRaft mode",
     source="KAFKA-16222, KAFKA-16411 (3.6.2, 3.7.1)",
-    trials=(Trial(STORY, ("configuration_survives_migration(USER_QUOTA)",), variant="3.7.0", bounds=UNDISTURBED), Trial(STORY, ("configuration_survives_migration(DEFAULT_QUOTA)",), variant="3.7.0", bounds=UNDISTURBED), Trial(STORY, ("image_is_written_to_the_end(USER_QUOTA)",), variant="3.7.0", bounds=UNDISTURBED),),
+    trials=(
+        Trial(STORY, ("configuration_survives_migration(USER_QUOTA)",), variant="3.7.0", bounds=UNDISTURBED),
+        Trial(STORY, ("configuration_survives_migration(DEFAULT_QUOTA)",), variant="3.7.0", bounds=UNDISTURBED),
+        Trial(STORY, ("image_is_written_to_the_end(USER_QUOTA)",), variant="3.7.0", bounds=UNDISTURBED),
+    ),
 )
 DEFAULT_BROKER_IS_COPIED = version_flag(
     "default_broker_is_copied",
@@ -101,7 +108,15 @@ CONFIG_WRITES_ARE_CHECKED = version_flag(
     {"3.7.1": True},
     closes="a configuration that was written to ZooKeeper after the copy is not acknowledged and lost",
     source="KAFKA-16539 (3.7.1)",
-    trials=(Trial(STORY, ("configuration_survives_migration(TOPIC)",), variant="3.7.0"), Trial(STORY, ("deletion_survives_migration(CLIENT_QUOTA)",), variant="3.7.0", about="the removal of the znode of a quota is not checked"),),
+    trials=(
+        Trial(STORY, ("configuration_survives_migration(TOPIC)",), variant="3.7.0"),
+        Trial(
+            STORY,
+            ("deletion_survives_migration(CLIENT_QUOTA)",),
+            variant="3.7.0",
+            about="the removal of the znode of a quota is not checked",
+        ),
+    ),
 )
 ACLS_ARE_WRITTEN_WHOLE = version_flag(
     "acls_are_written_whole",
@@ -134,7 +149,10 @@ DELETED_QUOTAS_ARE_WRITTEN = candidate(
     "NullPointerException, as the image has no such quota any more",
     closes="a deleted quota of a client id is deleted in ZooKeeper",
     source="no release",
-    trials=(Trial(STORY, ("configuration_survives_rollback(CLIENT_QUOTA)",), variant="3.9.0", bounds=UNDISTURBED), Trial(STORY, ("brokers_apply_the_configuration(CLIENT_QUOTA)",), variant="3.9.0", bounds=UNDISTURBED),),
+    trials=(
+        Trial(STORY, ("configuration_survives_rollback(CLIENT_QUOTA)",), variant="3.9.0", bounds=UNDISTURBED),
+        Trial(STORY, ("brokers_apply_the_configuration(CLIENT_QUOTA)",), variant="3.9.0", bounds=UNDISTURBED),
+    ),
 )
 LATE_REQUESTS_ARE_REFUSED = candidate(
     "late_requests_are_refused",
@@ -142,7 +160,11 @@ LATE_REQUESTS_ARE_REFUSED = candidate(
     "/controller_epoch is its own",
     closes="what a deposed controller of ZooKeeper acknowledges is in KRaft",
     source="no release",
-    trials=(Trial(STORY, ("deletion_survives_migration(CLIENT_QUOTA)",), variant="3.9.0"), Trial(STORY, ("configuration_survives_migration(ACLS)",), variant="3.9.0"), Trial(STORY, ("producer_ids_are_given_once",), variant="3.9.0"),),
+    trials=(
+        Trial(STORY, ("deletion_survives_migration(CLIENT_QUOTA)",), variant="3.9.0"),
+        Trial(STORY, ("configuration_survives_migration(ACLS)",), variant="3.9.0"),
+        Trial(STORY, ("producer_ids_are_given_once",), variant="3.9.0"),
+    ),
 )
 
 # The grain.

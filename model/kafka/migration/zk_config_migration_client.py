@@ -125,7 +125,10 @@ def hear_of_kraft(migration: ConfigurationMigration) -> None:
     source="KRaftMigrationDriver.MigrateMetadataEvent; ZkMigrationClient.readAllMetadata",
 )
 def copy(migration: ConfigurationMigration) -> None:
-    """The copy fails if <default> is parsed as a broker id; each next controller meets the same."""
+    """The copy fails if <default> is parsed as a broker id; each next controller meets the same.
+
+    It fails also after all values of <default> were deleted, as the znode stays; that is left out.
+    """
     require(migration.phase is Phase.ZK_MIGRATION and not migration.has_begun)
     if migration.entity is Entity.DEFAULT_BROKER and migration.zookeeper is not None and not DEFAULT_BROKER_IS_COPIED:
         migration.phase = Phase.FAILED
@@ -293,7 +296,7 @@ def start_in_kraft_mode(migration: ConfigurationMigration) -> None:
 @action(
     by=BROKER,
     description="applies the change of the image",
-    source="BrokerMetadataPublisher.onMetadataUpdate: DynamicConfigPublisher, DynamicClientQuotaPublisher, AclPublisher",
+    source="BrokerMetadataPublisher: DynamicConfigPublisher, DynamicClientQuotaPublisher, AclPublisher",
 )
 def apply_image(migration: ConfigurationMigration) -> None:
     """A broker in KRaft mode reads the image."""
