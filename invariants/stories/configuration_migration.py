@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.invariants import configuration_migration as properties
 from kwalk.model.kafka.migration import producer_id_manager, zk_config_migration_client
-from kwalk.model.kafka.migration.configuration_state import ConfigurationMigration
+from kwalk.model.kafka.migration.configuration_state import ConfiguredCluster
 from kwalk.model.kafka.migration.configuration_versions import COARSE, UNLISTED_VARIANTS, VARIANTS
 from kwalk.model.language import Scenario, actions_of
 
@@ -15,7 +15,7 @@ MIGRATION_OF_CONFIGURATIONS = Scenario(
         "Clients change and delete it before, meanwhile and after; brokers restart in KRaft mode, KRaft's controller "
         "fails, a broker that has not heard of it handles a request in ZooKeeper, or the migration is rolled back."
     ),
-    state=ConfigurationMigration,
+    state=ConfiguredCluster,
     initial=zk_config_migration_client.entity_with_a_value,
     actions=actions_of(zk_config_migration_client, producer_id_manager),
     properties=(

@@ -232,8 +232,8 @@ def test_a_broker_in_zookeeper_mode_ignores_a_password_that_it_cannot_decode():
     for key in (*COPIED.split(), "hear_of_kraft()", "alter_in_kraft(1)", "write_delta()"):
         vector = model.attempt(model.instance(key), vector).after
     with model.active():
-        migration = model.state(vector)
-        assert migration.zookeeper == 1 and not migration.zookeeper_is_encrypted
+        cluster = model.state(vector)
+        assert cluster.zookeeper == 1 and not cluster.zookeeper_is_encrypted
 
 
 def test_every_property_says_what_users_and_operators_see():

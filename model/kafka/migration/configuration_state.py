@@ -40,7 +40,7 @@ class Entity(Enum):
     ACLS = 6
 
 
-class Phase(Enum):
+class MigrationStage(Enum):
     """How far the migration is: ZooKeeper's controller leads, states of the driver, and two ends.
 
     In `FAILED` the copy has failed and the controller has ended, as each one after it will. After a rollback
@@ -65,21 +65,21 @@ class Delta(Enum):
 
 @state
 class ProducerIdBlocks:
-    """The blocks of producer ids: the last one in ZooKeeper, the next one in KRaft's image, and those given.
+    """Blocks of producer ids: the last one in ZooKeeper, the next one in the image, and those that brokers have got.
 
     `is_unwritten` says that ZooKeeper does not have the image's next block yet.
     """
 
     in_zookeeper: int = number(0, BLOCKS.bound)
     next_in_kraft: int = number(0, BLOCKS.bound)
-    given: frozenset[int] = subset(BLOCKS)
+    held: frozenset[int] = subset(BLOCKS)
     is_given_twice: bool = flag()
     is_unwritten: bool = flag()
 
 
 @state
-class ConfigurationMigration:
-    """The entity in a migration.
+class ConfiguredCluster:
+    """A cluster that migrates, and the entity that is configured in it.
 
     `zookeeper`, `kraft` and `applied` are its values in ZooKeeper, in the image and on the broker; `accepted` is what
     a client was told last. `misnamed` is the value that the copy gave to a name in the image that no client has.
@@ -88,7 +88,7 @@ class ConfigurationMigration:
     """
 
     entity: Entity = choice(Entity)
-    phase: Phase = choice(Phase)
+    stage: MigrationStage = choice(MigrationStage)
     has_begun: bool = flag()
     zookeeper: int | None = optional(VALUES)
     zookeeper_is_encrypted: bool = flag()
@@ -115,7 +115,7 @@ class ConfigurationMigration:
     @property
     def is_claimed(self) -> bool:
         """Whether KRaft's controller has claimed /controller."""
-        return self.phase not in (Phase.ZOOKEEPER, Phase.ROLLED_BACK)
+        return self.stage not in (MigrationStage.ZOOKEEPER, MigrationStage.ROLLED_BACK)
 
     @property
     def is_led_by_kraft(self) -> bool:

@@ -11,7 +11,7 @@ from kwalk.model.kafka.actors import PRODUCER
 from kwalk.model.kafka.migration.configuration_state import (
     BLOCKS,
     LATE_REQUESTS,
-    ConfigurationMigration,
+    ConfiguredCluster,
     ProducerIdBlocks,
 )
 from kwalk.model.kafka.migration.configuration_versions import LATE_REQUESTS_ARE_REFUSED, NEXT_PRODUCER_ID_IS_COPIED
@@ -23,14 +23,14 @@ from kwalk.model.language import action, require
     description="gets an id of a new block that ZooKeeper's controller has given",
     source="KafkaController.processAllocateProducerIds; ZkProducerIdManager.getNewProducerIdBlock",
 )
-def give_in_zookeeper(migration: ConfigurationMigration) -> None:
+def give_in_zookeeper(cluster: ConfiguredCluster) -> None:
     """The znode is written under its version only: whose /controller is, is not checked."""
-    blocks = migration.blocks
+    blocks = cluster.blocks
     block = blocks.in_zookeeper + 1
-    require(not migration.knows_kraft and block < len(BLOCKS))
-    is_late = not LATE_REQUESTS_ARE_REFUSED and migration.late_requests < LATE_REQUESTS
-    require(not migration.is_claimed or is_late)
-    migration.late_requests += migration.is_claimed
+    require(not cluster.knows_kraft and block < len(BLOCKS))
+    is_late = not LATE_REQUESTS_ARE_REFUSED and cluster.late_requests < LATE_REQUESTS
+    require(not cluster.is_claimed or is_late)
+    cluster.late_requests += cluster.is_claimed
     blocks.in_zookeeper = block
     give(blocks, block)
 
@@ -40,11 +40,11 @@ def give_in_zookeeper(migration: ConfigurationMigration) -> None:
     description="gets an id of a new block that KRaft's controller has given",
     source="ProducerIdControlManager.generateNextProducerId",
 )
-def give_in_kraft(migration: ConfigurationMigration) -> None:
+def give_in_kraft(cluster: ConfiguredCluster) -> None:
     """The record of the next block is committed before the block is given."""
-    blocks = migration.blocks
+    blocks = cluster.blocks
     block = blocks.next_in_kraft
-    require(migration.is_led_by_kraft and migration.knows_kraft and not blocks.is_unwritten and block < len(BLOCKS))
+    require(cluster.is_led_by_kraft and cluster.knows_kraft and not blocks.is_unwritten and block < len(BLOCKS))
     blocks.next_in_kraft = block + 1
     blocks.is_unwritten = True
     give(blocks, block)
@@ -52,8 +52,8 @@ def give_in_kraft(migration: ConfigurationMigration) -> None:
 
 def give(blocks: ProducerIdBlocks, block: int) -> None:
     """Give a block to a broker, for the first time or once more."""
-    blocks.is_given_twice = blocks.is_given_twice or block in blocks.given
-    blocks.given = blocks.given | {block}
+    blocks.is_given_twice = blocks.is_given_twice or block in blocks.held
+    blocks.held = blocks.held | {block}
 
 
 def copy_block(blocks: ProducerIdBlocks) -> None:

@@ -15,10 +15,10 @@ from kwalk.model.kafka.migration.configuration_state import (
     FAILURES,
     LATE_REQUESTS,
     ROLLBACKS,
-    ConfigurationMigration,
+    ConfiguredCluster,
     Delta,
     Entity,
-    Phase,
+    MigrationStage,
     Value,
 )
 from kwalk.model.kafka.migration.configuration_versions import (
@@ -44,13 +44,13 @@ ADMIN = Actor("admin", system=False)
 BROKER = Actor("broker")
 
 
-def entity_with_a_value(migration: ConfigurationMigration, entity: Entity, value: Value) -> None:
+def entity_with_a_value(cluster: ConfiguredCluster, entity: Entity, value: Value) -> None:
     """Any entity with any value or none, which the broker applies; one block of producer ids is given."""
     require(entity is not Entity.ACLS or AUTHORIZERS_MIGRATE)
-    migration.entity = entity
-    migration.zookeeper = migration.accepted = migration.applied = value
-    migration.zookeeper_is_encrypted = entity is Entity.SECRET
-    migration.blocks.given = frozenset({0})
+    cluster.entity = entity
+    cluster.zookeeper = cluster.accepted = cluster.applied = value
+    cluster.zookeeper_is_encrypted = entity is Entity.SECRET
+    cluster.blocks.held = frozenset({0})
 
 
 @action(
@@ -58,25 +58,25 @@ def entity_with_a_value(migration: ConfigurationMigration, entity: Entity, value
     description="sets the value to {value} in ZooKeeper",
     source="AdminZkClient.changeEntityConfig; KafkaZkClient.setOrCreateEntityConfigs; AclAuthorizer.updateResourceAcls",
 )
-def alter_in_zookeeper(migration: ConfigurationMigration, value: Value) -> None:
+def alter_in_zookeeper(cluster: ConfiguredCluster, value: Value) -> None:
     """A broker in ZooKeeper mode handles the request, also if KRaft's controller leads, of which it has not heard."""
-    require(migration.phase is not Phase.ROLLED_BACK and not migration.knows_kraft and migration.zookeeper != value)
-    require(not migration.is_claimed or is_written_late(migration, value))
-    migration.changes += 1
-    migration.late_requests += migration.is_claimed
-    migration.zookeeper = migration.accepted = value
-    migration.zookeeper_is_encrypted = migration.entity is Entity.SECRET
-    migration.notified = True
+    require(cluster.stage is not MigrationStage.ROLLED_BACK and not cluster.knows_kraft and cluster.zookeeper != value)
+    require(not cluster.is_claimed or is_written_late(cluster, value))
+    cluster.changes += 1
+    cluster.late_requests += cluster.is_claimed
+    cluster.zookeeper = cluster.accepted = value
+    cluster.zookeeper_is_encrypted = cluster.entity is Entity.SECRET
+    cluster.notified = True
 
 
-def is_written_late(migration: ConfigurationMigration, value: int | None) -> bool:
+def is_written_late(cluster: ConfiguredCluster, value: int | None) -> bool:
     """Whether a value is written to ZooKeeper although /controller is KRaft's.
 
     Kafka: setOrCreateEntityConfigs checks; AdminZkClient.tryCleanQuotaNodes and AclAuthorizer do not.
     """
-    is_unchecked = migration.entity is Entity.ACLS or (migration.is_quota and value is None)
+    is_unchecked = cluster.entity is Entity.ACLS or (cluster.is_quota and value is None)
     is_refused = LATE_REQUESTS_ARE_REFUSED if is_unchecked else CONFIG_WRITES_ARE_CHECKED
-    return not is_refused and migration.late_requests < LATE_REQUESTS
+    return not is_refused and cluster.late_requests < LATE_REQUESTS
 
 
 @action(
@@ -84,17 +84,17 @@ def is_written_late(migration: ConfigurationMigration, value: int | None) -> boo
     description="handles the notification of a change in ZooKeeper",
     source="ZkConfigManager.ConfigChangedNotificationHandler; AclAuthorizer.AclChangedNotificationHandler",
 )
-def handle_notification(migration: ConfigurationMigration) -> None:
+def handle_notification(cluster: ConfiguredCluster) -> None:
     """A broker in ZooKeeper mode reads the znode."""
-    require(migration.notified and not migration.is_in_kraft_mode)
-    migration.notified = False
-    migration.applied = value_in_zookeeper_mode(migration)
+    require(cluster.notified and not cluster.is_in_kraft_mode)
+    cluster.notified = False
+    cluster.applied = value_in_zookeeper_mode(cluster)
 
 
-def value_in_zookeeper_mode(migration: ConfigurationMigration) -> int | None:
+def value_in_zookeeper_mode(cluster: ConfiguredCluster) -> int | None:
     """Return what a broker in ZooKeeper mode has of the znode: a password that it cannot decode is ignored."""
-    is_readable = migration.entity is not Entity.SECRET or migration.zookeeper_is_encrypted
-    return migration.zookeeper if is_readable else None
+    is_readable = cluster.entity is not Entity.SECRET or cluster.zookeeper_is_encrypted
+    return cluster.zookeeper if is_readable else None
 
 
 @action(
@@ -102,10 +102,10 @@ def value_in_zookeeper_mode(migration: ConfigurationMigration) -> int | None:
     description="claims /controller",
     source="KRaftMigrationDriver.BecomeZkControllerEvent; KafkaZkClient.tryRegisterKRaftControllerAsActiveController",
 )
-def claim_controller(migration: ConfigurationMigration) -> None:
+def claim_controller(cluster: ConfiguredCluster) -> None:
     """All brokers are registered."""
-    require(migration.phase is Phase.ZOOKEEPER)
-    migration.phase = Phase.ZK_MIGRATION
+    require(cluster.stage is MigrationStage.ZOOKEEPER)
+    cluster.stage = MigrationStage.ZK_MIGRATION
 
 
 @action(
@@ -113,10 +113,10 @@ def claim_controller(migration: ConfigurationMigration) -> None:
     description="handles UpdateMetadata: KRaft's controller leads",
     source="MigrationPropagator.sendRPCsToBrokersFromMetadataImage; ZkMetadataCache.updateMetadata",
 )
-def hear_of_kraft(migration: ConfigurationMigration) -> None:
+def hear_of_kraft(cluster: ConfiguredCluster) -> None:
     """The first request of KRaft's controller follows its comparison; requests of clients are forwarded from now on."""
-    require(migration.phase is Phase.DUAL_WRITE and not migration.knows_kraft)
-    migration.knows_kraft = True
+    require(cluster.stage is MigrationStage.DUAL_WRITE and not cluster.knows_kraft)
+    cluster.knows_kraft = True
 
 
 @action(
@@ -124,19 +124,19 @@ def hear_of_kraft(migration: ConfigurationMigration) -> None:
     description="copies from ZooKeeper",
     source="KRaftMigrationDriver.MigrateMetadataEvent; ZkMigrationClient.readAllMetadata",
 )
-def copy(migration: ConfigurationMigration) -> None:
+def copy(cluster: ConfiguredCluster) -> None:
     """The copy fails if <default> is parsed as a broker id; each next controller meets the same.
 
     It fails also after all values of <default> were deleted, as the znode stays; that is left out.
     """
-    require(migration.phase is Phase.ZK_MIGRATION and not migration.has_begun)
-    if migration.entity is Entity.DEFAULT_BROKER and migration.zookeeper is not None and not DEFAULT_BROKER_IS_COPIED:
-        migration.phase = Phase.FAILED
+    require(cluster.stage is MigrationStage.ZK_MIGRATION and not cluster.has_begun)
+    if cluster.entity is Entity.DEFAULT_BROKER and cluster.zookeeper is not None and not DEFAULT_BROKER_IS_COPIED:
+        cluster.stage = MigrationStage.FAILED
     else:
-        copy_entity(migration)
-        copy_block(migration.blocks)
-        migration.has_begun = True
-        migration.phase = Phase.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else Phase.DUAL_WRITE
+        copy_entity(cluster)
+        copy_block(cluster.blocks)
+        cluster.has_begun = True
+        cluster.stage = MigrationStage.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else MigrationStage.DUAL_WRITE
 
 
 @action(
@@ -144,26 +144,26 @@ def copy(migration: ConfigurationMigration) -> None:
     description="copies from ZooKeeper once more",
     source="KRaftMigrationDriver.MigrateMetadataEvent of 3.4: setMigrationRecoveryState with ZkVersion.UnknownVersion",
 )
-def copy_again(migration: ConfigurationMigration) -> None:
+def copy_again(cluster: ConfiguredCluster) -> None:
     """Before 3.5 the next controller does this again and again, as it does not know the version of /migration."""
-    require(migration.phase is Phase.ZK_MIGRATION and migration.has_begun)
-    require(migration.zookeeper is not None and migration.zookeeper not in (migration.kraft, migration.misnamed))
-    copy_entity(migration)
+    require(cluster.stage is MigrationStage.ZK_MIGRATION and cluster.has_begun)
+    require(cluster.zookeeper is not None and cluster.zookeeper not in (cluster.kraft, cluster.misnamed))
+    copy_entity(cluster)
 
 
-def copy_entity(migration: ConfigurationMigration) -> None:
+def copy_entity(cluster: ConfiguredCluster) -> None:
     """Give the image the value in ZooKeeper, or give it to a name that no client has."""
-    if is_misnamed(migration):
-        migration.misnamed = migration.zookeeper
+    if is_misnamed(cluster):
+        cluster.misnamed = cluster.zookeeper
     else:
-        migration.kraft = migration.zookeeper
-        migration.kraft_is_encrypted = migration.zookeeper_is_encrypted and not has_encoder()
+        cluster.kraft = cluster.zookeeper
+        cluster.kraft_is_encrypted = cluster.zookeeper_is_encrypted and not has_encoder()
 
 
-def is_misnamed(migration: ConfigurationMigration) -> bool:
+def is_misnamed(cluster: ConfiguredCluster) -> bool:
     """Whether the copy takes the name of a znode for that of a client, or the type of a znode for that of a quota."""
-    has_special_name = migration.entity in (Entity.USER_QUOTA, Entity.DEFAULT_QUOTA)
-    return migration.is_quota and (
+    has_special_name = cluster.entity in (Entity.USER_QUOTA, Entity.DEFAULT_QUOTA)
+    return cluster.is_quota and (
         not QUOTA_TYPES_ARE_TRANSLATED or (has_special_name and not QUOTA_NAMES_ARE_TRANSLATED)
     )
 
@@ -178,37 +178,35 @@ def has_encoder() -> bool:
     description="writes its image to ZooKeeper, where it differs",
     source="KRaftMigrationDriver.SyncKRaftMetadataEvent; KRaftMigrationZkWriter.handleSnapshot",
 )
-def write_image(migration: ConfigurationMigration) -> None:
+def write_image(cluster: ConfiguredCluster) -> None:
     """A name that cannot be written lets the comparison fail, again and again.
 
     A misnamed quota is written back to the znode that it is from.
     """
-    require(migration.phase is Phase.SYNC_KRAFT_TO_ZK)
-    require(not has_unwritable_name(migration) or migration.kraft is None)
-    migration.delta = Delta.NONE
-    image = migration.misnamed if is_misnamed(migration) else migration.kraft
-    if image != migration.zookeeper:
-        write(migration, image)
-    write_block_back(migration.blocks)
-    migration.phase = Phase.DUAL_WRITE
+    require(cluster.stage is MigrationStage.SYNC_KRAFT_TO_ZK)
+    require(not has_unwritable_name(cluster) or cluster.kraft is None)
+    cluster.delta = Delta.NONE
+    image = cluster.misnamed if is_misnamed(cluster) else cluster.kraft
+    if image != cluster.zookeeper:
+        write(cluster, image)
+    write_block_back(cluster.blocks)
+    cluster.stage = MigrationStage.DUAL_WRITE
 
 
-def has_unwritable_name(migration: ConfigurationMigration) -> bool:
+def has_unwritable_name(cluster: ConfiguredCluster) -> bool:
     """Whether the znode that is written for the entity is another one, has no parent, or has no path."""
-    if migration.entity is Entity.DEFAULT_BROKER:
+    if cluster.entity is Entity.DEFAULT_BROKER:
         return not DEFAULT_BROKER_IS_WRITTEN
-    return migration.entity in (Entity.USER_QUOTA, Entity.DEFAULT_QUOTA) and not QUOTA_NAMES_ARE_TRANSLATED
+    return cluster.entity in (Entity.USER_QUOTA, Entity.DEFAULT_QUOTA) and not QUOTA_NAMES_ARE_TRANSLATED
 
 
-def write(migration: ConfigurationMigration, value: int | None) -> None:
+def write(cluster: ConfiguredCluster, value: int | None) -> None:
     """Write the znode, and its notification; quotas are not deleted, but written empty."""
-    migration.zookeeper = value
-    migration.zookeeper_is_encrypted = migration.entity is Entity.SECRET and (
-        migration.kraft_is_encrypted or has_encoder()
-    )
-    is_deleted = value is None and not migration.is_quota and migration.entity is not Entity.ACLS
+    cluster.zookeeper = value
+    cluster.zookeeper_is_encrypted = cluster.entity is Entity.SECRET and (cluster.kraft_is_encrypted or has_encoder())
+    is_deleted = value is None and not cluster.is_quota and cluster.entity is not Entity.ACLS
     if CHANGES_ARE_NOTIFIED and (DELETIONS_ARE_NOTIFIED or not is_deleted):
-        migration.notified = True
+        cluster.notified = True
 
 
 @action(
@@ -216,20 +214,20 @@ def write(migration: ConfigurationMigration, value: int | None) -> None:
     description="sets the value to {value} at KRaft's controller",
     source="ConfigurationControlManager, ClientQuotaControlManager, AclControlManager",
 )
-def alter_in_kraft(migration: ConfigurationMigration, value: Value) -> None:
+def alter_in_kraft(cluster: ConfiguredCluster, value: Value) -> None:
     """The image has the value when the client is told."""
-    require(migration.is_led_by_kraft and migration.knows_kraft and migration.kraft != value)
-    require(migration.delta is Delta.NONE)
-    migration.changes += 1
-    migration.delta = Delta.FEWER_ACLS if deletes_acls(migration, value) else Delta.CHANGED
-    migration.kraft = migration.accepted = value
-    migration.kraft_is_encrypted = False
+    require(cluster.is_led_by_kraft and cluster.knows_kraft and cluster.kraft != value)
+    require(cluster.delta is Delta.NONE)
+    cluster.changes += 1
+    cluster.delta = Delta.FEWER_ACLS if deletes_acls(cluster, value) else Delta.CHANGED
+    cluster.kraft = cluster.accepted = value
+    cluster.kraft_is_encrypted = False
 
 
-def deletes_acls(migration: ConfigurationMigration, value: int | None) -> bool:
+def deletes_acls(cluster: ConfiguredCluster, value: int | None) -> bool:
     """Whether a new value leaves some of the ACLs of the resource, and fewer than there were."""
-    image = migration.kraft
-    return migration.entity is Entity.ACLS and value is not None and image is not None and value < image
+    image = cluster.kraft
+    return cluster.entity is Entity.ACLS and value is not None and image is not None and value < image
 
 
 @action(
@@ -237,22 +235,22 @@ def deletes_acls(migration: ConfigurationMigration, value: int | None) -> bool:
     description="handles the change of its image: writes it to ZooKeeper, if it can",
     source="KRaftMigrationDriver.MetadataChangeEvent; KRaftMigrationZkWriter.handleDelta",
 )
-def write_delta(migration: ConfigurationMigration) -> None:
+def write_delta(cluster: ConfiguredCluster) -> None:
     """A write that throws is not repeated; with a deletion only the first of the other ACLs is written before 3.6.2."""
-    require(migration.phase is Phase.DUAL_WRITE)
-    require(migration.delta is not Delta.NONE)
-    is_partial = migration.delta is Delta.FEWER_ACLS and not ACLS_ARE_WRITTEN_WHOLE
-    migration.delta = Delta.NONE
-    if not has_unwritable_name(migration) and not is_missing_in_the_image(migration):
-        write(migration, 0 if is_partial else migration.kraft)
+    require(cluster.stage is MigrationStage.DUAL_WRITE)
+    require(cluster.delta is not Delta.NONE)
+    is_partial = cluster.delta is Delta.FEWER_ACLS and not ACLS_ARE_WRITTEN_WHOLE
+    cluster.delta = Delta.NONE
+    if not has_unwritable_name(cluster) and not is_missing_in_the_image(cluster):
+        write(cluster, 0 if is_partial else cluster.kraft)
 
 
-def is_missing_in_the_image(migration: ConfigurationMigration) -> bool:
+def is_missing_in_the_image(cluster: ConfiguredCluster) -> bool:
     """Whether a delta looks for a quota that the image has no longer: a NullPointerException.
 
     Kafka: KRaftMigrationZkWriter.handleClientQuotasDelta: entities().get(clientQuotaEntity).quotaMap().
     """
-    is_deleted = migration.entity is Entity.CLIENT_QUOTA and migration.kraft is None
+    is_deleted = cluster.entity is Entity.CLIENT_QUOTA and cluster.kraft is None
     return is_deleted and not DELETED_QUOTAS_ARE_WRITTEN
 
 
@@ -261,10 +259,10 @@ def is_missing_in_the_image(migration: ConfigurationMigration) -> bool:
     description="handles a new block of producer ids: writes it to ZooKeeper",
     source="KRaftMigrationZkWriter.handleProducerIdDelta; ZkMigrationClient.writeProducerId",
 )
-def write_producer_ids(migration: ConfigurationMigration) -> None:
+def write_producer_ids(cluster: ConfiguredCluster) -> None:
     """The block in ZooKeeper is then the one that KRaft gives next."""
-    require(migration.phase is Phase.DUAL_WRITE and migration.blocks.is_unwritten)
-    write_block(migration.blocks)
+    require(cluster.stage is MigrationStage.DUAL_WRITE and cluster.blocks.is_unwritten)
+    write_block(cluster.blocks)
 
 
 @action(
@@ -272,13 +270,15 @@ def write_producer_ids(migration: ConfigurationMigration) -> None:
     description="KRaft's active controller fails; another one claims /controller",
     source="KRaftMigrationDriver.KRaftLeaderEvent",
 )
-def fail_quorum(migration: ConfigurationMigration) -> None:
+def fail_quorum(cluster: ConfiguredCluster) -> None:
     """What was not written is in the image only."""
-    require(migration.phase in (Phase.SYNC_KRAFT_TO_ZK, Phase.DUAL_WRITE) and migration.failures < FAILURES)
-    migration.failures += 1
-    migration.delta = Delta.NONE
-    migration.blocks.is_unwritten = False
-    migration.phase = Phase.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else Phase.ZK_MIGRATION
+    require(
+        cluster.stage in (MigrationStage.SYNC_KRAFT_TO_ZK, MigrationStage.DUAL_WRITE) and cluster.failures < FAILURES
+    )
+    cluster.failures += 1
+    cluster.delta = Delta.NONE
+    cluster.blocks.is_unwritten = False
+    cluster.stage = MigrationStage.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else MigrationStage.ZK_MIGRATION
 
 
 @action(
@@ -286,11 +286,11 @@ def fail_quorum(migration: ConfigurationMigration) -> None:
     description="restarts the broker in KRaft mode",
     source="docs/ops.html, Migrating brokers to KRaft; BrokerMetadataPublisher",
 )
-def start_in_kraft_mode(migration: ConfigurationMigration) -> None:
+def start_in_kraft_mode(cluster: ConfiguredCluster) -> None:
     """It reads the image."""
-    require(migration.phase is Phase.DUAL_WRITE and migration.knows_kraft and not migration.is_in_kraft_mode)
-    migration.is_in_kraft_mode, migration.notified = True, False
-    migration.applied = value_in_kraft_mode(migration)
+    require(cluster.stage is MigrationStage.DUAL_WRITE and cluster.knows_kraft and not cluster.is_in_kraft_mode)
+    cluster.is_in_kraft_mode, cluster.notified = True, False
+    cluster.applied = value_in_kraft_mode(cluster)
 
 
 @action(
@@ -298,15 +298,15 @@ def start_in_kraft_mode(migration: ConfigurationMigration) -> None:
     description="applies the change of the image",
     source="BrokerMetadataPublisher: DynamicConfigPublisher, DynamicClientQuotaPublisher, AclPublisher",
 )
-def apply_image(migration: ConfigurationMigration) -> None:
+def apply_image(cluster: ConfiguredCluster) -> None:
     """A broker in KRaft mode reads the image."""
-    require(migration.is_in_kraft_mode and migration.applied != value_in_kraft_mode(migration))
-    migration.applied = value_in_kraft_mode(migration)
+    require(cluster.is_in_kraft_mode and cluster.applied != value_in_kraft_mode(cluster))
+    cluster.applied = value_in_kraft_mode(cluster)
 
 
-def value_in_kraft_mode(migration: ConfigurationMigration) -> int | None:
+def value_in_kraft_mode(cluster: ConfiguredCluster) -> int | None:
     """Return what a broker in KRaft mode has of the image: cipher text is no password."""
-    return None if migration.kraft_is_encrypted else migration.kraft
+    return None if cluster.kraft_is_encrypted else cluster.kraft
 
 
 @action(
@@ -314,11 +314,11 @@ def value_in_kraft_mode(migration: ConfigurationMigration) -> int | None:
     description="rolls the migration back: the broker starts in ZooKeeper mode, without KRaft's controllers",
     source="docs/ops.html, Reverting to ZooKeeper mode During the Migration",
 )
-def roll_back(migration: ConfigurationMigration) -> None:
+def roll_back(cluster: ConfiguredCluster) -> None:
     """The operator has waited until all is written, or until nothing is written any more."""
-    require(migration.has_begun and migration.phase in (Phase.DUAL_WRITE, Phase.ZK_MIGRATION))
-    require(migration.delta is Delta.NONE and not migration.blocks.is_unwritten and migration.rollbacks < ROLLBACKS)
-    migration.rollbacks += 1
-    migration.phase = Phase.ROLLED_BACK
-    migration.is_in_kraft_mode = migration.knows_kraft = migration.notified = False
-    migration.applied = value_in_zookeeper_mode(migration)
+    require(cluster.has_begun and cluster.stage in (MigrationStage.DUAL_WRITE, MigrationStage.ZK_MIGRATION))
+    require(cluster.delta is Delta.NONE and not cluster.blocks.is_unwritten and cluster.rollbacks < ROLLBACKS)
+    cluster.rollbacks += 1
+    cluster.stage = MigrationStage.ROLLED_BACK
+    cluster.is_in_kraft_mode = cluster.knows_kraft = cluster.notified = False
+    cluster.applied = value_in_zookeeper_mode(cluster)
