@@ -23,7 +23,7 @@ def configuration_survives_migration(cluster: ConfiguredCluster, entity: Entity)
 def deletion_survives_migration(cluster: ConfiguredCluster, entity: Entity) -> bool:
     """While KRaft's controller leads, its image has nothing that a client has deleted."""
     premise(cluster.entity is entity and cluster.is_led_by_kraft and cluster.accepted is None)
-    return cluster.kraft is None and cluster.misnamed is None
+    return cluster.kraft is None
 
 
 @always(

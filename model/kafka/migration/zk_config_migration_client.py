@@ -145,8 +145,11 @@ def copy(cluster: ConfiguredCluster) -> None:
     source="KRaftMigrationDriver.MigrateMetadataEvent of 3.4: setMigrationRecoveryState with ZkVersion.UnknownVersion",
 )
 def copy_again(cluster: ConfiguredCluster) -> None:
-    """Before 3.5 the next controller does this again and again, as it does not know the version of /migration."""
-    require(cluster.stage is MigrationStage.ZK_MIGRATION and cluster.has_begun)
+    """Before 3.5 the next controller does this again and again, as it does not know the version of /migration.
+
+    It waits for all brokers first, and for good if one runs in KRaft mode.
+    """
+    require(cluster.stage is MigrationStage.ZK_MIGRATION and cluster.has_begun and not cluster.is_in_kraft_mode)
     require(cluster.zookeeper is not None and cluster.zookeeper not in (cluster.kraft, cluster.misnamed))
     copy_entity(cluster)
 
