@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.migration.configuration_state import ConfiguredCluster, Delta, Entity, MigrationStage
-from kwalk.model.language import always, premise, reachable, when_quiescent
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -100,6 +100,43 @@ def producer_ids_are_given_once(cluster: ConfiguredCluster) -> bool:
     return not cluster.blocks.is_given_twice
 
 
+@always(
+    symptom="after a rollback a broker forwards requests to controllers that are gone, or does not read ZooKeeper",
+    log="none: kafka-configs.sh --alter times out",
+)
+def broker_obeys_zookeeper_after_a_rollback(cluster: ConfiguredCluster) -> bool:
+    """After a rollback, which is counted, the broker runs in ZooKeeper mode, and knows no controller of KRaft."""
+    premise(cluster.stage is MigrationStage.ROLLED_BACK)
+    is_in_zookeeper_mode = not (cluster.is_in_kraft_mode or cluster.knows_kraft or cluster.notified)
+    return is_in_zookeeper_mode and cluster.has_begun and cluster.rollbacks == 1
+
+
+@always(
+    symptom="a broker runs in KRaft mode, and follows ZooKeeper",
+    log="none: kafka-broker-api-versions.sh shows the mode",
+)
+def broker_in_kraft_mode_follows_kraft(cluster: ConfiguredCluster) -> bool:
+    """A broker in KRaft mode has heard of KRaft's controller, which has copied, and reads no znode."""
+    premise(cluster.is_in_kraft_mode)
+    return cluster.knows_kraft and cluster.is_led_by_kraft and not cluster.notified
+
+
+@step(
+    symptom="a value that no client has set is acknowledged, or one that was set is not",
+    log="none: kafka-configs.sh --describe shows it",
+)
+def values_change_by_request(before: ConfiguredCluster, after: ConfiguredCluster) -> bool:
+    """What clients are told changes by their requests only, and a failure of the quorum is no request."""
+    is_failed = after.failures > before.failures
+    is_changed = after.changes > before.changes
+    premise(is_failed or is_changed or after.accepted != before.accepted)
+    is_late = after.late_requests > before.late_requests
+    if is_failed:
+        return after.accepted == before.accepted and after.kraft == before.kraft
+    holds = after.kraft if before.knows_kraft else after.zookeeper
+    return is_changed and holds == after.accepted and is_late == (before.is_claimed and not before.knows_kraft)
+
+
 @reachable()
 def change_is_applied_in_kraft_mode(cluster: ConfiguredCluster) -> bool:
     """A broker in KRaft mode applies a value that a client has set there."""
@@ -110,4 +147,5 @@ def change_is_applied_in_kraft_mode(cluster: ConfiguredCluster) -> bool:
 @reachable()
 def block_is_given_after_a_rollback(cluster: ConfiguredCluster) -> bool:
     """ZooKeeper's controller gives a block after a rollback, behind one that KRaft's has given."""
-    return cluster.stage is MigrationStage.ROLLED_BACK and len(cluster.blocks.held) > 2
+    is_rolled_back = cluster.stage is MigrationStage.ROLLED_BACK and cluster.has_begun
+    return is_rolled_back and len(cluster.blocks.held) > 2

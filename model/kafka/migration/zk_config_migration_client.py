@@ -86,7 +86,7 @@ def is_written_late(cluster: ConfiguredCluster, value: int | None) -> bool:
 )
 def handle_notification(cluster: ConfiguredCluster) -> None:
     """A broker in ZooKeeper mode reads the znode."""
-    require(cluster.notified and not cluster.is_in_kraft_mode)
+    require(cluster.notified)
     cluster.notified = False
     cluster.applied = value_in_zookeeper_mode(cluster)
 
@@ -209,7 +209,7 @@ def write(cluster: ConfiguredCluster, value: int | None) -> None:
     cluster.zookeeper_is_encrypted = cluster.entity is Entity.SECRET and (cluster.kraft_is_encrypted or has_encoder())
     is_deleted = value is None and not cluster.is_quota and cluster.entity is not Entity.ACLS
     if CHANGES_ARE_NOTIFIED and (DELETIONS_ARE_NOTIFIED or not is_deleted):
-        cluster.notified = True
+        cluster.notified = not cluster.is_in_kraft_mode
 
 
 @action(
