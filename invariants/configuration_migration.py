@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.migration.configuration_state import ConfiguredCluster, Delta, Entity, MigrationStage
+from kwalk.model.kafka.migration.configuration_state import ConfiguredCluster, Delta, DriverPhase, Entity
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -32,7 +32,7 @@ def deletion_survives_migration(cluster: ConfiguredCluster, entity: Entity) -> b
 )
 def configuration_survives_rollback(cluster: ConfiguredCluster, entity: Entity) -> bool:
     """After a rollback ZooKeeper has what the client was told last."""
-    premise(cluster.entity is entity and cluster.stage is MigrationStage.ROLLED_BACK)
+    premise(cluster.entity is entity and cluster.phase is DriverPhase.ROLLED_BACK)
     return cluster.zookeeper == cluster.accepted
 
 
@@ -42,7 +42,7 @@ def configuration_survives_rollback(cluster: ConfiguredCluster, entity: Entity) 
 )
 def brokers_apply_the_configuration(cluster: ConfiguredCluster, entity: Entity) -> bool:
     """At rest a broker applies what the client was told last, in either mode."""
-    premise(cluster.entity is entity and cluster.stage in (MigrationStage.DUAL_WRITE, MigrationStage.ROLLED_BACK))
+    premise(cluster.entity is entity and cluster.phase in (DriverPhase.DUAL_WRITE, DriverPhase.ROLLED_BACK))
     return cluster.applied == cluster.accepted
 
 
@@ -54,7 +54,7 @@ def brokers_apply_the_configuration(cluster: ConfiguredCluster, entity: Entity) 
 def secret_is_readable(cluster: ConfiguredCluster) -> bool:
     """A password is plain in the image, and cipher text in ZooKeeper after a rollback."""
     premise(cluster.entity is Entity.SECRET and cluster.has_begun)
-    if cluster.stage is MigrationStage.ROLLED_BACK:
+    if cluster.phase is DriverPhase.ROLLED_BACK:
         return cluster.zookeeper is None or cluster.zookeeper_is_encrypted
     return cluster.kraft is None or not cluster.kraft_is_encrypted
 
@@ -67,7 +67,7 @@ def secret_is_readable(cluster: ConfiguredCluster) -> bool:
 def copy_of_configurations_ends(cluster: ConfiguredCluster, entity: Entity) -> bool:
     """Once KRaft's controller has claimed the cluster, a copy ends, and is the last one."""
     premise(cluster.entity is entity and cluster.is_claimed)
-    return cluster.stage not in (MigrationStage.FAILED, MigrationStage.ZK_MIGRATION)
+    return cluster.phase not in (DriverPhase.FAILED, DriverPhase.ZK_MIGRATION)
 
 
 @when_quiescent(
@@ -78,7 +78,7 @@ def copy_of_configurations_ends(cluster: ConfiguredCluster, entity: Entity) -> b
 def image_is_written_to_the_end(cluster: ConfiguredCluster, entity: Entity) -> bool:
     """A controller that writes its image to ZooKeeper gets to dual write."""
     premise(cluster.entity is entity and cluster.is_led_by_kraft)
-    return cluster.stage is not MigrationStage.SYNC_KRAFT_TO_ZK
+    return cluster.phase is not DriverPhase.SYNC_KRAFT_TO_ZK
 
 
 @when_quiescent(
@@ -87,7 +87,7 @@ def image_is_written_to_the_end(cluster: ConfiguredCluster, entity: Entity) -> b
 )
 def every_change_is_handled(cluster: ConfiguredCluster) -> bool:
     """In dual write each change of the image is handled."""
-    premise(cluster.stage is MigrationStage.DUAL_WRITE)
+    premise(cluster.phase is DriverPhase.DUAL_WRITE)
     return cluster.delta is Delta.NONE and not cluster.blocks.is_unwritten
 
 
@@ -106,7 +106,7 @@ def producer_ids_are_given_once(cluster: ConfiguredCluster) -> bool:
 )
 def broker_obeys_zookeeper_after_a_rollback(cluster: ConfiguredCluster) -> bool:
     """After a rollback, which is counted, the broker runs in ZooKeeper mode, and knows no controller of KRaft."""
-    premise(cluster.stage is MigrationStage.ROLLED_BACK)
+    premise(cluster.phase is DriverPhase.ROLLED_BACK)
     is_in_zookeeper_mode = not (cluster.is_in_kraft_mode or cluster.knows_kraft or cluster.notified)
     return is_in_zookeeper_mode and cluster.has_begun and cluster.rollbacks == 1
 
@@ -147,5 +147,5 @@ def change_is_applied_in_kraft_mode(cluster: ConfiguredCluster) -> bool:
 @reachable()
 def block_is_given_after_a_rollback(cluster: ConfiguredCluster) -> bool:
     """ZooKeeper's controller gives a block after a rollback, behind one that KRaft's has given."""
-    is_rolled_back = cluster.stage is MigrationStage.ROLLED_BACK and cluster.has_begun
+    is_rolled_back = cluster.phase is DriverPhase.ROLLED_BACK and cluster.has_begun
     return is_rolled_back and len(cluster.blocks.held) > 2

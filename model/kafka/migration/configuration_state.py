@@ -40,7 +40,7 @@ class Entity(Enum):
     ACLS = 6
 
 
-class MigrationStage(Enum):
+class DriverPhase(Enum):
     """How far the migration is: ZooKeeper's controller leads, states of the driver, and two ends.
 
     In `FAILED` the copy has failed and the controller has ended, as each one after it will. After a rollback
@@ -88,7 +88,7 @@ class ConfiguredCluster:
     """
 
     entity: Entity = choice(Entity)
-    stage: MigrationStage = choice(MigrationStage)
+    phase: DriverPhase = choice(DriverPhase)
     has_begun: bool = flag()
     zookeeper: int | None = optional(VALUES)
     zookeeper_is_encrypted: bool = flag()
@@ -115,7 +115,7 @@ class ConfiguredCluster:
     @property
     def is_claimed(self) -> bool:
         """Whether KRaft's controller has claimed /controller."""
-        return self.stage not in (MigrationStage.ZOOKEEPER, MigrationStage.ROLLED_BACK)
+        return self.phase not in (DriverPhase.ZOOKEEPER, DriverPhase.ROLLED_BACK)
 
     @property
     def is_led_by_kraft(self) -> bool:

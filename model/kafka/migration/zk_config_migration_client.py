@@ -17,8 +17,8 @@ from kwalk.model.kafka.migration.configuration_state import (
     ROLLBACKS,
     ConfiguredCluster,
     Delta,
+    DriverPhase,
     Entity,
-    MigrationStage,
     Value,
 )
 from kwalk.model.kafka.migration.configuration_versions import (
@@ -60,7 +60,7 @@ def entity_with_a_value(cluster: ConfiguredCluster, entity: Entity, value: Value
 )
 def alter_in_zookeeper(cluster: ConfiguredCluster, value: Value) -> None:
     """A broker in ZooKeeper mode handles the request, also if KRaft's controller leads, of which it has not heard."""
-    require(cluster.stage is not MigrationStage.ROLLED_BACK and not cluster.knows_kraft and cluster.zookeeper != value)
+    require(cluster.phase is not DriverPhase.ROLLED_BACK and not cluster.knows_kraft and cluster.zookeeper != value)
     require(not cluster.is_claimed or is_written_late(cluster, value))
     cluster.changes += 1
     cluster.late_requests += cluster.is_claimed
@@ -104,8 +104,8 @@ def value_in_zookeeper_mode(cluster: ConfiguredCluster) -> int | None:
 )
 def claim_controller(cluster: ConfiguredCluster) -> None:
     """All brokers are registered."""
-    require(cluster.stage is MigrationStage.ZOOKEEPER)
-    cluster.stage = MigrationStage.ZK_MIGRATION
+    require(cluster.phase is DriverPhase.ZOOKEEPER)
+    cluster.phase = DriverPhase.ZK_MIGRATION
 
 
 @action(
@@ -115,7 +115,7 @@ def claim_controller(cluster: ConfiguredCluster) -> None:
 )
 def hear_of_kraft(cluster: ConfiguredCluster) -> None:
     """The first request of KRaft's controller follows its comparison; requests of clients are forwarded from now on."""
-    require(cluster.stage is MigrationStage.DUAL_WRITE and not cluster.knows_kraft)
+    require(cluster.phase is DriverPhase.DUAL_WRITE and not cluster.knows_kraft)
     cluster.knows_kraft = True
 
 
@@ -129,14 +129,14 @@ def copy(cluster: ConfiguredCluster) -> None:
 
     It fails also after all values of <default> were deleted, as the znode stays; that is left out.
     """
-    require(cluster.stage is MigrationStage.ZK_MIGRATION and not cluster.has_begun)
+    require(cluster.phase is DriverPhase.ZK_MIGRATION and not cluster.has_begun)
     if cluster.entity is Entity.DEFAULT_BROKER and cluster.zookeeper is not None and not DEFAULT_BROKER_IS_COPIED:
-        cluster.stage = MigrationStage.FAILED
+        cluster.phase = DriverPhase.FAILED
     else:
         copy_entity(cluster)
         copy_block(cluster.blocks)
         cluster.has_begun = True
-        cluster.stage = MigrationStage.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else MigrationStage.DUAL_WRITE
+        cluster.phase = DriverPhase.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else DriverPhase.DUAL_WRITE
 
 
 @action(
@@ -149,7 +149,7 @@ def copy_again(cluster: ConfiguredCluster) -> None:
 
     It waits for all brokers first, and for good if one runs in KRaft mode.
     """
-    require(cluster.stage is MigrationStage.ZK_MIGRATION and cluster.has_begun and not cluster.is_in_kraft_mode)
+    require(cluster.phase is DriverPhase.ZK_MIGRATION and cluster.has_begun and not cluster.is_in_kraft_mode)
     require(cluster.zookeeper is not None and cluster.zookeeper not in (cluster.kraft, cluster.misnamed))
     copy_entity(cluster)
 
@@ -186,14 +186,14 @@ def write_image(cluster: ConfiguredCluster) -> None:
 
     A misnamed quota is written back to the znode that it is from.
     """
-    require(cluster.stage is MigrationStage.SYNC_KRAFT_TO_ZK)
+    require(cluster.phase is DriverPhase.SYNC_KRAFT_TO_ZK)
     require(not has_unwritable_name(cluster) or cluster.kraft is None)
     cluster.delta = Delta.NONE
     image = cluster.misnamed if is_misnamed(cluster) else cluster.kraft
     if image != cluster.zookeeper:
         write(cluster, image)
     write_block_back(cluster.blocks)
-    cluster.stage = MigrationStage.DUAL_WRITE
+    cluster.phase = DriverPhase.DUAL_WRITE
 
 
 def has_unwritable_name(cluster: ConfiguredCluster) -> bool:
@@ -240,7 +240,7 @@ def deletes_acls(cluster: ConfiguredCluster, value: int | None) -> bool:
 )
 def write_delta(cluster: ConfiguredCluster) -> None:
     """A write that throws is not repeated; with a deletion only the first of the other ACLs is written before 3.6.2."""
-    require(cluster.stage is MigrationStage.DUAL_WRITE)
+    require(cluster.phase is DriverPhase.DUAL_WRITE)
     require(cluster.delta is not Delta.NONE)
     is_partial = cluster.delta is Delta.FEWER_ACLS and not ACLS_ARE_WRITTEN_WHOLE
     cluster.delta = Delta.NONE
@@ -264,7 +264,7 @@ def is_missing_in_the_image(cluster: ConfiguredCluster) -> bool:
 )
 def write_producer_ids(cluster: ConfiguredCluster) -> None:
     """The block in ZooKeeper is then the one that KRaft gives next."""
-    require(cluster.stage is MigrationStage.DUAL_WRITE and cluster.blocks.is_unwritten)
+    require(cluster.phase is DriverPhase.DUAL_WRITE and cluster.blocks.is_unwritten)
     write_block(cluster.blocks)
 
 
@@ -275,13 +275,11 @@ def write_producer_ids(cluster: ConfiguredCluster) -> None:
 )
 def fail_quorum(cluster: ConfiguredCluster) -> None:
     """What was not written is in the image only."""
-    require(
-        cluster.stage in (MigrationStage.SYNC_KRAFT_TO_ZK, MigrationStage.DUAL_WRITE) and cluster.failures < FAILURES
-    )
+    require(cluster.phase in (DriverPhase.SYNC_KRAFT_TO_ZK, DriverPhase.DUAL_WRITE) and cluster.failures < FAILURES)
     cluster.failures += 1
     cluster.delta = Delta.NONE
     cluster.blocks.is_unwritten = False
-    cluster.stage = MigrationStage.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else MigrationStage.ZK_MIGRATION
+    cluster.phase = DriverPhase.SYNC_KRAFT_TO_ZK if IMAGE_IS_WRITTEN_BACK else DriverPhase.ZK_MIGRATION
 
 
 @action(
@@ -291,7 +289,7 @@ def fail_quorum(cluster: ConfiguredCluster) -> None:
 )
 def start_in_kraft_mode(cluster: ConfiguredCluster) -> None:
     """It reads the image."""
-    require(cluster.stage is MigrationStage.DUAL_WRITE and cluster.knows_kraft and not cluster.is_in_kraft_mode)
+    require(cluster.phase is DriverPhase.DUAL_WRITE and cluster.knows_kraft and not cluster.is_in_kraft_mode)
     cluster.is_in_kraft_mode, cluster.notified = True, False
     cluster.applied = value_in_kraft_mode(cluster)
 
@@ -319,9 +317,9 @@ def value_in_kraft_mode(cluster: ConfiguredCluster) -> int | None:
 )
 def roll_back(cluster: ConfiguredCluster) -> None:
     """The operator has waited until all is written, or until nothing is written any more."""
-    require(cluster.has_begun and cluster.stage in (MigrationStage.DUAL_WRITE, MigrationStage.ZK_MIGRATION))
+    require(cluster.has_begun and cluster.phase in (DriverPhase.DUAL_WRITE, DriverPhase.ZK_MIGRATION))
     require(cluster.delta is Delta.NONE and not cluster.blocks.is_unwritten and cluster.rollbacks < ROLLBACKS)
     cluster.rollbacks += 1
-    cluster.stage = MigrationStage.ROLLED_BACK
+    cluster.phase = DriverPhase.ROLLED_BACK
     cluster.is_in_kraft_mode = cluster.knows_kraft = cluster.notified = False
     cluster.applied = value_in_zookeeper_mode(cluster)
