@@ -54,6 +54,13 @@ SEARCHES = (
     "deletion-in-dual-write --variant 3.9.0 --bound quorum_failures=1 --bound restarts=0 --keep-going",
     *(f"deletion-in-dual-write --variant {release} --keep-going" for release in ("3.4.1", "3.6.2", "3.9.0")),
     "finalization-of-a-migration --variant 3.9.0 --flag patient_operator=on --keep-going",
+    "migration-of-configurations --variant 3.9.0 --keep-going",
+    "migration-of-configurations --variant 3.9.0 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.7.0 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.6.1 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.6.0 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.5.1 --bound late_requests=0 --keep-going",
+    "migration-of-configurations --variant 3.4.1 --bound late_requests=0 --keep-going",
     # Deletion.
     "topic-deletion --variant 2.8.2 --keep-going",
     "topic-deletion --variant 3.9.0 --keep-going",

@@ -5,8 +5,8 @@ step of its own: whatever is between two of them may meet a crash. A broker that
 migration enabled is registered with KRaft's controllers.
 
 The copy reads one topic after another; here each is one step, in the order of their numbers. Configurations, quotas,
-ACLs and producer ids are left out, as is the second write of /migration that KAFKA-16171 added: no two controllers of
-KRaft are active at a time.
+ACLs and producer ids have a model of their own, `zk_config_migration_client`. The second write of /migration that
+KAFKA-16171 added is left out: no two controllers of KRaft are active at a time.
 
 3.4 has no comparison (SYNC_KRAFT_TO_ZK): each controller of KRaft waits for brokers in ZooKeeper mode, and copies.
 
