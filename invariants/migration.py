@@ -77,8 +77,8 @@ def zookeeper_accepts_krafts_writes(cluster: Cluster) -> bool:
     log="none: get /brokers/topics/T in ZooKeeper has other partitions than kafka-topics.sh --describe",
 )
 def zookeeper_catches_up(cluster: Cluster, topic: Topic) -> bool:
-    """In dual write the topics in ZooKeeper are those of KRaft's image."""
-    premise(cluster.migration.driver is DriverState.DUAL_WRITE)
+    """In dual write, with a driver whose writes are accepted, the topics in ZooKeeper are those of KRaft's image."""
+    premise(cluster.migration.driver is DriverState.DUAL_WRITE and not cluster.migration.has_stale_version)
     return not is_behind(cluster, topic)
 
 

@@ -361,6 +361,11 @@ class _Visit:
                 raise LogsUnread(f"{where} does not say which broker it belongs to: name it, as in --logs 1={source}")
             if root.broker_id not in (None, owner):
                 raise LogsUnread(f"{where} belongs to broker {root.broker_id}, not {owner}")
+            if root.is_kraft and not root.directories and not self.znodes.has_migrated():
+                self.problems.append(
+                    f"{where} belongs to a controller of KRaft, and ZooKeeper shows no migration: it is left out."
+                )
+                continue
             if root.is_kraft and not self.znodes.has_migrated():
                 raise LogsUnread(f"{where} belongs to a node in KRaft mode, and the cluster does not migrate")
             if root.is_kraft and not root.directories:

@@ -206,7 +206,7 @@ class Znodes:
     def has_migrated(self) -> bool:
         """Whether a migration to KRaft has begun: /controller is that of a KRaft controller, or /migration is there."""
         epoch = (self.object(CONTROLLER) or {}).get("kraftControllerEpoch", -1)
-        return (isinstance(epoch, int) and epoch >= 0) or self.object(MIGRATION) is not None
+        return (isinstance(epoch, int) and epoch >= 0) or isinstance(self.contents.get(MIGRATION), Znode)
 
     def registrations(self) -> dict[int, dict[str, Any]]:
         """Return the registrations of brokers by id; an empty object for one that cannot be read."""
@@ -221,6 +221,12 @@ class Znodes:
                 refused.setdefault(found.code, []).append(path)
         for code, paths in refused.items():
             yield f"ZooKeeper refused with {code} to read {some(paths)}. {LEFT_OUT}"
+        migration = self.contents.get(MIGRATION)
+        if isinstance(migration, Znode) and not migration.content:
+            yield (
+                f"{MIGRATION} has no content: KRaft's controllers fail to read it, again and again, before 3.9.2 "
+                "(KAFKA-19480). Delete it, if no controller of KRaft leads."
+            )
         garbled = [path for path in self.contents if path != CONTROLLER_EPOCH and self._is_garbled(path)]
         if garbled:
             yield f"No JSON object is in {some(garbled)}. {LEFT_OUT}"

@@ -316,6 +316,24 @@ def test_a_root_of_another_broker_or_cluster_is_refused(shown, properties, broke
         collect(zookeeper_of(shown), options)
 
 
+def test_the_root_of_a_kraft_controller_is_left_out_of_a_cluster_that_does_not_migrate(shown, tmp_path):
+    """A migration was rolled back, and the folder of its controller is still there."""
+    (tmp_path / "controller" / "__cluster_metadata-0").mkdir(parents=True)
+    (tmp_path / "controller" / "meta.properties").write_text("version=1\nnode.id=3000\n")
+    options = CollectOptions("3.9.0", ask_brokers=False, logs=(LogPlace(str(tmp_path / "controller"), 3000),))
+    (problem,) = (one for one in collect(zookeeper_of(shown), options).problems if "KRaft" in one)
+    assert problem.endswith("belongs to a controller of KRaft, and ZooKeeper shows no migration: it is left out.")
+
+
+def test_a_migration_znode_without_content_is_a_problem(shown):
+    """Seen on brokers of 3.9.0 and 3.6.2: KRaft's controllers wait."""
+    client = zookeeper_of(shown)
+    client.put("/migration", b"")
+    problems = collect(client, CollectOptions("3.9.0", ask_brokers=False)).problems
+    (problem,) = (one for one in problems if "KRaft" in one)
+    assert problem.startswith("/migration has no content: KRaft's controllers fail to read it, again and again,")
+
+
 # What files say.
 
 

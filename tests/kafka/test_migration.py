@@ -52,6 +52,7 @@ def test_nothing_goes_wrong_without_old_clients_and_failures() -> None:
                 "migration_progresses": 5,
                 "migration_eventually_progresses": 5,
                 "copy_is_complete_or_absent": 6,
+                "copy_is_not_repeated": 9,
                 "zookeeper_catches_up": 10,
                 "promised_partitions_are_in_the_image": 10,
                 "zookeeper_eventually_catches_up": 11,

@@ -26,7 +26,7 @@ from kwalk.model.kafka.migration.versions import (
     REPEATS_RECOVERY,
 )
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR
+from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR, ROLLBACK_REMOVES_MIGRATION
 from kwalk.model.language import action, require
 
 
@@ -175,5 +175,5 @@ def empty_migration(cluster: Cluster) -> None:
     """The znode stays, and has no content: KRaft's controllers fail to read it, at each poll."""
     migration, zookeeper = cluster.migration, cluster.zookeeper
     require(MIGRATION and migration.is_deprovisioned and migration.rollbacks > 0 and not PATIENT_OPERATOR)
-    require(not zookeeper.migration_is_empty)
+    require(not ROLLBACK_REMOVES_MIGRATION and not zookeeper.migration_is_empty)
     zookeeper.migration_is_recorded, zookeeper.migration_is_empty = False, True
