@@ -276,7 +276,7 @@ def _of_migration(frame: ProxiedFrame) -> bool:
     return is_write and frame.broker == FIRST_ID and "/migration" in frame.paths and "/controller" not in frame.paths
 
 
-def _copied(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+def _copied(lab: Lab, this: ExperimentRound, *, starts_over: bool = False) -> RoundOutcome:
     """Crash the controller when the copy is complete in its log, and /migration does not say so yet."""
     m = Migration(lab, this)
     m.create(HEALTHY, ONE)
@@ -305,15 +305,36 @@ def _copied(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     observed = {**m.observed(), **crash, "/controller": lab.controller()}
     if reached:
         return result(m, _keeps_dead_leader, observed)
-    known = lab.json("/migration") or {}
-    content = {**known, "kraft_metadata_offset": 1, "kraft_metadata_epoch": 1, "kraft_controller_id": FIRST_ID}
-    lab.zk.do(set_data("/migration", json.dumps(content).encode()))
-    lab.note(f"/migration written by hand: {content}")
-    continues = _restart_controllers(m)
+    before: dict[str, Any] = {}
+    if starts_over:
+        before = _forget(m)
+        before["leader moves in between"] = wait_until(lambda: _moved(m, crash["dead"]), 30)
+        lab.launch(crash["dead"])
+        m.quorum.start()
+        continues = m.is_in_dual_write(2 * POLLS)
+    else:
+        known = lab.json("/migration") or {}
+        content = {**known, "kraft_metadata_offset": 1, "kraft_metadata_epoch": 1, "kraft_controller_id": FIRST_ID}
+        lab.zk.do(set_data("/migration", json.dumps(content).encode()))
+        lab.note(f"/migration written by hand: {content}")
+        continues = _restart_controllers(m)
     moves = wait_until(lambda: _moved(m, crash["dead"]), 30)
-    m.look("/migration written by hand")
-    way_out = _after(m, crash["dead"], continues=continues, **{"leader moves": moves})
+    way_out = _after(
+        m, None if starts_over else crash["dead"], continues=continues, **{"leader moves": moves}, **before
+    )
     return result(m, _keeps_dead_leader, observed, **{"way out": way_out})
+
+
+def _forget(m: Migration) -> dict[str, Any]:
+    """Stop the controllers, delete what they wrote to ZooKeeper, and take their data away: brokers stay as they are."""
+    m.quorum.stop()
+    for path in ("/controller", "/migration"):
+        m.lab.zk.do(delete(path))
+        m.lab.note(f"{path} deleted")
+    elected = wait_until(lambda: m.lab.controller() is not None, 30)
+    for each in m.quorum.controllers.values():
+        (each.folder / "data").rename(each.folder / "data-of-the-first-attempt")
+    return {"a broker is controller in between": elected and m.lab.controller()}
 
 
 def _wait_for_copy(m: Migration, hold: Hold) -> None:
@@ -635,6 +656,13 @@ EXPERIMENTS = (
         _copied,
         releases=("3.4.1", "3.5.2", "3.6.2", "3.9.0"),
         predicted=since(3, 5),
+        is_ordered=True,
+    ),
+    migration_experiment(
+        "killed-after-copy-starts-over",
+        "The same; then the controllers' data, /controller and /migration are removed, and the controllers start.",
+        "A broker becomes controller in between, and the migration begins again; no records are lost.",
+        partial(_copied, starts_over=True),
         is_ordered=True,
     ),
     migration_experiment(
