@@ -129,6 +129,7 @@ def _after(m: Migration, dead: int | None, **more: Any) -> dict[str, Any]:
     if dead is not None:
         m.lab.start(dead)
         m.wait_for_isr(dead)
+    time.sleep(SETTLES)
     after = m.look("after the way out")
     m.keep("after the way out")
     return {**m.observed(), **more, "records": after["records"]}
