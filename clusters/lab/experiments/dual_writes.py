@@ -230,9 +230,7 @@ def _recreation(lab: Lab, this: ExperimentRound, *, rolls_back: bool = False) ->
 def _roll_back(m: Migration) -> None:
     """Roll back from dual write, as documented."""
     m.quorum.stop()
-    for path in ("/controller", "/migration"):
-        m.lab.zk.do(delete(path))
-        m.lab.note(f"{path} deleted")
+    _elect(m)
     m.roll(Mode.ZOOKEEPER)
     rest(m.lab)
 
@@ -329,13 +327,10 @@ def _copied(lab: Lab, this: ExperimentRound, *, starts_over: bool = False) -> Ro
 def _forget(m: Migration) -> dict[str, Any]:
     """Stop the controllers, delete what they wrote to ZooKeeper, and take their data away: brokers stay as they are."""
     m.quorum.stop()
-    for path in ("/controller", "/migration"):
-        m.lab.zk.do(delete(path))
-        m.lab.note(f"{path} deleted")
-    elected = wait_until(lambda: m.lab.controller() is not None, 30)
+    _elect(m)
     for each in m.quorum.controllers.values():
         (each.folder / "data").rename(each.folder / "data-of-the-first-attempt")
-    return {"a broker is controller in between": elected and m.lab.controller()}
+    return {"controller in between": m.lab.controller()}
 
 
 def _wait_for_copy(m: Migration, hold: Hold) -> None:
@@ -357,8 +352,15 @@ def _last_line(m: Migration, *alternatives: str) -> str | None:
 # 5: a rollback from a dual write that does not write.
 
 
-def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False) -> RoundOutcome:
-    """Acknowledge records by the leader alone when the driver cannot write, and roll back with the follower first."""
+def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False, too_late: bool = True) -> RoundOutcome:
+    """Acknowledge records by the leader alone when the driver cannot write, and roll back while the leader is down.
+
+    Args:
+        lab: The cluster.
+        this: The round.
+        in_kraft_mode: Whether the brokers are in KRaft mode before.
+        too_late: Whether /controller is deleted when the follower runs again, and the leader is down.
+    """
     m = Migration(lab, this)
     m.create(HEALTHY, {0: [3, 1]})
     m.create(m.topic, ONE)
@@ -368,7 +370,7 @@ def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False) -
     m.is_in_dual_write()
     if in_kraft_mode:
         m.roll(Mode.KRAFT)
-    m.keep("dual write")
+    m.keep("KRaft mode" if in_kraft_mode else "dual write")
     leader = m.leaders(m.topic)[0]
     follower = 3 - leader
     hold = lab.rules.hold(matching("MULTI", broker=FIRST_ID))
@@ -377,33 +379,51 @@ def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False) -
     refused = m.ledgers[m.topic].write(lab, ALONE, 3)
     alone = sum(one.origin == ALONE for one in m.ledgers[m.topic].acknowledged)
     m.facts |= {"acknowledged by the leader alone": alone, "refused": refused, "leader": leader}
-    m.facts["state in ZooKeeper"] = lab.states(m.topic)
+    m.facts |= {"state in ZooKeeper": lab.states(m.topic), "leader's ISR": _isr_of(m, leader)}
     m.look("written to the leader alone")
     m.keep("written to the leader alone")
     if in_kraft_mode:
         for number in (3, leader):
             lab.roll(number, Mode.MIGRATING)
-    m.quorum.stop()
+    m.quorum.kill()
     _lose(m, hold)
-    for path in ("/controller", "/migration"):
-        lab.zk.do(delete(path))
-        lab.note(f"{path} deleted")
-    wait_until(lambda: lab.controller() is not None, 30)
+    if not too_late:
+        _elect(m)
     lab.brokers[follower].mode = Mode.ZOOKEEPER
-    lab.stop(leader)
+    lab.kill(leader)
     lab.start(follower)
+    if too_late:
+        wait_until(lambda: str(leader) not in lab.zk.children("/brokers/ids"), 40)
+        _elect(m)
     rest(lab)
-    m.look("the follower has started, the leader is stopped")
+    m.look("the follower runs, the leader is down")
+    m.keep("the follower runs, the leader is down")
     m.facts |= {"leader then": lab.states(m.topic)[0]["leader"], "has then": _holders(m)}
     lab.brokers[leader].mode = Mode.ZOOKEEPER
     lab.start(leader)
     m.wait_for_isr(leader)
+    lab.kill(3)
     lab.roll(3, Mode.ZOOKEEPER)
     m.wait_for_isr(3)
+    time.sleep(SETTLES)
     m.look("rolled back")
     m.keep("rolled back")
     m.facts["has in the end"] = _holders(m)
     return result(m, lambda observed: bool(observed["lost topics"]), m.observed())
+
+
+def _elect(m: Migration) -> None:
+    """Delete what the KRaft controller has in ZooKeeper, so that a broker becomes controller."""
+    for path in ("/controller", "/migration"):
+        m.lab.zk.do(delete(path))
+        m.lab.note(f"{path} deleted")
+    wait_until(lambda: m.lab.controller() is not None, 30)
+
+
+def _isr_of(m: Migration, number: int) -> list[int]:
+    """Return the ISR of the topic's first partition as a broker names it."""
+    known = metadata(m.lab.brokers[number].port, with_ids=True).topics.get(m.topic)
+    return list(known.partitions[0].isr) if known else []
 
 
 def _holders(m: Migration) -> dict[str, int]:
@@ -668,7 +688,7 @@ EXPERIMENTS = (
     ),
     migration_experiment(
         "careless-rollback",
-        "A leader acknowledges records alone while the driver cannot write, and the cluster is rolled back.",
+        "A leader acknowledges records alone while the driver cannot write; /controller is deleted when it is down.",
         "The follower becomes leader without the records, below 3.6; from 3.6 on they are not acknowledged.",
         _careless,
         predicted=lambda release: not since(3, 6)(release),
@@ -677,8 +697,18 @@ EXPERIMENTS = (
         is_ordered=True,
     ),
     migration_experiment(
+        "careless-rollback-in-time",
+        "The same; /controller is deleted while the leader runs, and the follower does not.",
+        "The next controller takes the follower out of the ISR: no records are lost.",
+        partial(_careless, too_late=False),
+        predicted=lambda release: False,
+        options=THREE_BROKERS,
+        releases=("3.5.2",),
+        is_ordered=True,
+    ),
+    migration_experiment(
         "careless-rollback-of-kraft-brokers",
-        "The same, when the brokers are in KRaft mode.",
+        "The same as careless-rollback, when the brokers are in KRaft mode.",
         "The follower becomes leader without the acknowledged records, and the leader truncates them.",
         partial(_careless, in_kraft_mode=True),
         options=THREE_BROKERS,
