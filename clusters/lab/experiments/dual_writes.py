@@ -445,10 +445,12 @@ def _finalized(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     for number in (1, 2):
         lab.roll(number, Mode.KRAFT)
         m.wait_for_isr(number)
+    lab.note(f"elect broker 1: {lab.admin().elect_preferred(m.topic, 0)}")
+    time.sleep(SETTLES)
     m.keep("KRaft mode of two brokers")
     m.finalize()
     m.facts["finalized"] = "finalized" in m.quorum.active.text
-    m.facts["controller says"] = _last_line(m, "finalized|POST_MIGRATION")
+    m.facts["controller says"] = _last_line(m, "Completing the ZK migration|POST_MIGRATION")
     m.look("finalized")
     m.keep("finalized")
     dead = 1
