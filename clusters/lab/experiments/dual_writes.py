@@ -50,6 +50,8 @@ AGAIN = "again"
 COPIED = "Completed migration of metadata"
 """What the driver says after the copy, before it writes /migration."""
 BEGINS = "Starting ZK migration"
+UNREGISTERED = "Unable to register broker"
+"""What a broker in ZooKeeper mode says that the controllers do not register."""
 CONDITIONAL = "Conditional update on KRaft Migration ZNode failed"
 FAULTS = ("Failed to update partition states", CONDITIONAL, BEGINS, "Encountered ZooKeeper error", "Unhandled error in")
 """What the controllers' logs say of faults."""
@@ -353,7 +355,7 @@ def _last_line(m: Migration, *alternatives: str) -> str | None:
 
 
 def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False, too_late: bool = True) -> RoundOutcome:
-    """Acknowledge records by the leader alone when the driver cannot write, and roll back while the leader is down.
+    """Write records to the leader alone when the driver cannot write, and roll back while the leader is down.
 
     Args:
         lab: The cluster.
@@ -478,10 +480,6 @@ def _finalized(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     after = m.look("after the way out")
     m.keep("after the way out")
     return result(m, _keeps_dead_leader, observed, **{"way out": {**m.observed(), "records": after["records"]}})
-
-
-def _warns(line: str) -> bool:
-    return any(level in line for level in ("] ERROR ", "] FATAL ", "] WARN "))
 
 
 # 7: /migration without content.
@@ -690,10 +688,10 @@ EXPERIMENTS = (
     ),
     migration_experiment(
         "careless-rollback",
-        "A leader acknowledges records alone while the driver cannot write; /controller is deleted when it is down.",
-        "The follower becomes leader without the records, below 3.6; from 3.6 on they are not acknowledged.",
+        "Records are written to a leader alone while the driver cannot write; /controller is deleted when it is down.",
+        "No records are lost: the leader, in ZooKeeper mode, does not get its ISR shrunk, and acknowledges none.",
         _careless,
-        predicted=lambda release: not since(3, 6)(release),
+        predicted=lambda release: False,
         options=THREE_BROKERS,
         releases=("3.5.2", "3.9.0"),
         is_ordered=True,
@@ -701,7 +699,7 @@ EXPERIMENTS = (
     migration_experiment(
         "careless-rollback-in-time",
         "The same; /controller is deleted while the leader runs, and the follower does not.",
-        "The next controller takes the follower out of the ISR: no records are lost.",
+        "No records are lost: the next controller takes the follower out of the ISR.",
         partial(_careless, too_late=False),
         predicted=lambda release: False,
         options=THREE_BROKERS,
@@ -734,15 +732,15 @@ EXPERIMENTS = (
     migration_experiment(
         "controller-restarts",
         "A topic is deleted in dual write, and the only KRaft controller crashes and starts.",
-        "On 3.4.1 it copies ZooKeeper again and again; later releases continue with dual write.",
+        "It continues with dual write; on 3.4.1 the topic stays in ZooKeeper.",
         _restarts,
-        predicted=lambda release: not since(3, 5)(release),
+        predicted=lambda release: False,
         releases=("3.4.1", "3.9.0"),
     ),
     migration_experiment(
         "controller-restarts-quorum",
         "A topic is deleted in dual write, and the active one of three KRaft controllers crashes.",
-        "On 3.4.1 the next one copies ZooKeeper again and again; later releases continue with dual write.",
+        "On 3.4.1 the next one copies ZooKeeper again and again, with the topic; later ones continue with dual write.",
         partial(_restarts, controllers=3),
         predicted=lambda release: not since(3, 5)(release),
         releases=("3.4.1", "3.9.0"),
