@@ -467,13 +467,8 @@ def _finalized(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     lab.brokers[3].mode = Mode.MIGRATING
     mark = lab.launch(3)
     refused = wait_until(lambda: not lab.brokers[3].runs, 40)
-    m.facts["restart in ZooKeeper mode"] = {
-        "ends": refused,
-        "lines": [line[:300] for line in text_from(lab.brokers[3].log("server"), mark).splitlines() if _warns(line)][
-            -4:
-        ],
-    }
-    observed["restart in ZooKeeper mode"] = m.facts["restart in ZooKeeper mode"]
+    lines = [line[:300] for line in text_from(lab.brokers[3].log("server"), mark).splitlines() if UNREGISTERED in line]
+    observed["restart in ZooKeeper mode"] = {"ends": refused, "says": lines[-1:], "times": len(lines)}
     lab.roll(3, Mode.KRAFT)
     lab.start(dead)
     m.wait_for_isr(dead)
