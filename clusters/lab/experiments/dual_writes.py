@@ -312,7 +312,9 @@ def _copied(lab: Lab, this: ExperimentRound, *, starts_over: bool = False) -> Ro
         before["leader moves in between"] = wait_until(lambda: _moved(m, crash["dead"]), 30)
         lab.launch(crash["dead"])
         m.quorum.start()
-        continues = m.is_in_dual_write(2 * POLLS)
+        before["continues without a restart of brokers"] = m.is_in_dual_write(STUCK)
+        m.roll(Mode.MIGRATING)
+        continues = m.is_in_dual_write()
     else:
         known = lab.json("/migration") or {}
         content = {**known, "kraft_metadata_offset": 1, "kraft_metadata_epoch": 1, "kraft_controller_id": FIRST_ID}
@@ -676,8 +678,8 @@ EXPERIMENTS = (
     ),
     migration_experiment(
         "killed-after-copy-starts-over",
-        "The same; then the controllers' data, /controller and /migration are removed, and the controllers start.",
-        "A broker becomes controller in between, and the migration begins again; no records are lost.",
+        "The same; then the controllers' data, /controller and /migration are removed, and the migration begins again.",
+        "A broker becomes controller in between; when all brokers have restarted it migrates, and no records are lost.",
         partial(_copied, starts_over=True),
         is_ordered=True,
     ),
