@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.domains import BROKERS, TOPICS, Broker, Partition, Topic
-from kwalk.model.kafka.migration.kraft_migration_driver import differs
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
+from kwalk.model.kafka.migration.kraft_migration_zk_writer import is_behind
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import always, premise, reachable, step, when_quiescent
+from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 
 @when_quiescent(
@@ -16,7 +16,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 def migrating_cluster_has_a_controller(cluster: Cluster) -> bool:
     """ZooKeeper's controller has not been put away for one of KRaft that does not work."""
     premise(cluster.zookeeper.is_led_by_kraft)
-    return cluster.migration.driver is DriverState.DUAL_WRITE
+    return cluster.migration.driver is DriverState.DUAL_WRITE or cluster.migration.is_finalized
 
 
 @when_quiescent(
@@ -25,7 +25,29 @@ def migrating_cluster_has_a_controller(cluster: Cluster) -> bool:
 )
 def migration_progresses(cluster: Cluster) -> bool:
     """The migration reaches dual write; ZooKeeper mode may go on meanwhile."""
-    return cluster.migration.driver is DriverState.DUAL_WRITE
+    premise(not cluster.migration.is_deprovisioned)
+    return cluster.migration.driver is DriverState.DUAL_WRITE or cluster.migration.is_finalized
+
+
+@when_quiescent(
+    symptom="brokers in ZooKeeper mode get no requests: no leader moves when a broker stops",
+    log="controller.log of KRaft: Encountered ZooKeeper error during event SyncKRaftMetadataEvent. Will retry. "
+    "(a topic without id: Encountered zk migration fault)",
+)
+def comparison_ends(cluster: Cluster) -> bool:
+    """The comparison of ZooKeeper with the image ends."""
+    premise(cluster.migration.has_begun and cluster.migration.driver is not DriverState.INACTIVE)
+    return cluster.migration.driver is not DriverState.SYNC_KRAFT_TO_ZK
+
+
+@when_quiescent(
+    symptom="brokers in ZooKeeper mode get no requests, and ZooKeeper no changes, until KRaft's controller fails over",
+    log="controller.log of KRaft: Conditional update on KRaft Migration ZNode failed",
+)
+def zookeeper_accepts_krafts_writes(cluster: Cluster) -> bool:
+    """In dual write ZooKeeper accepts what the driver writes."""
+    premise(cluster.migration.driver is DriverState.DUAL_WRITE)
+    return not cluster.migration.has_stale_version
 
 
 @when_quiescent(
@@ -35,7 +57,7 @@ def migration_progresses(cluster: Cluster) -> bool:
 def zookeeper_catches_up(cluster: Cluster, topic: Topic) -> bool:
     """In dual write the topics in ZooKeeper are those of KRaft's image."""
     premise(cluster.migration.driver is DriverState.DUAL_WRITE)
-    return not differs(cluster, topic)
+    return not is_behind(cluster, topic)
 
 
 @when_quiescent(
@@ -47,6 +69,31 @@ def promised_partitions_are_in_the_image(cluster: Cluster, topic: Topic) -> bool
     promised = cluster.zookeeper.topics[topic].accepted_partitions
     premise(cluster.migration.driver is DriverState.DUAL_WRITE and promised > 0)
     return cluster.migration.images[topic].partition_count == promised
+
+
+@eventually(
+    symptom="the migration never ends: KRaft's controller waits, or begins again, at INFO only",
+    log="controller.log of KRaft: Still waiting for ZK brokers …, again and again; or KRaft controller indicates an "
+    "active migration, but the ZK state does not.",
+)
+def migration_eventually_progresses(cluster: Cluster) -> bool:
+    """A migration that has begun gets to dual write, unless its brokers are not all there."""
+    migration = cluster.migration
+    is_under_way = migration.driver is not DriverState.INACTIVE or cluster.zookeeper.is_led_by_kraft
+    premise(is_under_way)
+    is_there = cluster.all_up and migration.enabled == frozenset(BROKERS)
+    return not is_under_way or not is_there or migration.driver is DriverState.DUAL_WRITE or migration.is_finalized
+
+
+@eventually(
+    symptom="a rollback loses what was done since",
+    log="controller.log of KRaft: Encountered zk migration fault, again and again",
+)
+def zookeeper_eventually_catches_up(cluster: Cluster, topic: Topic) -> bool:
+    """What changes in KRaft's image gets to ZooKeeper."""
+    is_due = cluster.migration.is_led and not cluster.migration.is_finalized
+    premise(is_due and is_behind(cluster, topic))
+    return not is_due or not is_behind(cluster, topic)
 
 
 @always(
@@ -159,3 +206,77 @@ def live_log_is_not_set_aside(cluster: Cluster, broker: Broker, topic: Topic, pa
 def all_brokers_reach_kraft_mode(cluster: Cluster) -> bool:
     """All brokers run in KRaft mode, and are live."""
     return cluster.all_up and all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)
+
+
+@when_quiescent(
+    symptom="consumers miss records that producers were told are written; replicas truncate them",
+    log="server.log: Truncating partition … to offset …, after a leader was elected that was no ISR member any more",
+)
+def acknowledged_record_survives_rollback(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After a rollback a live leader has every committed record."""
+    state, commits = cluster.zookeeper.state_of(topic, partition), cluster.commits[topic][partition]
+    premise(cluster.migration.rollbacks > 0 and not commits.is_empty and state.leader is not None)
+    return any(
+        state.leader == broker
+        and all(commit.record in cluster.replica_of(broker, topic, partition).log.records for commit in commits)
+        for broker in BROKERS
+    )
+
+
+@when_quiescent(
+    symptom="a partition gets no leader when its broker stops, although a member of the ISR is alive",
+    log="state-change.log of the controller: Aborted leader election for partition … since the LeaderAndIsr path was "
+    "already written by another controller",
+)
+def leaders_move_after_rollback(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After a rollback a partition with a live ISR member has a live leader."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    premise(cluster.migration.rollbacks > 0 and bool(state.isr & cluster.zookeeper.broker_ids))
+    return state.leader is not None and state.leader in cluster.zookeeper.broker_ids
+
+
+@always(
+    symptom="brokers in ZooKeeper mode get no requests any more: they keep leaders that are dead",
+    log="none: kafka-metadata-quorum.sh and kafka-broker-api-versions.sh show brokers of both modes",
+)
+def finalization_leaves_no_zookeeper_broker(cluster: Cluster) -> bool:
+    """A finalized migration leaves no broker in ZooKeeper mode."""
+    premise(cluster.migration.is_finalized)
+    return all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)
+
+
+@when_quiescent(
+    symptom="a replica refuses its topic's requests, and is out of the ISR until its broker restarts",
+    log="state-change.log: … with mismatching topic ID … (INCONSISTENT_TOPIC_ID)",
+)
+def replicas_have_the_images_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """In dual write each live broker has a replica of each partition in the image, under the image's id."""
+    migration, replica = cluster.migration, cluster.replica_of(broker, topic, partition)
+    premise(migration.driver is DriverState.DUAL_WRITE and broker in migration.live)
+    premise(migration.has_partition(topic, partition))
+    return replica.log_open and replica.topic_id == migration.images[topic].topic_id
+
+
+@when_quiescent(
+    symptom="a topic that was deleted is there again after a rollback, or after KRaft's controller has failed",
+    log="none: ls /brokers/topics in ZooKeeper shows a topic that kafka-topics.sh --list does not",
+)
+def deleted_topic_stays_deleted(cluster: Cluster, topic: Topic) -> bool:
+    """In dual write a topic that was deleted is not in ZooKeeper, and no live broker has a log of it."""
+    migration = cluster.migration
+    premise(migration.driver is DriverState.DUAL_WRITE and cluster.deletions > 0 and not migration.images[topic].exists)
+    return not cluster.zookeeper.topics[topic].exists and not any(
+        broker in migration.live and cluster.replica_of(broker, topic, partition).log_open
+        for broker in BROKERS
+        for partition in PARTITIONS
+    )
+
+
+@always(
+    symptom="the controller's log is full of connections that brokers close",
+    log="server.log of a broker in KRaft mode: Received request api key LEADER_AND_ISR which is not enabled",
+)
+def kraft_brokers_get_no_requests(cluster: Cluster, broker: Broker) -> bool:
+    """Brokers in KRaft mode get no requests of controllers."""
+    premise(cluster.brokers[broker].mode is BrokerMode.KRAFT)
+    return cluster.brokers[broker].requests.headers.is_empty

@@ -176,10 +176,13 @@ def _without_image(znodes: Znodes, image: MetadataImage | None) -> Iterator[str]
 def _without_directories(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the running brokers that are in the ISR of partitions of which they have no directory.
 
-    Such a partition has an offline disk; or a log directory of the broker was not named.
+    Such a partition has an offline disk; or a log directory of the broker was not named. Logs of a topic that is being
+    deleted may be gone.
     """
     missing: dict[str, list[str]] = {}
     for name, topic in document["topics"].items():
+        if name in document["delete_topics"]:
+            continue
         for partition, state in topic["partition_state"].items():
             for number in map(str, state["isr"]):
                 broker = document["brokers"][number]

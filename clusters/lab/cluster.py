@@ -518,6 +518,15 @@ class Lab:
                 path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
         self.note(f"broker {number} is to be broker {new}")
 
+    def add(self, number: int) -> LabBroker:
+        """Return another broker, with empty log directories, that is not started yet."""
+        folder = self.folder / f"broker-{number}-new"
+        broker = LabBroker(number, self.options.release_of(number), folder, self.options.directories)
+        broker.port, broker.internal = free_ports(2)
+        broker.data.mkdir(parents=True)
+        self.brokers[number] = broker
+        return broker
+
     # ZooKeeper.
 
     def controller(self) -> int | None:

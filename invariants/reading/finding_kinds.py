@@ -176,8 +176,8 @@ ANOTHER_ID = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it lasts until a broker with the replica's id and log starts",
-    way_out="if the disk is the same, give the broker its earlier id again (broker.id, meta.properties); do not remove "
-    "the directory",
+    way_out="if the disk is the same, give the broker its earlier id again (broker.id, meta.properties), or, if it has "
+    "replicas under the new one, move the directory to an empty broker of the earlier id; do not remove the directory",
     cause="a broker has got another id with the same disk: a lost meta.properties, a container under a new host name",
 )
 EMPTY_ISR = FindingKind(
@@ -216,6 +216,18 @@ NO_BROKER_IS_CONTROLLER = FindingKind(
     "kraftControllerEpoch in it, and for /migration: get /controller, get /migration in ZooKeeper",
     log="none: get /controller in ZooKeeper shows a brokerid that /brokers/ids does not have",
     cause="a migration to KRaft; or the session of a broker that was removed has not ended",
+)
+MIGRATION_UNSAFE = FindingKind(
+    "migration-is-not-safe",
+    LATENT,
+    "a migration to KRaft is under way, and stops or loses something",
+    (),
+    now="what each place says; it may be so already",
+    later="the same, when KRaft's controller fails, brokers restart in KRaft mode, or the migration is rolled back",
+    way_out="`kwalk inspect --migration` says what each means, and how to get out; `kwalk recover` plans it",
+    log="controller.log of KRaft: Encountered zk migration fault; Encountered ZooKeeper error during event …",
+    cause="an old client, or a failure of KRaft's controller between two writes",
+    story="docs/how-to/migrate-to-kraft.md",
 )
 LOG_WITHOUT_ID = FindingKind(
     "log-without-topic-id",
@@ -504,6 +516,7 @@ NOT_JUDGED = FindingKind(
 )
 
 KINDS = (
+    MIGRATION_UNSAFE,
     OFFLINE_LOG,
     ANOTHER_ID,
     EMPTY_ISR,

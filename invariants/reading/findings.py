@@ -10,12 +10,12 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
-from kwalk.invariants.reading.migrating import is_led_by_kraft
+from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, brokers, listed
 from kwalk.model.kafka.snapshots.lineage import Lineages, Relation, choices_of, compare, same_disks
-from kwalk.model.language.inspection import FindingKind, Observation
+from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
 PROPERTIES = (
     partitions.partition_has_a_live_isr_member,
@@ -77,7 +77,7 @@ class Findings:
 
     def observations(self) -> Iterator[Observation]:
         if is_led_by_kraft(self.capture):  # the properties are about the controller of ZooKeeper mode
-            yield from self._of_controller()
+            yield from self._of_migration()
             return
         yield from self._of_the_cluster()
         for topic in self.capture.topics.values():
@@ -119,6 +119,13 @@ class Findings:
             return None
         assigned = {b for topic in capture.topics.values() for replicas in topic.partitions.values() for b in replicas}
         return number if capture.is_kraft or number not in assigned else None
+
+    def _of_migration(self) -> Iterator[Observation]:
+        if self.capture.migration is None and self.capture.image is None:
+            yield from self._of_controller()
+        for one in migrating_prospect(self.capture).consequences:
+            if one.prognosis in (Prognosis.LOSES, Prognosis.STUCK):
+                yield _observation(kinds.MIGRATION_UNSAFE, one.name, one.title, consequence=one.name)
 
     def _of_controller(self) -> Iterator[Observation]:
         if self.node is not None:

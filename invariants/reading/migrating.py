@@ -11,17 +11,21 @@ import shlex
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
+from kwalk.invariants import migration
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedImage,
+    CapturedImagePartition,
     CapturedImageTopic,
+    CapturedPartitionState,
     Directory,
     Topic,
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
@@ -29,6 +33,8 @@ from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
 PAGE = "docs/how-to/migrate-to-kraft.md"
 SOURCE = "Read in Kafka's source; not tried on brokers."
+RECOVER = "`kwalk recover` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
+COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
 
 
 class MigrationPhase(Enum):
@@ -74,6 +80,26 @@ def migrating_prospect(capture: Capture) -> Prospect:
     )
 
 
+def _lacking(one: MigratingTopic) -> str:
+    """Return what ZooKeeper does not have of a topic."""
+    if one.topic is None:
+        return "is not in ZooKeeper"
+    if one.image is None:
+        return "is in ZooKeeper only"
+    if one.topic.topic_id != one.image.topic_id:
+        return f"has the id {one.image.topic_id} in KRaft, and {one.topic.topic_id} in ZooKeeper"
+    missing = [n for n in sorted(one.image.partitions) if n not in one.topic.partitions]
+    if missing:
+        return f"ZooKeeper lacks the partitions {listed([str(n) for n in missing])}"
+    if one.without_state:
+        return f"no state znode of the partitions {listed([str(n) for n in one.without_state])}"
+    return "leaders and ISRs differ"
+
+
+def _has_another_isr(state: CapturedPartitionState, partition: CapturedImagePartition) -> bool:
+    return state.leader_epoch == partition.leader_epoch and set(state.isr) != set(partition.isr)
+
+
 class _Migrating:
     """Judges a capture of a cluster that migrates."""
 
@@ -82,6 +108,7 @@ class _Migrating:
 
     def consequences(self) -> Iterator[Consequence]:
         yield from self._without_ids()
+        yield from self._next_controller()
         if self.image is not None:
             yield from self._rollback(self.image)
             yield from self._epochs()
@@ -130,6 +157,73 @@ class _Migrating:
             "controller.log of the KRaft controller, ERROR: Encountered zk migration fault: … "
             "(java.util.NoSuchElementException: None.get)",
         )
+
+    def _next_controller(self) -> Iterator[Consequence]:
+        """What stops the next active controller of KRaft, or perhaps the present one already."""
+        if self.image is None or self.image.state != "MIGRATION":
+            return
+        if self.capture.migration is not None and self.capture.migration.offset < 0:
+            yield Consequence(
+                "copy-was-not-recorded",
+                STUCK,
+                "KRaft's log says that the migration has begun, and /migration that there is no copy",
+                (f"/migration: kraft_metadata_offset {self.capture.migration.offset}",),
+                "Unless the copy has ended this moment, KRaft's controller has failed between two writes. The next one "
+                "stays inactive, while /controller names it: no broker gets requests, and no leader is elected.",
+                f"take another snapshot; if it shows the same: {RECOVER}",
+                basis="Seen on brokers of 3.9.0, with the way out.",
+                log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
+                "does not.",
+            )
+            return
+        if not compares(self.capture.version):
+            yield Consequence(
+                "controller-copies-again",
+                STUCK,
+                "KRaft's next active controller copies ZooKeeper over its image, again and again",
+                (f"{self.capture.version} is older than 3.5.0",),
+                "What KRaft has and ZooKeeper has not is overwritten. With a broker in KRaft mode it waits for good. "
+                "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010).",
+                "upgrade to 3.5 or later before you migrate; until the migration has ended, do not restart KRaft's "
+                "controllers",
+                basis=SOURCE,
+                log="controller.log of KRaft, INFO: Starting ZK migration, each second",
+            )
+            return
+        fails, behind = [], []
+        for one in topics_of(self.capture):
+            if not one.differs or (one.topic is not None and one.topic.topic_id is None):
+                continue
+            violated = after_a_failure(self.capture, one, COMPARISON) if fits(one) else frozenset()
+            if migration.comparison_ends.name in violated:
+                fails.append(f"{topic_label(one.name)}: {_lacking(one)}")
+            elif migration.zookeeper_catches_up.name in violated:
+                behind.append(f"{topic_label(one.name)}: {_lacking(one)}")
+        if fails:
+            yield Consequence(
+                "comparison-fails",
+                STUCK,
+                "ZooKeeper lacks a state znode that KRaft's next active controller sets, and does not create",
+                tuple(fails),
+                "Each active controller of KRaft compares ZooKeeper with its image first. It then fails, again and "
+                "again: no broker in ZooKeeper mode gets requests, a dead leader stays leader. It may be so already.",
+                RECOVER,
+                basis="Seen on brokers of 3.9.0, with the way out.",
+                log="controller.log of KRaft, INFO: Encountered ZooKeeper error during event SyncKRaftMetadataEvent. "
+                "Will retry.",
+            )
+        if behind:
+            yield Consequence(
+                "comparison-leaves-zookeeper-behind",
+                STUCK,
+                "KRaft's next active controller leaves ZooKeeper without what KRaft has",
+                tuple(behind),
+                "It compares ZooKeeper with its image, and does not write all: a topic that was created again is "
+                "deleted from ZooKeeper, and a partition may keep no state znode. Its changes then fail to be written, "
+                "and brokers in ZooKeeper mode do not hear of them.",
+                RECOVER,
+                basis="Seen on brokers of 3.9.0.",
+            )
 
     def _held(self, topic: Topic) -> str:
         known = self._in_image(topic.name)
@@ -187,7 +281,7 @@ class _Migrating:
                 "what is not there was changed since, or a write failed."
                 if self.phase is not MigrationPhase.FINALIZED
                 else "KRaft has ended the migration, and writes nothing to ZooKeeper any more: there is no rollback.",
-                "take another snapshot: if it is still so, restart the KRaft controller, which writes everything again"
+                f"take another snapshot; if it shows the same: {RECOVER}"
                 if self.phase is not MigrationPhase.FINALIZED
                 else "do not roll back",
                 basis=SOURCE,
@@ -211,6 +305,12 @@ class _Migrating:
                     had = listed([str(b) for b in topic.partitions[number]])
                     replicas = listed([str(b) for b in partition.replicas])
                     yield f"{label}-{number}: has the replicas {replicas} in KRaft, and {had} in ZooKeeper"
+                if number in topic.partitions and state is None:
+                    yield f"{label}-{number}: has no state znode"
+                elif state is not None and _has_another_isr(state, partition):
+                    members = listed([str(b) for b in sorted(partition.isr)])
+                    had = listed([str(b) for b in sorted(state.isr)])
+                    yield f"{label}-{number}: has the ISR {members} in KRaft, and {had} in ZooKeeper"
                 if state is not None and state.leader_epoch < partition.leader_epoch:
                     was = f"leader epoch {partition.leader_epoch} in KRaft, and {state.leader_epoch} in ZooKeeper"
                     yield f"{label}-{number}: {was}"
@@ -282,7 +382,7 @@ class _Migrating:
 
     def _set_aside(self) -> Iterator[Consequence]:
         """Logs that brokers have set aside already: their records are on the disk, and are not served."""
-        places, commands = [], []
+        places, of_deleted, commands = [], [], []
         for broker in self.capture.brokers.values():
             for name, directory in sorted(broker.set_aside.items()):
                 log, _, suffix = name.rpartition(".")
@@ -292,8 +392,11 @@ class _Migrating:
                 known = self._in_image(topic)
                 goes = "; it is deleted within file.delete.delay.ms" * suffix.endswith("-delete")
                 has = f"has the id {directory.topic_id}" if directory.topic_id else "has no topic id"
-                wants = f", KRaft has {known.topic_id}" if known is not None else ""
-                places.append(f"{topic_label(topic)}-{number} on broker {broker.id}: {has}{wants}{goes}")
+                place = f"{topic_label(topic)}-{number} on broker {broker.id}: {has}"
+                if known is None and self.image is not None:
+                    of_deleted.append(f"{place}{goes}")
+                    continue
+                places.append(f"{place}{f', KRaft has {known.topic_id}' if known is not None else ''}{goes}")
                 if known is not None and suffix.endswith("-stray"):
                     renamed = shlex.quote(f"{topic}-{number}")
                     commands += [
@@ -311,6 +414,16 @@ class _Migrating:
                 "their names, write KRaft's id into partition.metadata, and start them",
                 (*STOP, *commands, *START) if commands else (),
                 "Tried on brokers of 3.9.0.",
+            )
+
+        if of_deleted:
+            yield Consequence(
+                "log-of-no-topic",
+                READY,
+                "a directory is left of a topic that KRaft does not have",
+                tuple(of_deleted),
+                "The topic was deleted, or its deletion was under way when ZooKeeper was copied.",
+                "delete directories that end in -stray when you are sure that nobody wants their records",
             )
 
     # Brokers.

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from kwalk.invariants import records, topic_ids
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import (
+    DELETION_PENDING,
     KINDS,
     NO_BROKER_IS_CONTROLLER,
     NO_CONTROLLER,
@@ -23,6 +24,8 @@ from kwalk.invariants.reading.finding_kinds import (
 )
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
+from kwalk.invariants.reading.migrating import is_led_by_kraft
+from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
@@ -32,7 +35,7 @@ from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading
 from kwalk.model.language.inspection import FindingKind, Inspection, Severity
-from kwalk.model.language.recovery import Problem
+from kwalk.model.language.recovery import Problem, Procedure
 
 OF_RECORDS = (
     records.isr_has_only_own_records,
@@ -78,11 +81,19 @@ PHRASES = {
     "leader_in_assignment": "an ISR outside of the replicas",
 }
 """What a partition has that violates a claim."""
+SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
+"""The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
+WITH_LOSSES = "acknowledged records may be lost"
+"""How the condition of an answer ends that may lose records."""
+KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
+"""What a plan keeps; records of a topic that is being deleted are not kept."""
 MOST_PARTS = 12
 """The most parts that are looked at."""
 
 
-WITHOUT_A_WORLD = (PARTITION_LOST, NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, UNREGISTERED, NOT_JUDGED)
+WITHOUT_A_WORLD = frozenset(
+    kind.name for kind in (PARTITION_LOST, NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, UNREGISTERED, NOT_JUDGED)
+)
 """Kinds of findings that no world has, whatever their properties."""
 
 
@@ -101,7 +112,10 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
     Raises:
         UsageError: The capture cannot be read.
     """
-    return problem_of(read_capture(source))
+    capture = read_capture(source)
+    if is_led_by_kraft(capture):
+        return migrating_problem(capture, inspect_capture(capture))
+    return problem_of(capture)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
@@ -138,19 +152,27 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture)),
+        notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture, _without(parts))),
         carried_out=carried_out(capture.version, found),
         premise=_premise(parts) or _of_unseen_disks(capture, parts),
-        keeps="safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,",
+        keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
+        although="though a broker crashes or the controller fails over",
+        seen_as=SEEN_AS,
         left_out=left,
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _is_left(kind, parts)),
     )
-    others = (*_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
+    others = (*_later(first, parts), *_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
     return evolve(first, alternatives=others)
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
-    return next((part.choice.premise for part in parts if part.choice.premise), "")
+    found = list(dict.fromkeys(part.choice.premise for part in parts if part.choice.premise))
+    return listed(found) if found else ""
+
+
+def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
+    """Return the brokers whose disks are taken to be those of others."""
+    return frozenset(broker for part in parts for broker in part.choice.without)
 
 
 def _is_left(kind: FindingKind, parts: Iterable[ClusterPart]) -> bool:
@@ -184,33 +206,62 @@ def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionG
             procedures=Catalogue(capture, parts).procedures(),
             what_ifs=(),
             notes=(),
-            premise=next(g.choices[number].premise for g in groups if len(g.choices) > number),
+            premise=_premise(parts),
         )
 
 
+def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
+    """Yield the problem if nothing happens by itself any more, where the controller may not have noticed a crash.
+
+    A broker that starts would not do: the leader may know another ISR than ZooKeeper has, which a failover makes equal.
+    """
+    if any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers):
+        worlds = tuple(world_of(evolve(part, is_settled=True), CLAIMS, HARMS) for part in parts)
+        premise = "if another snapshot, a minute later, shows the same"
+        left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
+        yield evolve(left, premise=premise, is_for_later=True)
+
+
 def _with_losses(first: Problem) -> Iterator[Problem]:
-    """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost."""
+    """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
+
+    A broker that is down and has them would save them: then only the operator for whom it is gone for good asks.
+    """
     lossy = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
     if any(one.name.startswith(LOSSY) for one in first.procedures):
-        kept = tuple(one for one in first.procedures if not one.name.startswith(START_BROKER))  # they cannot save them
         worlds = tuple(
             evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in lossy))
             for world in first.worlds
         )
-        premise = "if acknowledged records may be lost"
         keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
-        left = evolve(first, worlds=worlds, procedures=kept, what_ifs=(), notes=())
-        yield evolve(left, premise=premise, is_last_resort=True, keeps=keeps)
+        left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
+        left = evolve(left, is_last_resort=True, keeps=keeps)
+        yield evolve(left, premise=f"if {WITH_LOSSES}")
+        starts = _starts(first)
+        if starts:
+            yield evolve(left, premise=f"{_gone(starts)}, and {WITH_LOSSES}", instead_of=starts)
+
+
+def _starts(problem: Problem) -> frozenset[str]:
+    """Return the names of the steps that start a broker which is down, as it was."""
+    return frozenset(one.name for one in problem.procedures if one.name.startswith(START_BROKER))
+
+
+def _without_starts(problem: Problem) -> tuple[Procedure, ...]:
+    starts = _starts(problem)
+    return tuple(one for one in problem.procedures if one.name not in starts)
+
+
+def _gone(starts: Iterable[str]) -> str:
+    return f"if broker {listed([name.removeprefix(START_BROKER) for name in sorted(starts)])} is gone for good"
 
 
 def _for_good(first: Problem) -> Iterator[Problem]:
     """Yield the problem without brokers that start again: they are gone for good."""
-    starts = frozenset(one.name for one in first.procedures if one.name.startswith(START_BROKER))
+    starts = _starts(first)
     if starts:
-        left = tuple(one for one in first.procedures if one.name not in starts)
-        which = listed([name.removeprefix(START_BROKER) for name in sorted(starts)])
-        premise = f"if broker {which} is gone for good"
-        yield evolve(first, procedures=left, what_ifs=(), notes=(), premise=premise, instead_of=starts)
+        left = evolve(first, procedures=_without_starts(first), what_ifs=(), notes=())
+        yield evolve(left, premise=_gone(starts), instead_of=starts)
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
@@ -308,6 +359,10 @@ def _uncovered(inspection: Inspection) -> Iterator[str]:
 
 
 def is_covered(kind: FindingKind) -> bool:
-    """Whether plans look at what a kind of finding is about: a claim of the worlds is violated by it."""
+    """Whether plans look at what a kind of finding is about: a claim of the worlds is violated by it.
+
+    A deletion that waits for a broker is none that hangs; in its world, where nothing starts by itself, it never ends.
+    """
     names = {claim.name for claim in CLAIMS}
-    return kind.severity is Severity.NOTE or (kind not in WITHOUT_A_WORLD and bool(names & set(kind.properties)))
+    is_claimed = kind.name == DELETION_PENDING.name or bool(names & set(kind.properties))
+    return kind.severity is Severity.NOTE or (kind.name not in WITHOUT_A_WORLD and is_claimed)

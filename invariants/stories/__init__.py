@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwalk.invariants.stories import (
+    configuration_migration,
     deletion,
     ensembles,
     expansion,
@@ -19,6 +20,7 @@ from kwalk.invariants.stories import (
 from kwalk.invariants.stories.cannot_fail import with_reasons
 from kwalk.model.kafka import versions
 from kwalk.model.kafka.groups.versions import FIXES as FIXES_OF_GROUPS
+from kwalk.model.kafka.migration.configuration_versions import FIXES as FIXES_OF_MIGRATIONS
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.storage.versions import FIXES as FIXES_OF_LOGS
 
@@ -71,8 +73,15 @@ CONTROLLER_SCENARIOS = (
 SCENARIOS = tuple(
     map(
         with_reasons,
-        (*CONTROLLER_SCENARIOS, *migration.SCENARIOS, *groups.SCENARIOS, *storage.SCENARIOS, *ensembles.SCENARIOS),
+        (
+            *CONTROLLER_SCENARIOS,
+            *migration.SCENARIOS,
+            *configuration_migration.SCENARIOS,
+            *groups.SCENARIOS,
+            *storage.SCENARIOS,
+            *ensembles.SCENARIOS,
+        ),
     )
 )
-FIXES = (*versions.FIXES, *FIXES_OF_GROUPS, *FIXES_OF_LOGS)
+FIXES = (*versions.FIXES, *FIXES_OF_GROUPS, *FIXES_OF_LOGS, *FIXES_OF_MIGRATIONS)
 """All fixes, in the order of the audit."""

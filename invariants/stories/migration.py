@@ -5,21 +5,29 @@ All brokers run in ZooKeeper mode with the migration enabled at first; they and 
 
 from __future__ import annotations
 
-from kwalk.invariants import migration, partitions
+from kwalk.invariants import migration, partitions, records
 from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.clients import admin_clients, operator
+from kwalk.model.kafka.broker import replica_manager
+from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
-from kwalk.model.kafka.migration import kraft_migration_driver
+from kwalk.model.kafka.migration import broker_server, kraft_migration_zk_writer
+from kwalk.model.kafka.migration import kraft_migration_driver as driver
+from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
 from kwalk.model.kafka.state import Cluster
 
 PROPERTIES = (
     migration.migrating_cluster_has_a_controller,
     migration.migration_progresses,
+    migration.comparison_ends,
+    migration.zookeeper_accepts_krafts_writes,
     migration.zookeeper_catches_up,
+    migration.migration_eventually_progresses,
+    migration.zookeeper_eventually_catches_up,
     migration.promised_partitions_are_in_the_image,
     migration.ended_copy_is_whole,
     migration.kraft_claims_a_new_epoch,
@@ -41,11 +49,32 @@ OF_RECORDS = (
 ZOOKEEPER_MODE = tuple(one for one in RUNNING_CLUSTER.actions if one is not admin_clients.new_client_adds_partitions)
 """Clients of brokers reach KRaft's controller; what writes ZooKeeper beside it are old clients."""
 
+FORWARD = (broker_server.stop_for_kraft, broker_server.stop_for_zookeeper, driver.provision_again, driver.finalize)
+BACKWARD = (broker_server.stop_for_zookeeper, driver.roll_back, driver.provision_again, driver.finalize)
+
 
 def cluster_that_may_migrate(cluster: Cluster) -> None:
     """A cluster with a topic, whose brokers have restarted with the migration enabled."""
     cluster_with_topic(cluster)
     cluster.migration.enabled = frozenset(BROKERS)
+
+
+def cluster_in_dual_write(cluster: Cluster) -> None:
+    """A cluster with a topic, which migrates, after the copy; the quorum was elected four times."""
+    cluster_that_may_migrate(cluster)
+    cluster.migration.epoch = 3
+    for step in (driver.become_active, driver.wait_for_brokers, driver.claim_controller):
+        step.function(cluster)
+    for broker in BROKERS:
+        kafka_controller.controller_change.function(cluster, broker)
+    driver.copy_topic.function(cluster, 0)
+    driver.end_copy.function(cluster)
+    driver.record_copy.function(cluster)
+    if cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK:
+        kraft_migration_zk_writer.end_sync.function(cluster)
+    driver.send_to_brokers.function(cluster)
+    for broker in BROKERS:
+        replica_manager.handle_leader_and_isr.function(cluster, broker)
 
 
 MIGRATION = RUNNING_CLUSTER.varied(
@@ -55,7 +84,7 @@ MIGRATION = RUNNING_CLUSTER.varied(
         "moves, and KRaft's controller fails between any two writes."
     ),
     initial=cluster_that_may_migrate,
-    actions=(*ZOOKEEPER_MODE, *(one for one in actions.MIGRATION if one is not kraft_migration_driver.roll_back)),
+    actions=(*ZOOKEEPER_MODE, *(one for one in actions.MIGRATION if one not in BACKWARD)),
     properties=PROPERTIES,
     bounds={
         "brokers": 1,
@@ -92,7 +121,7 @@ MIGRATION_WITH_RECORDS = MIGRATION.varied(
         *actions.CONTROLLER,
         *actions.BROKER,
         *actions.RECORDS,
-        *(one for one in actions.MIGRATION if one is not kraft_migration_driver.roll_back),
+        *(one for one in actions.MIGRATION if one not in BACKWARD),
     ),
     properties=OF_RECORDS,
     bounds={
@@ -110,4 +139,81 @@ MIGRATION_WITH_RECORDS = MIGRATION.varied(
     read_snapshot=read_migration,
 )
 
-SCENARIOS = (MIGRATION, MIGRATION_AFTER_A_ROLLBACK, MIGRATION_WITH_RECORDS)
+ROLLBACK_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
+    name="rollback-of-a-migration",
+    story=(
+        "A cluster migrates, and is in dual write; KRaft's controllers have been elected four times. A topic gets a "
+        "record, the migration is rolled back, and a broker crashes."
+    ),
+    initial=cluster_in_dual_write,
+    actions=(
+        admin_clients.old_client_adds_partitions,
+        faults.crash,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *actions.RECORDS,
+        *(one for one in actions.MIGRATION if one not in FORWARD),
+    ),
+    properties=(
+        migration.acknowledged_record_survives_rollback,
+        migration.leaders_move_after_rollback,
+    ),
+    bounds={"partitions": 1, "expansions": 0, "failovers": 0, "restarts": 2, "rollbacks": 1},
+)
+DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
+    name="deletion-in-dual-write",
+    story=(
+        "A cluster migrates, and is in dual write. A topic is deleted through KRaft's controller, and created again; "
+        "brokers crash, and restart in KRaft mode."
+    ),
+    initial=cluster_in_dual_write,
+    actions=(
+        faults.crash,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *actions.RECORDS,
+        *(one for one in actions.MIGRATION if one not in BACKWARD),
+    ),
+    properties=(
+        migration.comparison_ends,
+        migration.zookeeper_accepts_krafts_writes,
+        migration.zookeeper_catches_up,
+        migration.migrating_cluster_has_a_controller,
+        migration.replicas_have_the_images_id,
+        migration.deleted_topic_stays_deleted,
+        records.isr_has_only_own_records,
+        migration.kraft_brokers_get_no_requests,
+    ),
+    bounds={
+        "partitions": 1,
+        "strays": 1,
+        "expansions": 0,
+        "failovers": 0,
+        "restarts": 1,
+        "deletions": 1,
+        "incarnations": 1,
+        "quorum_failures": 0,
+    },
+)
+FINALIZATION_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
+    name="finalization-of-a-migration",
+    story="A migration is finalized, perhaps while a broker runs in ZooKeeper mode still; a broker crashes.",
+    initial=cluster_in_dual_write,
+    actions=(
+        faults.crash,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *(one for one in actions.MIGRATION if one not in BACKWARD[:3]),
+    ),
+    properties=(migration.finalization_leaves_no_zookeeper_broker, partitions.partition_servable),
+    bounds={"partitions": 1, "records": 0, "strays": 0, "expansions": 0, "failovers": 0, "restarts": 3},
+)
+
+SCENARIOS = (
+    MIGRATION,
+    MIGRATION_AFTER_A_ROLLBACK,
+    MIGRATION_WITH_RECORDS,
+    ROLLBACK_OF_A_MIGRATION,
+    DELETION_IN_DUAL_WRITE,
+    FINALIZATION_OF_A_MIGRATION,
+)

@@ -15,7 +15,12 @@ from kwalk.model.kafka.broker import (
 )
 from kwalk.model.kafka.clients import admin_clients, faults, operator, runbook
 from kwalk.model.kafka.controller import kafka_controller, reassignment, topic_deletion_manager
-from kwalk.model.kafka.migration import broker_server, kraft_migration_driver, replication_control_manager
+from kwalk.model.kafka.migration import (
+    broker_server,
+    kraft_migration_driver,
+    kraft_migration_zk_writer,
+    replication_control_manager,
+)
 from kwalk.model.kafka.zookeeper import sessions
 from kwalk.model.language import actions_of
 
@@ -35,6 +40,7 @@ MODULES = (
     kafka_controller,
     sessions,
     kraft_migration_driver,
+    kraft_migration_zk_writer,
     replication_control_manager,
     broker_server,
 )

@@ -42,8 +42,8 @@ class ReleaseFlags:
     ) -> Flag:
         """Declare a flag that releases have in different settings: `before`, then those of the releases in `since`.
 
-        A change that a patch release has is in all later releases of all lines: no flag so far was backported to an
-        earlier line than that of its first release.
+        A change that a patch release has is in all later releases of all lines, unless `since` takes it back: one that
+        the first release of the next line lacks is stated three times, as in 3.6.2 on, 3.7.0 off, 3.7.1 on.
 
         Args:
             name: its name.

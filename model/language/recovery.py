@@ -44,9 +44,11 @@ class Procedure:
         cost: how much it is avoided: 1 for a write, more for what interrupts, most for what loses data.
         late: whether plans without it are looked for first.
         commands: what the operator enters; a line that begins with # is a remark.
-        before: what to check before it.
+        before: what to check before it; or a function that returns it from the names of what was down, and was
+            started by earlier procedures.
         after: what to check after it.
         risk: what it risks.
+        starts: the names of what was down, and runs after it.
     """
 
     name: str
@@ -55,9 +57,14 @@ class Procedure:
     cost: int
     late: bool = False
     commands: tuple[str, ...] = ()
-    before: str = ""
+    before: str | Callable[[frozenset[str]], str] = field(default="", eq=False)
     after: str = ""
     risk: str = ""
+    starts: frozenset[str] = frozenset()
+
+    def condition(self, started: frozenset[str] = frozenset()) -> str:
+        """Return what to check before it, where earlier procedures have started what was down."""
+        return self.before if isinstance(self.before, str) else self.before(started)
 
 
 @frozen(eq=False)
@@ -72,6 +79,7 @@ class World:
         harms: the names of the claims whose violation users notice.
         held: the keys of system instances that do not happen by themselves.
         faults: the keys of the instances that may happen at any time.
+        shared: the names of what faults strike; in worlds with the same names a fault strikes all.
         ranked: groups of paths of leaves whose numbers above 0 matter by their order only, such as epochs; at rest they
             are replaced by their ranks.
         kind: a hashable value; models of worlds of one kind differ in labels and initial states only. None: unknown.
@@ -86,6 +94,7 @@ class World:
     harms: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
+    shared: frozenset[str] = frozenset()
     counters: tuple[str, ...] = ()
     ranked: tuple[tuple[str, ...], ...] = ()
     kind: Any = None
@@ -143,8 +152,12 @@ class Problem:
         alternatives: the problem under other conditions, or for another end.
         instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them.
             Empty: it is always asked.
-        is_last_resort: as an alternative, whether it is asked only if there is no plan without it.
+        is_last_resort: as an alternative, whether it is asked only if there is no plan without it; with `instead_of`,
+            no other one instead of the same procedures.
+        is_for_later: as an alternative, whether it is asked only if what is wrong repairs itself, in case it does not.
         keeps: what every plan keeps, whatever it repairs; the beginning of a sentence.
+        although: what may happen meanwhile, as the end of that sentence.
+        seen_as: pairs of claims and another claim: where the former are violated, an inspection may find the latter.
         left_out: the damaged parts that have no world.
         uncovered: the names of the kinds of damage that no claim of the worlds is about.
     """
@@ -160,7 +173,10 @@ class Problem:
     alternatives: tuple[Problem, ...] = ()
     instead_of: frozenset[str] = frozenset()
     is_last_resort: bool = False
+    is_for_later: bool = False
     keeps: str = "safe"
+    although: str = "though a fault happens"
+    seen_as: tuple[tuple[frozenset[str], str], ...] = ()
     left_out: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()
 

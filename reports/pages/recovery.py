@@ -110,7 +110,7 @@ def _answer(recovery: Recovery) -> list[str | Span]:
 
 def _safe(plan: Plan, problem: Problem) -> str:
     """Return what a plan keeps, and what may happen meanwhile."""
-    fault = "though a broker crashes or the controller fails over"
+    fault = problem.although
     if plan.at_any_moment:
         return f"{problem.keeps} {fault} at any moment"
     return (
@@ -138,13 +138,14 @@ def _step_blocks(plan: Plan, number: int, problem: Problem, snapshot: str) -> It
 def step_texts(plan: Plan, number: int, problem: Problem, snapshot: str) -> dict[str, str]:
     """Return what to check before and after a step, and what it risks."""
     procedure = plan.procedures[number]
+    started = frozenset(name for one in plan.procedures[:number] for name in one.starts)
     same = f"a new snapshot still shows what {snapshot} shows (`kwalk inspect`)" if number == 0 else ""
     shows = plan.shows[number]
     expected = "CONSISTENT" if not shows else f"at most {problem.describe(shows)}"
     last = number + 1 == len(plan.procedures)
     early = " If it prints CONSISTENT, stop here." if plan.early[number] and not last else ""
     found = {
-        "Before": "; ".join(text for text in (same, procedure.before) if text),
+        "Before": "; ".join(text for text in (same, procedure.condition(started)) if text),
         "After": f"{procedure.after}; `kwalk inspect` prints {expected}.{early}",
         "Risk": procedure.risk,
     }

@@ -18,7 +18,7 @@ search in belief space (AIPS 2000).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 
 from attrs import evolve, frozen
@@ -154,7 +154,7 @@ class Plan:
         at_any_moment: whether they may happen at any moment, or only when the system is at rest.
         early: for each procedure, whether an operator may stop after it if all claims hold then.
         downtime: for each procedure, whether users may notice it though no fault happens.
-        shows: for each procedure, the claims that may be violated after it though no fault happens.
+        shows: for each procedure, the claims that may be found violated after it though no fault happens.
     """
 
     procedures: tuple[Procedure, ...]
@@ -214,15 +214,24 @@ def plan_recovery(
     """
     began, budget = time.monotonic(), seconds or SECONDS
     found = _Planner(problem, _Clock(budget, report, "recover")).recovery(faults)
-    used = {one.name for one in found.plan.procedures} if found.plan else set()
     others: list[Recovery] = []
     for alternative in problem.alternatives:
-        has_plan = any(one.plan is not None for one in (found, *others))
-        if (alternative.instead_of and not alternative.instead_of & used) or (alternative.is_last_resort and has_plan):
-            continue
-        left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
-        others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
+        if _is_asked(alternative, found, others):
+            left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
+            others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
     return evolve(found, alternatives=tuple(others))
+
+
+def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery]) -> bool:
+    """Whether an alternative is asked, after the answers to the problem and to the alternatives before it."""
+    used = {one.name for one in first.plan.procedures} if first.plan else set()
+    same = [one for one in others if one.problem.instead_of == alternative.instead_of]
+    rivals = same if alternative.instead_of else (first, *others)
+    if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
+        return False
+    if alternative.is_last_resort and any(one.plan is not None for one in rivals):
+        return False
+    return not alternative.instead_of or bool(alternative.instead_of & used)
 
 
 class _Planner:
@@ -236,30 +245,26 @@ class _Planner:
 
     def recovery(self, faults: int) -> Recovery:
         complete, plan, best = True, None, None
-        defeats: list[Defeat | None] = []
+        defeated: list[tuple[tuple[Procedure, ...], int, bool]] = []
         try:
             for procedures in self._candidates():
                 self._strike(at_any_moment=False)
                 best = best or self._plan(procedures, 0)
-                plan, defeat = self._against_faults(procedures, faults)
-                if plan is not None and defeat is None:
+                plan, is_safe = self._against_faults(procedures, faults)
+                if plan is not None and is_safe:
                     break
                 if plan is not None and (best is None or not best.faults):
                     best = plan
                 plan = None
-                defeats.append(defeat)
-                if len(defeats) >= MOST_CANDIDATES:
+                defeated.append((procedures, faults, self._at_any_moment))
+                if len(defeated) >= MOST_CANDIDATES:
                     complete = False
                     break
         except PlanningStopped:
             complete = False
+        alone = [((one,), 0, False) for one in self.problem.procedures]
+        defeats = [] if plan else list(self._reasons([*defeated, *alone]))
         self._strike(at_any_moment=False)
-        if plan is None:
-            self.clock.extend()
-            try:
-                defeats += [self._defeat((one,), 0) for one in self.problem.procedures]
-            except PlanningStopped:
-                complete = False
         self.clock.seconds = None
         procedures = plan.procedures if plan else ()
         compared = sum(
@@ -270,7 +275,7 @@ class _Planner:
             self.problem,
             plan,
             None if plan else best,
-            tuple(one for one in defeats if one),
+            tuple(defeats),
             complete,
             healthy=plan is not None and not plan.procedures,
             seconds=time.monotonic() - self.clock.began,
@@ -278,19 +283,20 @@ class _Planner:
             compared=compared,
         )
 
-    def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, Defeat | None]:
-        """Return the plan of a sequence that is safe at least against faults at rest, and what defeats it."""
+    def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, bool]:
+        """Return the plan of a sequence that is safe at least against faults at rest, and whether nothing defeats it.
+
+        What defeats it strikes when faults strike then.
+        """
         plan = self._plan(procedures, faults)
-        if plan is None:
-            return None, self._defeat(procedures, faults)
-        if not faults:
-            return plan, None
+        if plan is None or not faults:
+            return plan, plan is not None
         try:
             self._strike(at_any_moment=True)
             safe = self._plan(procedures, faults)
-            return (safe, None) if safe else (plan, self._defeat(procedures, faults))
+            return (safe, True) if safe else (plan, False)
         except PlanningStopped:
-            return plan, None
+            return plan, True
 
     @property
     def _at_any_moment(self) -> bool:
@@ -395,20 +401,31 @@ class _Planner:
         return Plan(tuple(procedures), faults, self._at_any_moment, tuple(early), tuple(downtime), tuple(shows))
 
     def _shows(self, beliefs: Beliefs) -> frozenset[str]:
-        """Return the claims that may be violated if no fault has happened."""
+        """Return the claims that an inspection may find violated if no fault has happened."""
         found: set[str] = set()
         for settling, belief in zip(self.settlings, beliefs, strict=True):
             most = max(left for _, left in belief.states)
             found.update(*(settling.violated(vector) for vector, left in belief.states if left == most))
-        return frozenset(found)
+        return frozenset(found | {seen for claims, seen in self.problem.seen_as if claims <= found})
 
     def _unfinished(self, beliefs: Beliefs) -> Beliefs:
-        """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts."""
-        if len(beliefs) > 1 or not self._may_stop(beliefs):
+        """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts.
+
+        Several worlds are out of order if one is. Where a fault strikes all of them, as many may still happen in each.
+        """
+        shared = {settling.world.shared for settling in self.settlings}
+        if not self._may_stop(beliefs) or (len(beliefs) > 1 and (len(shared) > 1 or not any(shared))):
             return beliefs
-        (settling,), (belief,) = self.settlings, beliefs
-        left = frozenset(state for state in belief.states if settling.violated(state[0]))
-        return (evolve(belief, states=left or belief.states),)
+        wrong = [
+            frozenset(state for state in belief.states if settling.violated(state[0]))
+            for settling, belief in zip(self.settlings, beliefs, strict=True)
+        ]
+        found = []
+        for number, belief in enumerate(beliefs):
+            others = {left for one, states in enumerate(wrong) if one != number for _, left in states}
+            beside = frozenset(state for state in belief.states if state[1] in others)
+            found.append(evolve(belief, states=(wrong[number] | beside) or belief.states))
+        return tuple(found)
 
     def _may_stop(self, beliefs: Beliefs) -> bool:
         """Whether all claims last in every state in which they hold, though the faults that are left happen."""
@@ -420,6 +437,22 @@ class _Planner:
         return not good or not any(settling.violated(vector) for vector, _ in settling.at_rest(good, belief.held))
 
     # Defeats.
+
+    def _reasons(self, defeated: Iterable[tuple[tuple[Procedure, ...], int, bool]]) -> Iterator[Defeat]:
+        """Yield what defeats sequences, as long as there is time.
+
+        Args:
+            defeated: each with how many faults may happen, and whether they strike at any moment.
+        """
+        self.clock.extend()
+        for procedures, most, at_any_moment in defeated:
+            self._strike(at_any_moment=at_any_moment)
+            try:
+                found = self._defeat(procedures, most)
+            except PlanningStopped:
+                return
+            if found is not None:
+                yield found
 
     def _defeat(self, procedures: Sequence[Procedure], faults: int) -> Defeat | None:
         """Return how a sequence of procedures leaves something violated; None if it does not."""

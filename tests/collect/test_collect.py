@@ -518,3 +518,11 @@ def test_a_place_that_is_none_is_refused(text, message):
     with pytest.raises(UsageError) as error:
         log_place(text)
     assert message in str(error.value)
+
+
+def test_a_log_that_is_gone_as_its_topic_is_being_deleted_is_not_asked_for(shown, tmp_path):
+    folders = log_folders(shown, tmp_path)
+    (folders[1] / "t-1").rename(tmp_path / "t-1")
+    zk = zookeeper_of(shown)
+    zk.put("/admin/delete_topics/t")
+    assert collect(zk, evolve(NO_CACHES, logs=places(folders))).problems == []

@@ -12,6 +12,7 @@ from kwalk.invariants.stories import groups as group_stories
 from kwalk.model.kafka import actions, domains, versions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.groups import versions as group_versions
+from kwalk.model.kafka.migration import configuration_versions
 from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.language import Action, Model, actions_of, default_bounds
 from kwalk.model.language.registry import find_scenario
@@ -55,7 +56,11 @@ def test_a_running_cluster_has_the_defaults_and_no_budget():
     assert all(scenario.flags.keys() == RUNNING_CLUSTER.flags.keys() for scenario in stated)
 
 
-@pytest.mark.parametrize("part", [versions, group_versions, storage_versions], ids=lambda part: part.__name__)
+@pytest.mark.parametrize(
+    "part",
+    [versions, group_versions, storage_versions, configuration_versions],
+    ids=lambda part: part.__name__,
+)
 def test_a_flag_is_of_releases_or_of_the_grain_and_has_a_value_everywhere(part):
     grain = getattr(part, "COARSE", {})
     parts = getattr(part, "PARTS", None) or (part.FLAGS,)

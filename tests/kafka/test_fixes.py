@@ -8,6 +8,7 @@ from docs.generate.fixes import rows
 from kwalk.invariants.stories import FIXES
 from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.groups.versions import HEARTBEAT_WHILE_COMPLETING
+from kwalk.model.kafka.migration import configuration_versions
 from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.kafka.storage.versions import DELETE_RECORDS
 from kwalk.model.kafka.versions import PARTS as PARTS_OF_THE_CONTROLLER
@@ -17,7 +18,7 @@ from kwalk.model.kafka.versions.sessions import ALTER_ISR
 from kwalk.reports.pages.audit import audit_document
 from kwalk.search.analyses.audit.audit import AuditOptions, Judgement, audit, cells_of
 
-PARTS = (*PARTS_OF_THE_CONTROLLER, group_versions.FLAGS, storage_versions.FLAGS)
+PARTS = (*PARTS_OF_THE_CONTROLLER, group_versions.FLAGS, storage_versions.FLAGS, configuration_versions.FLAGS)
 CLOSE_NOTHING = {ALTER_ISR.name, HEARTBEAT_WHILE_COMPLETING.name, DELETE_RECORDS.name}
 """Fixes that no trial shows to close anything; the page names them too.
 
@@ -29,7 +30,12 @@ model: the notification by which controllers heard of changes before 2.7 arrives
 
 
 def test_every_flag_in_which_releases_differ_and_every_candidate_is_a_fix_or_says_why_it_is_none():
-    variants = (VARIANTS, group_versions.VARIANTS, storage_versions.VARIANTS)
+    variants = (
+        VARIANTS,
+        group_versions.VARIANTS,
+        storage_versions.VARIANTS,
+        configuration_versions.VARIANTS,
+    )
     flags = {name for part in variants for settings in part.values() for name in settings} | {OLD_UPSERT.name}
     no_fix = {name for part in PARTS for name in part.repairing_nothing}
     assert {fix.flag.name for fix in FIXES} == flags - no_fix

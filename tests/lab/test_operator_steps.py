@@ -37,8 +37,8 @@ class FakeLab:
     def stop(self, number):
         self.done.append(("stop", number))
 
-    def start(self, number):
-        self.done.append(("start", number))
+    def start(self, *numbers):
+        self.done.append(("start", *numbers))
 
     def repair_disks(self, number):
         self.done.append(("repair", number))
@@ -46,6 +46,11 @@ class FakeLab:
     def renumber(self, number, wanted):
         self.done.append(("renumber", number, wanted))
         self.brokers[wanted] = self.brokers.pop(number)
+
+    def add(self, number):
+        self.brokers[number] = LabBroker(number, "3.9.0", self.brokers[1].folder.parent / f"broker-{number}")
+        self.brokers[number].data.mkdir(parents=True)
+        return self.brokers[number]
 
     def admin(self, **_):
         return self
@@ -68,6 +73,7 @@ class FakeLab:
 @pytest.fixture(autouse=True)
 def _no_rest(monkeypatch):
     monkeypatch.setattr(operator_steps, "rest", lambda lab: None)
+    monkeypatch.setattr(operator_steps, "LONGEST_REST", 0.0)
 
 
 def procedure(name, *commands):
@@ -113,6 +119,17 @@ def test_files_are_removed_and_directories_moved_while_the_broker_is_stopped(tmp
     ]
 
 
+def test_directories_of_several_brokers_are_moved_while_all_are_stopped(tmp_path):
+    lab = FakeLab(tmp_path)
+    for number in (1, 2):
+        (lab.brokers[number].data / "t-0").mkdir()
+    commands = [f"mv t-0 BACKUP   # in LOG_DIR of broker {number}" for number in (1, 2)]
+    carry_out(lab, procedure("move-directories-at-once t 1 2", "stop   # on each of them", *commands, "start"))
+    assert lab.done == [("stop", 1), ("stop", 2), ("start", 1, 2)]
+    for number in (1, 2):
+        assert below(lab.brokers[number].folder) == ["backup", "backup/0", "backup/0/t-0", "data"]
+
+
 def test_an_empty_broker_starts_with_what_it_had_in_the_backup(tmp_path):
     lab = FakeLab(tmp_path)
     broker = lab.brokers[2]
@@ -129,6 +146,14 @@ def test_a_broker_gets_another_id_while_it_is_stopped(tmp_path):
     assert lab.done == [("stop", 4), ("renumber", 4, 1), ("start", 1)]
 
 
+def test_directories_are_given_to_a_new_broker_while_neither_runs(tmp_path):
+    lab = FakeLab(tmp_path)
+    (lab.brokers[4].data / "t-0").mkdir()
+    carry_out(lab, procedure("give-directories 4 9", "stop   # on broker 4", "mv t-0 NEW_LOG_DIR   # in LOG_DIR"))
+    assert lab.done == [("stop", 4), ("start", 4), ("start", 9)]
+    assert below(lab.brokers[4].folder) == ["data"] and below(lab.brokers[9].folder) == ["data", "data/t-0"]
+
+
 def test_a_disk_is_repaired_while_the_broker_is_stopped(tmp_path):
     lab = FakeLab(tmp_path)
     carry_out(lab, procedure("repair-disk 5"))
@@ -143,6 +168,14 @@ def test_an_unclean_election_is_an_admin_request_and_a_refusal_an_error(tmp_path
     carry_out(FakeLab(tmp_path / "again", answer="ELECTION_NOT_NEEDED"), elect)
     with pytest.raises(KwalkError, match="The controller refuses"):
         carry_out(FakeLab(tmp_path / "refused", answer="NOT_CONTROLLER"), elect)
+
+
+def test_replicas_that_are_not_to_be_elected_are_stopped_meanwhile(tmp_path):
+    tool = "bin/kafka-leader-election.sh --election-type UNCLEAN --topic t --partition 3"
+    stop, start = "bin/kafka-server-stop.sh   # on broker 2", "bin/kafka-server-start.sh   # on broker 2"
+    lab = FakeLab(tmp_path)
+    carry_out(lab, procedure("elect-unclean t 2", stop, tool, start))
+    assert lab.done == [("stop", 2), ("elect", "t", 3), ("start", 2)]
 
 
 def test_a_reassignment_is_an_admin_request(tmp_path):

@@ -288,9 +288,10 @@ def stray_without_leader(scene: Scene) -> None:
 
 def cancelled_reassignment(scene: Scene) -> None:
     """Let the controller move while it cancels a reassignment."""
+    scene.create({0: [1, 2]}, aged=False)
+    scene.write(FIRST)  # not later: then the leader removes the broker that is no replica
     cancel_and_elect_in_between(scene.lab, scene.this)
     rest(scene.lab)
-    scene.write(FIRST, 1)
 
 
 def reassignment_to_a_lost_broker(scene: Scene) -> None:

@@ -10,7 +10,7 @@ import json
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,21 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
     first = FIRST_BROKER.get(words[0])
     if words[0] == "set-broker-id":
         _set_broker_id(lab, int(words[1]), int(words[2]))
+    elif words[0] == "give-directories":
+        _give_directories(lab, int(words[1]), int(words[2]), next(c for c in commands if c[0] == "mv")[1:-1])
+    elif words[0] == "move-directories-at-once":
+        _move_at_once(lab, dict(zip(map(int, words[2:]), [c for c in commands if c and c[0] == "mv"], strict=True)))
     elif first is not None:
         for number in map(int, words[first:]):
             _bounce(lab, number, words[0], [command for command in commands if command and command[0] in ("rm", "mv")])
     else:
-        _ask(lab, [command for command in commands if command])
+        stopped = [int(word) for word in words[2:] if words[0] == "elect-unclean"]
+        for number in stopped:
+            lab.stop(number)
+            rest(lab)
+        _ask(lab, [command for command in commands if command and not command[0].startswith("bin/kafka-server-")])
+        if stopped:
+            lab.start(*stopped)
     lab.note(f"done: {procedure.title}")
     rest(lab)
 
@@ -94,6 +104,17 @@ def _bounce(lab: Lab, number: int, step: str, commands: list[list[str]]) -> None
     rest(lab)
 
 
+def _move_at_once(lab: Lab, moves: Mapping[int, list[str]]) -> None:
+    """Stop all brokers, move directories of each away, and start all."""
+    for number in moves:
+        if lab.brokers[number].runs:
+            lab.stop(number)
+    for number, (_, *names, _) in moves.items():
+        for found in filter(None, map(lab.brokers[number].directory, names)):
+            move_away(lab.brokers[number], found)
+    lab.start(*moves)
+
+
 def move_away(broker: LabBroker, path: Path) -> None:
     """Move a directory into the backup of a broker, where it has a folder of its own."""
     folder = broker.folder / BACKUP
@@ -108,6 +129,15 @@ def _set_broker_id(lab: Lab, number: int, new: int) -> None:
     if lab.brokers[number].runs:
         lab.stop(number)
     lab.renumber(number, new)
+    lab.start(new)
+
+
+def _give_directories(lab: Lab, number: int, new: int, names: Sequence[str]) -> None:
+    """Stop a broker, move some of its directories to another broker, and start both."""
+    lab.stop(number)
+    for path in filter(None, map(lab.brokers[number].directory, names)):
+        shutil.move(path, (lab.brokers.get(new) or lab.add(new)).data / path.name)
+    lab.start(number)
     lab.start(new)
 
 
@@ -130,7 +160,7 @@ def _write(lab: Lab, words: list[str]) -> None:
 def _elect(lab: Lab, words: list[str]) -> None:
     """Do a command of kafka-leader-election.sh."""
     topic, partition = words[words.index("--topic") + 1], int(words[words.index("--partition") + 1])
-    _accepted(lab.admin(milliseconds=8000).elect_unclean(topic, partition), words)
+    _accepted(lambda: lab.admin(milliseconds=8000).elect_unclean(topic, partition), words)
 
 
 def _reassign(lab: Lab, words: list[str], files: Mapping[str, Any]) -> None:
@@ -138,13 +168,17 @@ def _reassign(lab: Lab, words: list[str], files: Mapping[str, Any]) -> None:
     wanted = files[words[words.index("--reassignment-json-file") + 1]]["partitions"]
     for one in wanted:
         if "--execute" in words:
-            answer = lab.admin(milliseconds=8000).reassign(one["topic"], {one["partition"]: one["replicas"]})
-            _accepted(answer, words)
+            wanted_now = {one["partition"]: one["replicas"]}
+            _accepted(partial(lab.admin(milliseconds=8000).reassign, one["topic"], wanted_now), words)
         else:
             wait_until(partial(_is_reassigned, lab, one["topic"]), LONGEST_REST)
 
 
-def _accepted(answer: AdminAnswer, words: list[str]) -> None:
+def _accepted(ask: Callable[[], AdminAnswer], words: list[str]) -> None:
+    """Ask until a controller answers, as Kafka's tools do."""
+    end = time.monotonic() + LONGEST_REST
+    while (answer := ask()).error == "NOT_CONTROLLER" and time.monotonic() < end:
+        time.sleep(1)
     if not answer.ok and answer.error != "ELECTION_NOT_NEEDED":
         raise KwalkError(f"The controller refuses {shlex.join(words)!r}: {answer}.")
 

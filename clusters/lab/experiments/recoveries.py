@@ -37,17 +37,18 @@ from kwalk.clusters.lab.experiments.known_records import (
     wrong_records,
 )
 from kwalk.clusters.lab.experiments.operator_steps import carry_out, rest
+from kwalk.clusters.lab.processes import wait_until
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.invariants.reading.outlook import WITH_LOSSES, recovery_problem
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.search.analyses.recovery import Plan, Recovery, plan_recovery
 
 PATIENCE = 240.0
 """Seconds for a plan."""
-WAIT = 25.0
-"""Seconds that are waited where a plan has no steps: the session of a broker that was killed expires meanwhile."""
-WITH_LOSSES = "if acknowledged records may be lost"
-"""The premise of an answer that may lose records."""
+WAIT = 60.0
+"""Seconds that are waited at most where a plan has no steps: the session of a killed broker expires meanwhile."""
+EXPIRY = 25.0
+"""Seconds in which the session of a killed broker expires: before, nothing shows that it is down."""
 WITH_EMPTY_LOGS = "to begin topic"
 """How the premise of an answer begins that keeps no records."""
 
@@ -101,6 +102,7 @@ class _Case:
             another one.
         deletes: Whether the topic is to be deleted: none of its records is kept.
         is_planned: Whether there is to be a plan.
+        untrue: How the premises of answers begin that are not so: an operator who looks does not follow these.
     """
 
     damage: Damage
@@ -110,6 +112,7 @@ class _Case:
     keeps_if: Mapping[str, str | None] = field(factory=dict)
     deletes: bool = False
     is_planned: bool = True
+    untrue: tuple[str, ...] = ()
 
     def kept(self, premise: str) -> str | None:
         """Return the origin of the records that an answer keeps."""
@@ -166,6 +169,7 @@ def _recovered(lab: Lab, this: ExperimentRound, case: _Case) -> RoundOutcome:
     details["diagnosis is right"] = right
     recovery = plan_recovery(recovery_problem(found.snapshot), seconds=PATIENCE)
     answers = [one for one in (recovery, *recovery.alternatives) if one.plan and not _covers_nothing(one)]
+    answers = [one for one in answers if not one.problem.premise.startswith(case.untrue)]
     details["answers"] = [_in_words(one) for one in (recovery, *recovery.alternatives)]
     details["seconds of planning"] = round(recovery.seconds, 1)
     if this.number < len(answers):
@@ -200,10 +204,14 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
     kept = _kept(scene, case, premise)
     details |= {"answer": _in_words(answer), "safe at any moment": plan.at_any_moment}
     details["lost before the plan"] = [f"{one.value} at offset {one.offset}" for one in kept.lost]
+    if not plan.procedures:
+        details["seconds of waiting"] = _waited(scene)
     details["steps"] = steps = list(_carried_out(scene, plan))
     scene.gone -= {number for number in scene.gone if number not in lab.brokers or lab.brokers[number].runs}
-    if not steps:
-        time.sleep(WAIT)
+    if not plan.procedures and _diagnosis(scene, "waited").is_broken:
+        later = next((one.plan for one in answer.alternatives if one.problem.is_for_later and one.plan), None)
+        steps += _carried_out(scene, later) if later else ()
+        details["steps when nothing has changed"] = [one["step"] for one in steps]
     bad: list[str] = []
     damage: list[str] = []
     for when in ("after the plan", "after a rolling restart"):
@@ -213,7 +221,11 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
         stays = case.deletes and when == "after the plan" and lab.topic(scene.topic) is not None
         refused = [f"{scene.topic} is not deleted"] if stays else []
         refused += [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
-        wrong = [*refused, *_damage_now(scene), *_wrong_bytes(scene, kept, case, may_lose=premise == WITH_LOSSES)]
+        wrong = [
+            *refused,
+            *_damage_now(scene),
+            *_wrong_bytes(scene, kept, case, may_lose=premise.endswith(WITH_LOSSES)),
+        ]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
         damage += found.damage
         bad += wrong
@@ -223,6 +235,14 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
     if outcome == "repaired" and not details["diagnosis is right"]:
         outcome = "repaired, and the diagnosis is wrong"
     return RoundOutcome(outcome, outcome == "repaired", details)
+
+
+def _waited(scene: Scene) -> int:
+    """Wait until the damage is gone, or for as long as an operator is asked to; return how many seconds."""
+    began = time.monotonic()
+    time.sleep(EXPIRY)
+    wait_until(lambda: not _damage_now(scene), WAIT, every=1.0)
+    return round(time.monotonic() - began)
 
 
 def _kept(scene: Scene, case: _Case, premise: str) -> Kept:
@@ -332,6 +352,7 @@ def _either(older: Collection[str], newer: Collection[str]) -> dict[str, Collect
 
 
 STALE = _either(("replicas-diverged", "topic-ids-mixed"), ("replica-refuses", "topic-ids-mixed"))
+OWN_DISKS = ("if the replicas have disks of their own", "if the log directories of broker 3")
 RENUMBERED = _always("replica-under-another-broker-id", "stray-log")
 
 
@@ -569,35 +590,43 @@ OF_REPLICAS = (
     _experiment(
         "wiped-leader",
         "The only member of an ISR loses its disk; the other replicas lack the last records",
-        _Case(damages.wiped_leader, _always("no-live-isr"), is_planned=False),
+        _Case(damages.wiped_leader, _always("no-live-isr")),
         DOWN,
         options=DEAD,
     ),
     _experiment(
         "wiped-leader-unseen",
         "The same, and the snapshot does not have the disk",
-        _Case(partial(damages.wiped_leader, is_seen=False), _always("no-live-isr"), is_planned=False),
+        _Case(
+            partial(damages.wiped_leader, is_seen=False),
+            _always("no-live-isr"),
+            untrue=("if the log directories of broker 1",),
+        ),
         DOWN,
         options=DEAD,
     ),
     _experiment(
         "restored-leader",
         "The only member of an ISR has an old copy of its log; the other replicas have all records",
-        _Case(damages.restored_leader, _always("no-live-isr"), is_planned=False),
+        _Case(damages.restored_leader, _always("no-live-isr")),
         DOWN,
         options=DEAD,
     ),
     _experiment(
         "another-broker-id-in-use",
         "A broker gets another id with its disk, and a topic has its only replica under that id",
-        _Case(partial(damages.another_broker_id, replicas=[3], is_used=True), RENUMBERED, is_planned=False),
+        _Case(
+            partial(damages.another_broker_id, replicas=[3], is_used=True),
+            RENUMBERED,
+            untrue=OWN_DISKS,
+        ),
         DOWN,
     ),
     *(
         _experiment(
             f"another-broker-id-rf-{len(replicas)}",
             f"A broker gets another id with its disk, where a partition has {what}",
-            _Case(partial(damages.another_broker_id, replicas=replicas), kinds),
+            _Case(partial(damages.another_broker_id, replicas=replicas), kinds, untrue=OWN_DISKS),
             DOWN,
         )
         for replicas, what, kinds in (
@@ -609,7 +638,11 @@ OF_REPLICAS = (
         _experiment(
             f"failed-disk-{name}",
             f"A disk fails that has {what} of a partition",
-            _Case(partial(damages.failed_disk, replicas=replicas), _always("offline-log-directory")),
+            _Case(
+                partial(damages.failed_disk, replicas=replicas),
+                _always("offline-log-directory"),
+                is_planned=len(replicas) == 1,
+            ),
             DOWN,
             options=LabOptions(directories=2),
         )

@@ -188,6 +188,8 @@ def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: fr
     Kafka: KafkaController.processAlterIsr.
     """
     cluster.zookeeper.state_of(topic, partition).isr = isr
+    if MIGRATION and cluster.zookeeper.is_led_by_kraft:
+        cluster.migration.change(topic, partition)
     if not CTX_EPOCH_ON_BUMP:
         for broker in BROKERS:
             if cluster.zookeeper.controller == broker:

@@ -11,6 +11,7 @@ from kwalk.model.kafka.broker.log_manager import assign_topic_id, delete_log
 from kwalk.model.kafka.broker.partition import advance_high_watermark, begin_leader_epoch
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import handle_full_request
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import BrokerState, Cluster, Replica
@@ -32,6 +33,7 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     """A request of an older controller is refused as a whole; otherwise each partition is checked by itself."""
     state = cluster.brokers[broker]
     require(is_next(state, RequestKind.LEADER_AND_ISR) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
+    require(not MIGRATION or state.mode is BrokerMode.ZOOKEEPER)
     request = state.requests.headers.pop()
     failed: frozenset[int]
     is_stale, failed = is_from_older_controller(state, request), frozenset()

@@ -12,8 +12,9 @@ from kwalk.model.kafka.controller.controller_channel_manager import send_leader_
 from kwalk.model.kafka.controller.controller_context import PartitionState, TopicContext
 from kwalk.model.kafka.domains import BROKERS, CHOSEN_LISTS, PARTITIONS, RECORDS
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, UNCLEAN_ELECTION
+from kwalk.model.kafka.versions.grain import DELETION, MIGRATION, OFFLINE_LOGS, UNCLEAN_ELECTION
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
+from kwalk.model.kafka.zookeeper.znodes import PartitionStateZnode
 
 
 def replicas_of(cluster: Cluster, broker: int, topic: int, partition: int) -> frozenset[int]:
@@ -145,8 +146,20 @@ def initialize_leader_and_isr(cluster: Cluster, broker: int, topic: int, partiti
     if DELETION and not cluster.zookeeper.topics[topic].exists:
         return False
     state.leader_epoch = 0
+    if MIGRATION:
+        state.controller_epoch = cluster.controller_of(broker).epoch
     write_leadership(cluster, broker, topic, partition, leader=leader, isr=live)
     return True
+
+
+def is_electable(cluster: Cluster, broker: int, state: PartitionStateZnode) -> bool:
+    """Whether a controller may elect a leader: no controller of a later epoch has written the state znode.
+
+    Only one of KRaft has, whose epochs are its own: ZooKeeper's controllers are fenced by theirs.
+
+    Kafka: PartitionStateMachine.doElectLeaderForPartitions: "was already written by another controller".
+    """
+    return state.exists and not (bool(MIGRATION) and state.controller_epoch > cluster.controller_of(broker).epoch)
 
 
 def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int, *, unclean: bool = False) -> bool:
@@ -163,7 +176,7 @@ def elect_offline(cluster: Cluster, broker: int, topic: int, partition: int, *, 
     if (UNCLEAN_ELECTION or unclean) and leader is None:
         leader = first_of(cluster, broker, topic, partition, live)
         live_isr = frozenset({b for b in BROKERS if b == leader})
-    if leader is None or not state.exists:
+    if leader is None or not is_electable(cluster, broker, state):
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=live_isr)
     return True
@@ -177,7 +190,7 @@ def elect_preferred(cluster: Cluster, broker: int, topic: int, partition: int) -
     state, replicas = cluster.zookeeper.state_of(topic, partition), replicas_of(cluster, broker, topic, partition)
     preferred = first_of(cluster, broker, topic, partition, replicas)
     live_isr = state.isr & live_replicas(cluster, broker, topic, partition)
-    if preferred is None or preferred not in live_isr or not state.exists:
+    if preferred is None or preferred not in live_isr or not is_electable(cluster, broker, state):
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=preferred, isr=state.isr)
     return True
@@ -191,7 +204,7 @@ def elect_for_reassignment(cluster: Cluster, broker: int, topic: int, partition:
     state = cluster.zookeeper.state_of(topic, partition)
     live_isr = state.isr & live_replicas(cluster, broker, topic, partition)
     leader = first_of(cluster, broker, topic, partition, live_isr)
-    if leader is None or not state.exists:
+    if leader is None or not is_electable(cluster, broker, state):
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=state.isr)
     return True
@@ -206,7 +219,7 @@ def elect_for_controlled_shutdown(cluster: Cluster, broker: int, topic: int, par
     isr = state.isr - {stopping} - cluster.controller_of(broker).shutting_down
     live_isr = isr & live_replicas(cluster, broker, topic, partition)
     leader = first_of(cluster, broker, topic, partition, live_isr)
-    if leader is None or not state.exists:
+    if leader is None or not is_electable(cluster, broker, state):
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=isr)
     return True
@@ -223,6 +236,8 @@ def set_leader_and_isr(
     state = cluster.zookeeper.state_of(topic, partition)
     assert state.leader_epoch is not None
     state.leader_epoch += 1
+    if MIGRATION:
+        state.controller_epoch = cluster.controller_of(broker).epoch
     write_leadership(cluster, broker, topic, partition, leader=leader, isr=isr)
 
 

@@ -8,7 +8,7 @@ from kwalk.model.kafka.broker.partition import advance_high_watermark, can_fetch
 from kwalk.model.kafka.broker.replica_manager import become_leader_or_follower
 from kwalk.model.kafka.clients.operator import close_logs, may_stop, stop_process
 from kwalk.model.kafka.clients.runbook import is_at_rest
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RESTARTS, TOPICS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RESTARTS, ROLLBACKS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.migration.migration_propagator import partition_state
 from kwalk.model.kafka.migration.replication_control_manager import leave
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
@@ -26,7 +26,7 @@ def may_stop_next(cluster: Cluster) -> bool:
         return False
     return not PATIENT_OPERATOR or (
         is_at_rest(cluster)
-        and not bool(cluster.migration.ended)
+        and not bool(cluster.migration.ended | cluster.migration.unwritten)
         and not any(
             joins_isr(cluster, broker, topic, partition)
             for broker in BROKERS
@@ -72,14 +72,37 @@ def stop_to_migrate(cluster: Cluster, broker: Broker, controller: Broker) -> Non
 def stop_for_kraft(cluster: Cluster, broker: Broker) -> None:
     """One broker at a time: KRaft's controller moves its leaders first."""
     migration, state = cluster.migration, cluster.brokers[broker]
-    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and may_stop_next(cluster))
-    require(state.mode is BrokerMode.ZOOKEEPER and migration.live >= cluster.zookeeper.broker_ids)
+    require(MIGRATION and may_stop_next(cluster) and state.mode is BrokerMode.ZOOKEEPER)
+    require(migration.driver is DriverState.DUAL_WRITE or migration.is_finalized)
+    stop_under_kraft(cluster, broker)
+    state.mode = BrokerMode.KRAFT
+
+
+@action(
+    by=OPERATOR,
+    group="migration",
+    description="stops broker {broker}, for it to start in ZooKeeper mode again",
+    source="docs/ops.html, Reverting to ZooKeeper mode During the Migration",
+    mark=Mark.STOP,
+)
+def stop_for_zookeeper(cluster: Cluster, broker: Broker) -> None:
+    """The first roll of a rollback: the migration stays enabled."""
+    migration, state = cluster.migration, cluster.brokers[broker]
+    require(MIGRATION and may_stop_next(cluster) and state.mode is BrokerMode.KRAFT)
+    require(migration.driver is DriverState.DUAL_WRITE and ROLLBACKS > 0)
+    stop_under_kraft(cluster, broker)
+    state.mode = BrokerMode.ZOOKEEPER
+
+
+def stop_under_kraft(cluster: Cluster, broker: int) -> None:
+    """Stop a broker of a cluster that KRaft's controller leads, which moves its leaders first."""
+    migration = cluster.migration
+    require(migration.live >= cluster.zookeeper.broker_ids)
     cluster.stops += 1
     migration.live = migration.live - {broker}
     leave(cluster, broker)
     close_logs(cluster, broker)
     end_process(cluster, broker)
-    state.mode = BrokerMode.KRAFT
 
 
 @action(

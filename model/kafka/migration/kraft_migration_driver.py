@@ -5,24 +5,33 @@ step of its own: whatever is between two of them may meet a crash. A broker that
 migration enabled is registered with KRaft's controllers.
 
 The copy reads one topic after another; here each is one step, in the order of their numbers. Configurations, quotas,
-ACLs and producer ids are left out, as is the second write of /migration that KAFKA-16171 added: no two controllers of
-KRaft are active at a time.
+ACLs and producer ids have a model of their own, `zk_config_migration_client`. The second write of /migration that
+KAFKA-16171 added is left out: no two controllers of KRaft are active at a time.
 
-Source: org.apache.kafka.metadata.migration.KRaftMigrationDriver, KRaftMigrationZkWriter; kafka.zk.KafkaZkClient.
+3.4 has no comparison (SYNC_KRAFT_TO_ZK): each controller of KRaft waits for brokers in ZooKeeper mode, and copies.
+
+Source: org.apache.kafka.metadata.migration.KRaftMigrationDriver; kafka.zk.KafkaZkClient.
 """
 
 from __future__ import annotations
 
-from kwalk.model.kafka.actors import FAULT, KRAFT, NEW_CLIENT, OPERATOR
-from kwalk.model.kafka.assignment import first_replica
+from kwalk.model.kafka.actors import FAULT, KRAFT, OPERATOR
+from kwalk.model.kafka.clients.runbook import is_at_rest
 from kwalk.model.kafka.controller.controller_context import EventKind
-from kwalk.model.kafka.domains import BROKERS, NEW_EXPANSIONS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
-from kwalk.model.kafka.migration.migration_propagator import send, send_full
-from kwalk.model.kafka.migration.state import DriverState
-from kwalk.model.kafka.migration.versions import COPY_IS_TRANSACTION, WAITS_FOR_TOPIC_IDS
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
+from kwalk.model.kafka.migration.kraft_migration_zk_writer import is_behind, is_every_topic_identified
+from kwalk.model.kafka.migration.migration_propagator import send_full
+from kwalk.model.kafka.migration.state import BrokerMode, DriverState
+from kwalk.model.kafka.migration.versions import (
+    COMPARES_AFTER_CLAIM,
+    COPY_FAILURE_ENDS,
+    COPY_IS_TRANSACTION,
+    WAITS_FOR_TOPIC_IDS,
+)
+from kwalk.model.kafka.migration.zk_topic_migration_client import first_leader, replicas_of
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import MIGRATION
-from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed, topic_changed, topics_changed
+from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR, ROLLBACK_REMOVES_MIGRATION
+from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed
 from kwalk.model.language import action, require
 
 
@@ -33,16 +42,22 @@ from kwalk.model.language import action, require
     source="KRaftMigrationDriver: RecoverMigrationStateFromZKEvent, KRaftLeaderEvent, WaitForControllerQuorumEvent",
 )
 def become_active(cluster: Cluster) -> None:
-    """m1: of a migration whose log says that it has begun, and /migration does not, the driver stays inactive for good.
+    """m1: of a migration whose log says that it has begun, and /migration does not, the driver stays inactive.
 
     A transaction that a controller before it has begun is aborted.
     """
     migration, is_recorded = cluster.migration, cluster.zookeeper.migration_is_recorded
-    require(MIGRATION and migration.driver is DriverState.INACTIVE and (not migration.has_begun or is_recorded))
+    require(MIGRATION and migration.driver is DriverState.INACTIVE)
+    require(not migration.is_finalized and not migration.is_deprovisioned)
     if not migration.has_begun and COPY_IS_TRANSACTION:
         migration.clear_images()
-    migration.copied = frozenset()
-    migration.driver = DriverState.BECOME_CONTROLLER if migration.has_begun else DriverState.WAIT_FOR_BROKERS
+    migration.copied = migration.compared = frozenset()
+    migration.has_stale_version = False
+    migration.epoch += 1
+    if not COMPARES_AFTER_CLAIM or not migration.has_begun:
+        migration.driver = DriverState.WAIT_FOR_BROKERS
+    else:
+        migration.driver = DriverState.BECOME_CONTROLLER if is_recorded else DriverState.GIVEN_UP
 
 
 @action(
@@ -56,16 +71,9 @@ def wait_for_brokers(cluster: Cluster) -> None:
     """m3: since 3.5 the ids of all topics are read on the way, and one that is missing ends each poll."""
     require(MIGRATION and cluster.migration.driver is DriverState.WAIT_FOR_BROKERS and cluster.all_up)
     require(cluster.migration.enabled == frozenset(BROKERS))
+    require(all(cluster.brokers[broker].mode is BrokerMode.ZOOKEEPER for broker in BROKERS))
     require(not WAITS_FOR_TOPIC_IDS or is_every_topic_identified(cluster))
     cluster.migration.driver = DriverState.BECOME_CONTROLLER
-
-
-def is_every_topic_identified(cluster: Cluster) -> bool:
-    """Whether every topic in ZooKeeper has an id."""
-    return all(
-        not cluster.zookeeper.topics[topic].exists or cluster.zookeeper.topics[topic].topic_id is not None
-        for topic in TOPICS
-    )
 
 
 @action(
@@ -78,13 +86,40 @@ def claim_controller(cluster: Cluster) -> None:
     """m4: one multi raises the epoch, and puts a persistent znode in the place of the controller's."""
     migration, zookeeper = cluster.migration, cluster.zookeeper
     require(MIGRATION and migration.driver is DriverState.BECOME_CONTROLLER)
+    if not zookeeper.is_led_by_kraft:
+        keep_state_znodes(cluster)
     zookeeper.controller = None
     zookeeper.is_led_by_kraft = True
     zookeeper.controller_epoch += 1
     migration.live = zookeeper.broker_ids
     controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
-    is_copied = zookeeper.migration_is_recorded
+    is_copied = bool(COMPARES_AFTER_CLAIM) and zookeeper.migration_is_recorded
     migration.driver = DriverState.SYNC_KRAFT_TO_ZK if is_copied else DriverState.ZK_MIGRATION
+
+
+def keep_state_znodes(cluster: Cluster) -> None:
+    """Let KRaft's controller lead: from now on the state znodes are those that the driver writes."""
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            state, znode = (
+                cluster.zookeeper.state_of(topic, partition),
+                cluster.migration.images[topic].znodes[partition],
+            )
+            znode.leader, znode.leader_epoch, znode.isr = state.leader, state.leader_epoch, state.isr
+            znode.controller_epoch = state.controller_epoch
+
+
+def restore_state_znodes(cluster: Cluster) -> None:
+    """Let ZooKeeper lead again: leaders and ISRs are those of the state znodes, whatever KRaft's controller decided."""
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            state, znode = (
+                cluster.zookeeper.state_of(topic, partition),
+                cluster.migration.images[topic].znodes[partition],
+            )
+            state.leader, state.leader_epoch, state.isr = znode.leader, znode.leader_epoch, znode.isr
+            state.controller_epoch = znode.controller_epoch
+            znode.remove()
 
 
 @action(
@@ -94,21 +129,33 @@ def claim_controller(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.MigrateMetadataEvent; ZkTopicMigrationClient.iterateTopics",
 )
 def copy_topic(cluster: Cluster, topic: Topic) -> None:
-    """m5: without an id the copy fails, and the controller ends. Partitions without state znode get their first leader.
+    """m5: without an id the copy fails, and the controller ends; in 3.4 it begins again, each second.
 
     Kafka: ZkTopicMigrationClient.iterateTopics: "Could not find partition state in ZK".
     """
     migration, znode = cluster.migration, cluster.zookeeper.topics[topic]
     require(MIGRATION and migration.driver is DriverState.ZK_MIGRATION and is_next_to_copy(cluster, topic))
+    require(bool(COPY_FAILURE_ENDS) or znode.topic_id is not None)
     if znode.topic_id is None:
         migration.driver = DriverState.INACTIVE
     else:
         migration.copied = migration.copied | {topic}
-        migration.images[topic].partition_count = znode.partition_count
-        migration.images[topic].topic_id = znode.topic_id
+        image = migration.images[topic]
+        image.partition_count = image.copied_partitions = znode.partition_count
+        image.topic_id = znode.topic_id
         for partition in PARTITIONS:
-            if partition < znode.partition_count and not znode.states[partition].exists:
-                create_partition(cluster, topic, partition)
+            if partition < znode.partition_count:
+                copy_partition(cluster, topic, partition)
+
+
+def copy_partition(cluster: Cluster, topic: int, partition: int) -> None:
+    """Copy leader and ISR; a partition without state znode gets those that it would have been created with."""
+    state, znode = cluster.zookeeper.state_of(topic, partition), cluster.migration.images[topic].znodes[partition]
+    if znode.leader_epoch is None:
+        state.leader, state.isr = first_leader(cluster, topic, partition), replicas_of(cluster, topic, partition)
+        state.leader_epoch = 0
+    else:
+        state.leader, state.leader_epoch, state.isr = znode.leader, znode.leader_epoch, znode.isr
 
 
 def is_next_to_copy(cluster: Cluster, topic: int) -> bool:
@@ -139,58 +186,20 @@ def end_copy(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.MigrateMetadataEvent: setMigrationRecoveryState",
 )
 def record_copy(cluster: Cluster) -> None:
-    """m5: only now does ZooKeeper show that there is a copy."""
-    require(MIGRATION and cluster.migration.driver is DriverState.RECORDING)
-    cluster.zookeeper.migration_is_recorded = True
-    cluster.migration.driver = DriverState.SYNC_KRAFT_TO_ZK
+    """m5: only now does ZooKeeper show that there is a copy.
 
-
-@action(
-    by=KRAFT,
-    group="migration",
-    description="writes {topic} to ZooKeeper, where it differs from the image",
-    source="KRaftMigrationDriver.SyncKRaftMetadataEvent; KRaftMigrationZkWriter.handleTopicsSnapshot",
-)
-def sync_topic(cluster: Cluster, topic: Topic) -> None:
-    """m6: all topics are read first, so that one without id lets every attempt fail."""
-    require(MIGRATION and cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK)
-    require(is_every_topic_identified(cluster) and differs(cluster, topic))
-    write_image(cluster, topic)
-
-
-def differs(cluster: Cluster, topic: int) -> bool:
-    """Whether a topic in ZooKeeper is not that of the image."""
-    znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
-    return znode.partition_count != image.partition_count or znode.topic_id != image.topic_id
-
-
-def write_image(cluster: Cluster, topic: int) -> None:
-    """Write a topic's znode as the image has it, whatever it holds, or remove it (Kafka: ZkTopicMigrationClient)."""
-    znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
-    if znode.exists != image.exists:
-        topics_changed(cluster)
-    topic_changed(cluster, topic)
-    znode.partition_count = image.partition_count
-    znode.topic_id = image.topic_id
-    for partition in PARTITIONS:
-        if partition >= image.partition_count:
-            state = znode.states[partition]
-            state.leader, state.leader_epoch, state.isr = None, None, frozenset()
-
-
-@action(
-    by=KRAFT,
-    group="migration",
-    description="has written its image to ZooKeeper",
-    source="KRaftMigrationDriver.SyncKRaftMetadataEvent: transitionTo(KRAFT_CONTROLLER_TO_BROKER_COMM)",
-)
-def end_sync(cluster: Cluster) -> None:
-    """m6: what has changed in the image meanwhile has been written with it."""
-    migration = cluster.migration
-    require(MIGRATION and migration.driver is DriverState.SYNC_KRAFT_TO_ZK and is_every_topic_identified(cluster))
-    require(not any(differs(cluster, topic) for topic in TOPICS))
-    migration.unwritten = frozenset()
-    migration.driver = DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM
+    In 3.4 a second record is refused, as the driver has forgotten the version of the first; the copy begins again, each
+    second (KAFKA-15010).
+    """
+    migration, zookeeper = cluster.migration, cluster.zookeeper
+    require(MIGRATION and migration.driver is DriverState.RECORDING)
+    if COMPARES_AFTER_CLAIM:
+        migration.driver = DriverState.SYNC_KRAFT_TO_ZK
+    elif zookeeper.migration_is_recorded:
+        migration.driver = DriverState.ZK_MIGRATION
+    else:
+        migration.driver = DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM
+    zookeeper.migration_is_recorded = True
 
 
 @action(
@@ -204,50 +213,7 @@ def send_to_brokers(cluster: Cluster) -> None:
     migration = cluster.migration
     require(MIGRATION and migration.driver is DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM)
     send_full(cluster)
-    migration.driver = DriverState.DUAL_WRITE
-
-
-@action(
-    by=NEW_CLIENT,
-    group="migration",
-    description="adds a partition to {topic} through KRaft's controller",
-    source="ReplicationControlManager.createPartitions",
-)
-def client_adds_partition(cluster: Cluster, topic: Topic) -> None:
-    """KRaft's controller answers from the copy on; ZooKeeper is written after the record is committed."""
-    migration, image = cluster.migration, cluster.migration.images[topic]
-    require(MIGRATION and migration.is_led and image.exists and image.partition_count < len(PARTITIONS))
-    require(cluster.new_expansions < NEW_EXPANSIONS)
-    cluster.new_expansions += 1
-    for partition in PARTITIONS:
-        if partition == image.partition_count:
-            create_partition(cluster, topic, partition)
-    image.partition_count += 1
-    cluster.zookeeper.topics[topic].accepted_partitions = image.partition_count
-    migration.unwritten = migration.unwritten | {topic}
-
-
-def create_partition(cluster: Cluster, topic: int, partition: int) -> None:
-    """Give a new partition its first leader; all live brokers are replicas, and in the ISR."""
-    state, live = cluster.zookeeper.state_of(topic, partition), cluster.migration.live
-    assignment = cluster.zookeeper.topics[topic].assignments[partition]
-    state.leader, state.isr = first_replica(partition, assignment, live), live
-    state.leader_epoch = 0
-
-
-@action(
-    by=KRAFT,
-    group="migration",
-    description="writes the change of {topic} to ZooKeeper",
-    source="KRaftMigrationDriver.MetadataChangeEvent; KRaftMigrationZkWriter.handleTopicsDelta",
-)
-def write_delta(cluster: Cluster, topic: Topic) -> None:
-    """m8: only what a delta names is written; other differences stay until the next controller compares everything."""
-    migration = cluster.migration
-    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
-    migration.unwritten = migration.unwritten - {topic}
-    write_image(cluster, topic)
-    send(cluster, topic, to=migration.live)
+    migration.driver, migration.is_announced = DriverState.DUAL_WRITE, True
 
 
 @action(
@@ -261,21 +227,67 @@ def fail_quorum(cluster: Cluster) -> None:
     migration = cluster.migration
     require(MIGRATION and migration.driver is not DriverState.INACTIVE and migration.failures < QUORUM_FAILURES)
     migration.failures += 1
-    migration.driver = DriverState.INACTIVE
+    migration.driver, migration.compared = DriverState.INACTIVE, frozenset()
 
 
 @action(
     by=OPERATOR,
     group="migration",
-    description="rolls the migration back, and begins another one with new controllers",
+    description="rolls the migration back: deprovisions KRaft's controllers, and deletes /controller",
     source="docs/ops.html, Reverting to ZooKeeper mode During the Migration; KAFKA-17146",
 )
 def roll_back(cluster: Cluster) -> None:
-    """The controllers stop and /controller is deleted; /migration stays, as in one of the two documented cases."""
+    """The controllers stop and /controller is deleted; /migration stays, as in one of the two documented cases.
+
+    Brokers in KRaft mode return before. A patient operator waits until ZooKeeper has what KRaft's image has.
+    """
     migration, zookeeper = cluster.migration, cluster.zookeeper
-    require(MIGRATION and zookeeper.is_led_by_kraft and migration.rollbacks < ROLLBACKS)
+    require(MIGRATION and zookeeper.is_led_by_kraft and migration.rollbacks < ROLLBACKS and not migration.is_finalized)
+    require(not PATIENT_OPERATOR or (migration.driver is DriverState.DUAL_WRITE and is_settled(cluster)))
+    require(all(cluster.brokers[broker].mode is BrokerMode.ZOOKEEPER for broker in BROKERS))
     migration.rollbacks += 1
+    migration.is_deprovisioned = True
     migration.driver, migration.has_begun = DriverState.INACTIVE, False
+    migration.epoch = 0
+    restore_state_znodes(cluster)
     migration.clear_images()
+    migration.live = migration.ended = frozenset()
     zookeeper.is_led_by_kraft = False
+    if ROLLBACK_REMOVES_MIGRATION:
+        zookeeper.migration_is_recorded = False
     controller_changed(cluster, EventKind.REELECT)
+
+
+@action(
+    by=OPERATOR,
+    group="migration",
+    description="provisions new KRaft controllers for another attempt",
+    source="docs/ops.html, Provisioning the KRaft controller quorum",
+)
+def provision_again(cluster: Cluster) -> None:
+    """Their log is empty."""
+    require(MIGRATION and cluster.migration.is_deprovisioned)
+    cluster.migration.is_deprovisioned = False
+
+
+def is_settled(cluster: Cluster) -> bool:
+    """Whether ZooKeeper has what the image has, and no request is on its way."""
+    return is_at_rest(cluster) and not any(is_behind(cluster, topic) for topic in TOPICS)
+
+
+@action(
+    by=OPERATOR,
+    group="migration",
+    description="restarts KRaft's controllers without the migration: it is finalized",
+    source="docs/ops.html, Finalizing the migration; ActivationRecordsGenerator: POST_MIGRATION",
+)
+def finalize(cluster: Cluster) -> None:
+    """m10: nothing looks whether all brokers run in KRaft mode (KAFKA-20960); a patient operator does."""
+    migration = cluster.migration
+    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE)
+    is_kraft = all(cluster.brokers[broker].mode is BrokerMode.KRAFT for broker in BROKERS)
+    require(not PATIENT_OPERATOR or is_kraft)
+    migration.is_finalized, migration.driver = True, DriverState.INACTIVE
+    migration.unwritten = frozenset()
+    for image in migration.images:
+        image.changed, image.is_new = frozenset(), False

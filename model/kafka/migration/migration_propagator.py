@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RECORDS, TOPICS
 from kwalk.model.kafka.migration.state import BrokerMode
-from kwalk.model.kafka.requests import ControlRequest, LeaderAndIsrPartitionState
+from kwalk.model.kafka.migration.versions import ZOOKEEPER_CHANNELS_ONLY
+from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import REASSIGNMENT
 
@@ -16,21 +17,56 @@ from kwalk.model.kafka.versions.grain import REASSIGNMENT
 def send_full(cluster: Cluster) -> None:
     """Send every live broker in ZooKeeper mode everything (Kafka: sendRPCsToBrokersFromMetadataImage)."""
     for topic in TOPICS:
-        send(cluster, topic, to=cluster.migration.live, is_full=True)
+        send(cluster, topic, to=cluster.migration.live, partitions=frozenset(PARTITIONS), is_full=True)
 
 
-def send(cluster: Cluster, topic: int, *, to: frozenset[int], is_full: bool = False) -> None:
-    """Send the partitions of a topic to live brokers in ZooKeeper mode (Kafka: sendRPCsToBrokersFromMetadataDelta)."""
-    migration = cluster.migration
-    epoch, topic_id = cluster.zookeeper.controller_epoch, migration.images[topic].topic_id
+def send(
+    cluster: Cluster, topic: int, *, to: frozenset[int], partitions: frozenset[int], is_full: bool = False
+) -> None:
+    """Send partitions of a topic to live brokers in ZooKeeper mode (Kafka: sendRPCsToBrokersFromMetadataDelta)."""
+    epoch, topic_id = cluster.zookeeper.controller_epoch, cluster.migration.images[topic].topic_id
     for receiver in BROKERS:
-        is_due = is_full or migration.images[topic].exists
-        in_mode = cluster.brokers[receiver].mode is BrokerMode.ZOOKEEPER
-        if receiver in to and receiver in migration.live - migration.ended and in_mode and is_due:
+        if receiver in to and has_channel(cluster, receiver) and (is_full or bool(partitions)):
             requests = cluster.brokers[receiver].requests
             requests.headers.push(ControlRequest(epoch, topic, topic_id, is_full=is_full))
             for partition in PARTITIONS:
-                requests.partition_states[partition].push(partition_state(cluster, topic, partition, receiver))
+                wanted = partition_state(cluster, topic, partition, receiver) if partition in partitions else None
+                requests.partition_states[partition].push(wanted)
+
+
+def has_channel(cluster: Cluster, broker: int) -> bool:
+    """Whether requests to a broker are sent: it runs in ZooKeeper mode, and is not fenced.
+
+    In 3.4 there is a channel to each registered broker (KAFKA-14918).
+    """
+    migration, in_mode = cluster.migration, cluster.brokers[broker].mode is BrokerMode.ZOOKEEPER
+    return broker in migration.live - migration.ended and (in_mode or not ZOOKEEPER_CHANNELS_ONLY)
+
+
+def send_stop_replica(cluster: Cluster, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
+    """Let live brokers in ZooKeeper mode delete replicas of a topic that was deleted, or deleted and created again.
+
+    What is not in the image has no leader epoch. A name that is in the image has the epoch of the new partition, which
+    brokers compare with that of the old one.
+
+    Kafka: MigrationPropagator.sendRPCsToBrokersFromMetadataDelta: deletedTopics.
+    """
+    header = ControlRequest(cluster.zookeeper.controller_epoch, topic, None, RequestKind.STOP_REPLICA)
+    for receiver in BROKERS:
+        if receiver in to and has_channel(cluster, receiver) and bool(partitions):
+            requests = cluster.brokers[receiver].requests
+            requests.headers.push(header)
+            for partition in PARTITIONS:
+                wanted = stop_state(cluster, topic, partition) if partition in partitions else None
+                requests.partition_states[partition].push(wanted)
+
+
+def stop_state(cluster: Cluster, topic: int, partition: int) -> LeaderAndIsrPartitionState:
+    """Return a partition's entry in StopReplica."""
+    epoch = cluster.zookeeper.state_of(topic, partition).leader_epoch
+    if not cluster.migration.has_partition(topic, partition) or epoch is None:
+        return LeaderAndIsrPartitionState(None, 0, delete=True, epoch_kind=EpochKind.DURING_DELETE)
+    return LeaderAndIsrPartitionState(None, epoch, delete=True)
 
 
 def partition_state(cluster: Cluster, topic: int, partition: int, receiver: int) -> LeaderAndIsrPartitionState | None:

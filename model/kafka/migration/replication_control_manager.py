@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.actors import KRAFT
+from kwalk.model.kafka.actors import BROKER, KRAFT, NEW_CLIENT
 from kwalk.model.kafka.assignment import first_replica
-from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.domains import (
+    CREATED_PARTITIONS,
+    DELETIONS,
+    INCARNATIONS,
+    NEW_EXPANSIONS,
+    PARTITIONS,
+    TOPICS,
+    Broker,
+    Partition,
+    Topic,
+)
 from kwalk.model.kafka.migration.migration_propagator import send
-from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.migration.state import BrokerMode, DriverState
+from kwalk.model.kafka.migration.strays import close
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import MIGRATION
 from kwalk.model.language import action, require
@@ -19,7 +30,7 @@ from kwalk.model.language import action, require
     source="ReplicationControlManager.handleBrokerFenced, generateLeaderAndIsrUpdates",
 )
 def fence_broker(cluster: Cluster, broker: Broker) -> None:
-    """The broker's process has ended. Brokers in ZooKeeper mode hear of it only in dual write."""
+    """The broker's process has ended. Brokers in ZooKeeper mode hear of it when the driver writes it."""
     migration = cluster.migration
     require(MIGRATION and migration.is_led and broker in migration.ended)
     migration.live, migration.ended = migration.live - {broker}, migration.ended - {broker}
@@ -34,20 +45,17 @@ def leave(cluster: Cluster, broker: int) -> None:
     Kafka: PartitionChangeBuilder.triggerLeaderEpochBumpForIsrShrinkIfNeeded.
     """
     for topic in TOPICS:
-        is_changed = False
         for partition in PARTITIONS:
             state = cluster.zookeeper.state_of(topic, partition)
             is_there = cluster.migration.has_partition(topic, partition) and state.leader_epoch is not None
             if is_there and (state.leader == broker or (broker in state.isr and len(state.isr) > 1)):
-                is_changed = True
+                cluster.migration.change(topic, partition)
                 assert state.leader_epoch is not None
                 state.leader_epoch += 1
                 if len(state.isr) > 1:
                     state.isr = state.isr - {broker}
                 if state.leader == broker:
                     elect(cluster, topic, partition)
-        if is_changed:
-            inform(cluster, topic, to=cluster.migration.live)
 
 
 def elect(cluster: Cluster, topic: int, partition: int) -> None:
@@ -55,12 +63,6 @@ def elect(cluster: Cluster, topic: int, partition: int) -> None:
     state = cluster.zookeeper.state_of(topic, partition)
     assignment = cluster.zookeeper.topics[topic].assignments[partition]
     state.leader = first_replica(partition, assignment, state.isr & cluster.migration.live)
-
-
-def inform(cluster: Cluster, topic: int, *, to: frozenset[int]) -> None:
-    """Send a change to brokers in ZooKeeper mode, which the driver does in dual write only."""
-    if cluster.migration.driver is DriverState.DUAL_WRITE:
-        send(cluster, topic, to=to)
 
 
 @action(
@@ -75,12 +77,109 @@ def unfence_broker(cluster: Cluster, broker: Broker) -> None:
     require(MIGRATION and migration.is_led and broker not in migration.live and cluster.is_up(broker))
     migration.live = migration.live | {broker}
     for topic in TOPICS:
-        is_elected = False
         for partition in PARTITIONS:
             state = cluster.zookeeper.state_of(topic, partition)
             is_there = migration.has_partition(topic, partition) and state.leader_epoch is not None
             if is_there and state.leader is None and broker in state.isr:
-                is_elected = True
+                migration.change(topic, partition)
                 assert state.leader_epoch is not None
                 state.leader, state.leader_epoch = broker, state.leader_epoch + 1
-        inform(cluster, topic, to=migration.live if is_elected else frozenset({broker}))
+        if migration.driver is DriverState.DUAL_WRITE:
+            named = frozenset({p for p in PARTITIONS if migration.has_partition(topic, p)})
+            send(cluster, topic, to=frozenset({broker}), partitions=named)
+
+
+# What clients ask for.
+
+
+@action(
+    by=NEW_CLIENT,
+    group="migration",
+    description="adds a partition to {topic} through KRaft's controller",
+    source="ReplicationControlManager.createPartitions",
+)
+def client_adds_partition(cluster: Cluster, topic: Topic) -> None:
+    """KRaft's controller answers as soon as the record is committed; ZooKeeper is written after it.
+
+    Brokers forward to it from its first UpdateMetadata on (Kafka: MetadataCacheControllerNodeProvider).
+    """
+    migration, image = cluster.migration, cluster.migration.images[topic]
+    require(MIGRATION and migration.serves_clients and image.exists and image.partition_count < len(PARTITIONS))
+    require(cluster.new_expansions < NEW_EXPANSIONS)
+    cluster.new_expansions += 1
+    for partition in PARTITIONS:
+        if partition == image.partition_count:
+            create_partition(cluster, topic, partition)
+    image.partition_count += 1
+    cluster.zookeeper.topics[topic].accepted_partitions = image.partition_count
+
+
+def create_partition(cluster: Cluster, topic: int, partition: int) -> None:
+    """Give a new partition its first leader; all live brokers are replicas, and in the ISR."""
+    state, live = cluster.zookeeper.state_of(topic, partition), cluster.migration.live
+    assignment = cluster.zookeeper.topics[topic].assignments[partition]
+    state.leader, state.isr = first_replica(partition, assignment, live), live
+    state.leader_epoch = 0
+    cluster.migration.change(topic, partition)
+
+
+@action(
+    by=NEW_CLIENT,
+    group="migration",
+    description="deletes {topic} through KRaft's controller",
+    source="ReplicationControlManager.deleteTopics",
+)
+def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
+    """The topic is gone for KRaft at once; ZooKeeper and the brokers hear of it by a delta."""
+    migration, image, znode = cluster.migration, cluster.migration.images[topic], cluster.zookeeper.topics[topic]
+    require(MIGRATION and migration.serves_clients and image.exists and cluster.deletions < DELETIONS)
+    cluster.deletions += 1
+    is_written = not image.is_new
+    for partition in PARTITIONS:
+        if partition < image.partition_count:
+            state = znode.states[partition]
+            state.leader, state.leader_epoch, state.isr = None, None, frozenset()
+            migration.change(topic, partition)
+            cluster.commits[topic][partition].clear()
+    changed = image.changed
+    image.remove()
+    if is_written:
+        image.changed = changed
+    else:
+        migration.unwritten = migration.unwritten - {topic}
+    znode.accepted_partitions, znode.first_topic_id = 0, None
+
+
+@action(
+    by=NEW_CLIENT,
+    group="migration",
+    description="creates {topic} again through KRaft's controller",
+    source="ReplicationControlManager.createTopics",
+)
+def client_creates_topic(cluster: Cluster, topic: Topic) -> None:
+    """The topic has a new id."""
+    migration, image, znode = cluster.migration, cluster.migration.images[topic], cluster.zookeeper.topics[topic]
+    require(MIGRATION and migration.serves_clients and not image.exists and znode.incarnation < INCARNATIONS)
+    require(bool(migration.live))
+    znode.incarnation += 1
+    image.topic_id = znode.first_topic_id = cluster.topic_ids.take()
+    image.partition_count = znode.accepted_partitions = int(CREATED_PARTITIONS)
+    image.is_new = True
+    for partition in PARTITIONS:
+        if partition < CREATED_PARTITIONS:
+            create_partition(cluster, topic, partition)
+
+
+@action(
+    by=BROKER,
+    group="migration",
+    description="deletes its log of {topic}-{partition}, which the image does not have",
+    source="BrokerMetadataPublisher.onMetadataUpdate; ReplicaManager.applyDelta: stopPartitions",
+)
+def apply_deletion(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """A broker in KRaft mode deletes the log of a topic that was deleted, also if the name is in use again."""
+    replica = cluster.replica_of(broker, topic, partition)
+    require(MIGRATION and cluster.brokers[broker].mode is BrokerMode.KRAFT and cluster.is_up(broker))
+    is_other = replica.topic_id is not None and replica.topic_id != cluster.migration.images[topic].topic_id
+    require(replica.on_disk and (is_other or not cluster.migration.has_partition(topic, partition)))
+    close(replica)

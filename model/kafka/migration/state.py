@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.domains import BROKERS, PARTITION_COUNT, QUORUM_FAILURES, ROLLBACKS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    CONTROLLER_EPOCHS,
+    LEADER_EPOCHS,
+    PARTITION_COUNT,
+    PARTITIONS,
+    QUORUM_FAILURES,
+    ROLLBACKS,
+    TOPIC_IDS,
+    TOPICS,
+)
 from kwalk.model.kafka.versions.grain import MIGRATION
 from kwalk.model.language import Array, array, choice, flag, number, optional, state, subset
 
@@ -16,8 +26,9 @@ from kwalk.model.language import Array, array, choice, flag, number, optional, s
 class DriverState(Enum):
     """What the migration driver is at (Kafka: MigrationDriverState).
 
-    `INACTIVE` is also that of no active controller. `RECORDING` is the end of the copy: its transaction has ended, and
-    /migration is still to be written.
+    `INACTIVE` is that of no active controller; `GIVEN_UP` is INACTIVE in Kafka, too: the log says that the migration
+    has begun, and /migration does not. `RECORDING` is the end of the copy: its transaction has ended, and /migration is
+    still to be written.
     """
 
     INACTIVE = 0
@@ -28,6 +39,7 @@ class DriverState(Enum):
     SYNC_KRAFT_TO_ZK = 5
     KRAFT_CONTROLLER_TO_BROKER_COMM = 6
     DUAL_WRITE = 7
+    GIVEN_UP = 8
 
 
 class BrokerMode(Enum):
@@ -38,11 +50,35 @@ class BrokerMode(Enum):
 
 
 @state
+class WrittenPartitionState:
+    """A state znode in ZooKeeper while KRaft's controller leads: what its driver has written last."""
+
+    leader: int | None = optional(BROKERS, when=MIGRATION)
+    isr: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    leader_epoch: int | None = optional(number(0, LEADER_EPOCHS), when=MIGRATION)
+    controller_epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
+
+    def remove(self) -> None:
+        """Remove the state znode."""
+        self.leader, self.leader_epoch, self.isr = None, None, frozenset()
+        self.controller_epoch = 0
+
+
+@state
 class TopicImage:
-    """A topic in KRaft's image; it is not there while it has no partitions."""
+    """A topic in KRaft's image; it is not there while it has no partitions.
+
+    Its partitions' leaders and ISRs are `states` of the topic while KRaft's controller leads; `znodes` are then the
+    state znodes in ZooKeeper, which the driver writes later. The first `copied_partitions` are from ZooKeeper. A delta
+    that the driver has not handled has the partitions that are `changed`, and whether the topic `is_new`.
+    """
 
     partition_count: int = number(0, PARTITION_COUNT, when=MIGRATION)
     topic_id: int | None = optional(TOPIC_IDS, when=MIGRATION)
+    copied_partitions: int = number(0, PARTITION_COUNT, when=MIGRATION)
+    changed: frozenset[int] = subset(PARTITIONS, when=MIGRATION)
+    is_new: bool = flag(when=MIGRATION)
+    znodes: Array[WrittenPartitionState] = array(PARTITIONS, WrittenPartitionState)
 
     @property
     def exists(self) -> bool:
@@ -51,38 +87,47 @@ class TopicImage:
 
     def remove(self) -> None:
         """Remove the topic from the image."""
-        self.partition_count = 0
-        self.topic_id = None
+        self.partition_count = self.copied_partitions = 0
+        self.topic_id, self.changed, self.is_new = None, frozenset(), False
 
 
 @state
 class MigrationState:
     """A migration to KRaft.
 
-    `has_begun` says that the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy
-    under way has read. `unwritten` are the topics whose image has changed since ZooKeeper was written: deltas that the
-    driver has not handled. `live` are the brokers that are registered and not fenced, `ended` those of them whose
-    process has ended since: no other process of the broker is registered before the first one is fenced. `enabled` are
-    the brokers that run with zookeeper.metadata.migration.enable.
-
-    Leaders and ISRs of the image are those of the state znodes: KRaft's writes to both are one step.
+    `epoch` is that of the quorum, which each election raises. `has_begun` says that the log has the state MIGRATION,
+    which ends the copy. `copied` are the topics that the copy under way has read, `compared` those that were written
+    since KRaft's controller has claimed /controller. `unwritten` are the topics with a delta that the driver has not
+    handled; it `has_stale_version` of /migration when ZooKeeper refuses all that it writes. KRaft's controller
+    `is_announced` from its first requests on: until then brokers forward nothing to it. `live` are the brokers that
+    are registered and not fenced, `ended` those of them whose process has ended since: no other process of the broker
+    is registered before the first one is fenced. `enabled` are the brokers that run with
+    zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
+    written to ZooKeeper any more, and brokers in its mode get no requests. The quorum `is_deprovisioned` after a
+    rollback: its controllers and their logs are gone.
     """
 
+    epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
     driver: DriverState = choice(DriverState, when=MIGRATION)
     has_begun: bool = flag(when=MIGRATION)
     images: Array[TopicImage] = array(TOPICS, TopicImage)
     copied: frozenset[int] = subset(TOPICS, when=MIGRATION)
+    compared: frozenset[int] = subset(TOPICS, when=MIGRATION)
+    has_stale_version: bool = flag(when=MIGRATION)
+    is_announced: bool = flag(when=MIGRATION)
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)
     ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
     enabled: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    is_finalized: bool = flag(when=MIGRATION)
+    is_deprovisioned: bool = flag(when=MIGRATION)
     failures: int = number(0, QUORUM_FAILURES)
     rollbacks: int = number(0, ROLLBACKS)
 
     @property
     def is_led(self) -> bool:
         """Whether an active controller of KRaft has taken the cluster over."""
-        return self.driver in (
+        return self.is_finalized or self.driver in (
             DriverState.SYNC_KRAFT_TO_ZK,
             DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM,
             DriverState.DUAL_WRITE,
@@ -96,4 +141,15 @@ class MigrationState:
         """Make the image empty."""
         for topic in TOPICS:
             self.images[topic].remove()
-        self.copied = self.unwritten = frozenset()
+        self.copied = self.compared = self.unwritten = frozenset()
+        self.is_announced = False
+
+    @property
+    def serves_clients(self) -> bool:
+        """Whether requests of clients reach KRaft's controller."""
+        return self.is_led and self.is_announced
+
+    def change(self, topic: int, partition: int) -> None:
+        """Add a partition to the delta."""
+        self.unwritten = self.unwritten | {topic}
+        self.images[topic].changed = self.images[topic].changed | {partition}

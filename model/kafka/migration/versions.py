@@ -53,6 +53,45 @@ WAITS_FOR_TOPIC_IDS = version_flag(
     {"3.5.0": True},
     no_fix="the migration waits for good",
 )
+COPY_FAILURE_ENDS = version_flag(
+    "copy_failure_ends",
+    "KAFKA-14805 (3.5.0): the controller of KRaft ends when the copy fails; before, it copies again, each second",
+    {"3.5.0": True},
+    no_fix="an operator writes the topic's id",
+)
+COMPARES_AFTER_CLAIM = version_flag(
+    "compares_after_claim",
+    "KAFKA-15010 (3.5.0): a controller of KRaft that becomes active in dual write compares ZooKeeper with its image; "
+    "before, it waits for brokers in ZooKeeper mode, and copies ZooKeeper over its image, again and again",
+    {"3.5.0": True},
+    no_fix="the controllers of KRaft do not fail before all brokers run in KRaft mode",
+)
+WRITES_TOPIC_CHANGES = version_flag(
+    "writes_topic_changes",
+    "KAFKA-15003 (3.5.0): dual write has deletions, new partitions and assignments; before, only new topics, leaders "
+    "and ISRs",
+    {"3.5.0": True},
+    no_fix="topics are not changed during the migration",
+)
+REQUESTS_FOR_NEW_PARTITIONS = version_flag(
+    "requests_for_new_partitions",
+    "KAFKA-15149 (3.5.1): brokers in ZooKeeper mode get requests about partitions that were added in dual write",
+    {"3.5.1": True},
+    no_fix="the next controller of KRaft sends everything",
+)
+COMPARES_DIRECTORIES = version_flag(
+    "compares_directories",
+    "KIP-858 (3.7.0): log directories are a part of what is compared with ZooKeeper, which has none, with a metadata "
+    "version from 3.7-IV2 on",
+    {"3.7.0": True},
+    no_fix="more is written to ZooKeeper than has changed",
+)
+ZOOKEEPER_CHANNELS_ONLY = version_flag(
+    "zookeeper_channels_only",
+    "KAFKA-14918 (3.5.0): requests are sent to brokers in ZooKeeper mode only",
+    {"3.5.0": True},
+    no_fix="brokers in KRaft mode refuse them, and close the connection",
+)
 LOG_DIRECTORIES = version_flag(
     "log_directories",
     "whether a broker with several log directories starts with the migration enabled: it was not checked; since "

@@ -9,6 +9,18 @@ from kwalk.model.kafka.migration.versions import LEAVES_DELETIONS_OUT
 from kwalk.model.kafka.state import Cluster
 
 
+def replicas_of(cluster: Cluster, topic: int, partition: int) -> frozenset[int]:
+    """Return the replicas that the topic's znode gives a partition."""
+    return cluster.zookeeper.topics[topic].assignments[partition].replicas
+
+
+def first_leader(cluster: Cluster, topic: int, partition: int) -> int | None:
+    """Return the leader that a partition without state znode is read with: its first replica, alive or not."""
+    return first_replica(
+        partition, cluster.zookeeper.topics[topic].assignments[partition], replicas_of(cluster, topic, partition)
+    )
+
+
 def is_copied(cluster: Cluster, topic: int) -> bool:
     """Whether a topic is copied (Kafka: ZkTopicMigrationClient.iterateTopics, readPendingTopicDeletions)."""
     is_pending = bool(LEAVES_DELETIONS_OUT) and topic in cluster.zookeeper.delete_topics

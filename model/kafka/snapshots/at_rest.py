@@ -408,9 +408,14 @@ def arrangements_of(
     found: list[Callable[[Cluster], None]] = [
         partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)
     ]
-    if not situation.deleting and situation.has_state:
+    if situation.has_state and not (situation.deleting and not _is_being_deleted(situation)):
         return found
     return [*found, *(partial(_arrange_without_event, arranged=one, situation=situation) for one in found)]
+
+
+def _is_being_deleted(situation: Situation) -> bool:
+    """Whether a replica's log is gone, which only a controller that handles the deletion has asked for."""
+    return any(one.in_isr and one.alive and not one.directory and not one.offline for one in situation.brokers)
 
 
 def _arrange_without_event(cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation) -> None:

@@ -8,7 +8,7 @@ is wrong with a cluster is said by `kwalk.invariants.reading`, not here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from attrs import field, frozen
@@ -42,11 +42,18 @@ def brokers(numbers: Iterable[int], last: str = "and") -> str:
     return f"broker{'s' * (len(known) != 1)} {listed([str(number) for number in known], last)}"
 
 
-def unseen(capture: Capture) -> tuple[str, ...]:
-    """Return what a capture does not show of a cluster, or may show of two moments, one sentence each."""
+def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
+    """Return what a capture does not show of a cluster, or may show of two moments, one sentence each.
+
+    Args:
+        capture: The capture.
+        gone: Brokers that are taken to have no log directories.
+    """
     found = [capture.version_note] if capture.version_note else []
     found += [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
-    missing = [broker.id for broker in capture.brokers.values() if not broker.seen]
+    node = capture.controller if capture.is_kraft else None  # it is no broker
+    unknown = [broker.id for broker in capture.brokers.values() if not broker.seen]
+    missing = [number for number in unknown if number not in gone and number != node]
     if missing:
         found.append(
             f"No log directories of {brokers(missing)} are in the snapshot: they are taken to agree with ZooKeeper."

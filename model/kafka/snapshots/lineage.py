@@ -2,7 +2,8 @@
 
 Words: two logs are *related* if they began as one log: they are the same, one is a prefix of the other, or they have
 *diverged* at an offset. Otherwise they are *unrelated*, as the logs of two topics that had one name. A *lineage* is a
-set of related logs. Logs of one topic id are related. Logs of different ids are unrelated, or an old client has erased
+set of related logs. Logs of one topic id are related, unless their first batches differ, or they have diverged and are
+both in the ISR: then nothing truncates one of them. Logs of different ids are unrelated, or an old client has erased
 the id of one topic and a controller has minted another: what shows neither leaves both possible.
 
 What is compared is in a capture without records: topic ids, leader-epoch checkpoints, the header of the first batch.
@@ -236,21 +237,28 @@ def lineages_of(
         isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
-    related = {pair for pair, one in compared.items() if one.relation not in (Relation.UNRELATED, Relation.UNKNOWN)}
-    unknown = [pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN]
-    related |= {(a, b) for a, b in unknown if _is_taken_for_related(a, b, logs, {*isr, *failed}, assumed)}
-    groups = _groups(tuple(logs), related)
-    numbers = {b: number for number, group in enumerate(groups) for b in group}
-    unrelated = {
-        frozenset((numbers[a], numbers[b])): one.fact
+    apart = {
+        (a, b): one.fact
         for (a, b), one in compared.items()
-        if one.relation is Relation.UNRELATED and numbers[a] != numbers[b]
+        if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
     }
+    related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
+    unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
+    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
+    groups = _groups(tuple(logs), related, apart)
+    numbers = {b: number for number, group in enumerate(groups) for b in group}
+    unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
-    for number, other in product(foreign, range(len(groups))):
-        if other not in foreign:
-            unrelated.setdefault(frozenset((number, other)), foreign[number])
+    for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
+        unrelated.setdefault(frozenset((number, other)), foreign[number])
     return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
+
+
+def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
+    """Whether two logs are of different lineages; of diverged ones, no ISR member truncates its own."""
+    if compared.relation is Relation.DIVERGED:
+        return in_isr or begin_apart(one, other, is_compacted=is_compacted)
+    return compared.relation is Relation.UNRELATED
 
 
 def _is_taken_for_related(
@@ -287,20 +295,17 @@ def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     return () if served is None else served.isr
 
 
-def _groups(members: tuple[int, ...], related: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    parent = {member: member for member in members}
-
-    def top(member: int) -> int:
-        while parent[member] != member:
-            member = parent[member]
-        return member
-
+def _groups(
+    members: tuple[int, ...], related: Iterable[tuple[int, int]], apart: Collection[tuple[int, int]]
+) -> tuple[tuple[int, ...], ...]:
+    """Join members that are related, but no groups of which two members are apart."""
+    group_of: dict[int, tuple[int, ...]] = {member: (member,) for member in members}
     for a, b in related:
-        parent[top(b)] = top(a)
-    found: dict[int, list[int]] = {}
-    for member in members:
-        found.setdefault(top(member), []).append(member)
-    return tuple(map(tuple, found.values()))
+        first, second = group_of[a], group_of[b]
+        if first != second and not any((c, d) in apart or (d, c) in apart for c in first for d in second):
+            joined = tuple(member for member in members if member in (*first, *second))
+            group_of |= dict.fromkeys(joined, joined)
+    return tuple(dict.fromkeys(group_of.values()))
 
 
 def _set_partitions(items: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -345,6 +350,7 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
 def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
     in_isr = {g for b in lineages.isr if (g := lineages.group_of(b)) is not None}
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
+    wanted.sort(key=lambda group: (-len(lineages.groups[group]), min(lineages.groups[group])))
     kept = [group for group in wanted if group not in lineages.earlier] or wanted
     if not kept:
         return (_choice(lineages, topic, partition, ()),)
@@ -361,15 +367,21 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     return tuple(found)
 
 
+def is_in_use(capture: Capture, broker: int) -> bool:
+    """Whether a broker is a replica of some partition."""
+    return any(broker in replicas for one in capture.topics.values() for replicas in one.partitions.values())
+
+
 def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the running brokers whose disk may be that of a replica that is gone, which they name.
 
-    A broker that has got another id finds the logs of its old id on its disk. It has no replica of its own yet, and of
-    the old id neither a registration nor a disk is seen. A log of another topic id is no such log, nor is one that
-    lacks the leader epoch under which the old id led last.
+    A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
+    a disk is seen. A log of another topic id is no such log, nor is one that lacks the leader epoch under which the old
+    id led last. A broker that has replicas of its own may have kept a log from an earlier assignment, unless the log
+    has that epoch, and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
-    used = {b for one in capture.topics.values() for replicas in one.partitions.values() for b in replicas}
+    state = topic.states.get(partition)
     for old in topic.partitions.get(partition, ()):
         gone = capture.brokers[old]
         for broker in capture.brokers.values() if not gone.alive and not gone.seen else ():
@@ -377,7 +389,9 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
             is_foreign = (
                 log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
             )
-            is_stray = broker.alive and broker.seen and broker.id not in used
+            led_last = state is not None and state.leader is None and state.isr == (old,)
+            is_shown = led_last and log is not None and bool(log.leader_epochs)
+            is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
             is_stray = is_stray and not is_outdated(topic, partition, log)
             if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
                 found[broker.id] = old

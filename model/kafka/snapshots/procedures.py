@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from attrs import evolve
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import listed
-from kwalk.model.kafka.snapshots.lineage import same_disks
+from kwalk.model.kafka.snapshots.lineage import is_in_use, same_disks
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
@@ -63,6 +64,7 @@ class Catalogue:
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
             *(self._replace_disk(b) for b in down),
             *(self._set_id(*pair) for pair in self._same_disk().items()),
+            *(self._give_directories(*pair) for pair in self._same_disk(in_use=True).items()),
             *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
             *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
             *(self._restart((b,)) for b in live),
@@ -131,10 +133,19 @@ class Catalogue:
             self._in_each_part(lambda part: (Move((("delete_controller()",),)),)),
             cost=2,
             commands=("zkCli.sh -server ZK delete /controller", "# or: bin/zookeeper-shell.sh ZK delete /controller"),
-            before="all brokers are in /brokers/ids",
+            before=self._registered,
             after=REST,
             risk="for about a second no leader is elected; producers and consumers continue",
         )
+
+    def _down(self, started: Iterable[str], *but: int) -> list[str]:
+        """Return the brokers that the capture shows down, without those that were started, and some others."""
+        known = {str(b.id) for b in self.capture.brokers.values() if not b.alive and b.id not in but}
+        return sorted(known - set(started), key=int)
+
+    def _registered(self, started: frozenset[str]) -> str:
+        down = self._down(started)
+        return f"all brokers{f' but {listed(down)}' if down else ''} are in /brokers/ids"
 
     def _start_broker(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -149,6 +160,7 @@ class Catalogue:
             before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
             after=REST,
             risk="none for the other brokers",
+            starts=frozenset({str(broker)}),
         )
 
     def _disk(self, broker: int) -> str:
@@ -173,7 +185,7 @@ class Catalogue:
             cost=4 * len(brokers) - (not one),
             late=one,
             commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
-            before=self._others_up(*brokers),
+            before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk="while one is down, partitions have one replica less",
         )
@@ -199,7 +211,7 @@ class Catalogue:
             cost=5 * len(brokers) - (not one),
             late=one,
             commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
-            before=self._others_up(*brokers),
+            before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
             "sends; leave leader-epoch-checkpoint in place",
@@ -223,8 +235,10 @@ class Catalogue:
         title = f"Stop broker {broker}, move the {which} away, and start it."
         if not is_up:
             title = f"Move the {which} of broker {broker} away, and start it."
+        describe = "kafka-topics.sh --bootstrap-server BROKER --describe"
+        no_replica = f"broker {broker} is no replica of {listed([f'{label}-{n}' for n in strays])} ({describe})"
         what = [
-            *([f"broker {broker} is no replica of {listed([f'{label}-{n}' for n in strays])}"] if strays else []),
+            *([no_replica] if strays else []),
             *([f"the log of {listed([f'{label}-{n}' for n in others])} is to be replaced"] if others else []),
         ]
         return Procedure(
@@ -237,11 +251,11 @@ class Catalogue:
                 f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR",
                 *START,
             ),
-            before=f"{listed(what)} (kafka-topics.sh --bootstrap-server BROKER --describe), and "
-            f"{self._others_up(broker)}",
+            before=lambda started: listed([*what, self._others_up(started, (broker,))]),
             after=REST,
             risk=("the broker copies the leader's log; " if others else "")
             + "records in these directories are no longer served; keep the backup as long as they may be needed",
+            starts=frozenset() if is_up else frozenset({str(broker)}),
         )
 
     def _move_at_once(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
@@ -263,15 +277,18 @@ class Catalogue:
             f"move-directories-at-once {label} {' '.join(map(str, brokers))}",
             f"Stop {brokers_in_words(live)}, then move the directories of topic {label} away, then start them.",
             self._in_each_part(moves),
-            cost=5,
+            cost=4 + 3 * len(brokers),
             commands=(
                 f"{STOP[0]}   # on each of them",
                 *(f"mv {' '.join(found)} BACKUP   # in LOG_DIR of broker {b}" for b, found in names.items()),
                 f"{START[0]}   # on each of them",
             ),
-            before=f"the records of topic {label} in these directories are not wanted; {self._others_up(*brokers)}",
+            before=lambda started: (
+                f"the records of topic {label} in these directories are not wanted; {self._others_up(started, brokers)}"
+            ),
             after=REST,
             risk="records in these directories are no longer served; keep the backup as long as they may be needed",
+            starts=frozenset(str(b) for b in brokers if b not in live),
         )
 
     def _apart(self, topic: Topic, broker: int) -> list[int]:
@@ -282,13 +299,13 @@ class Catalogue:
             if part.topic.name == topic.name and part.lineages.group_of(broker) is not None
             for number in part.partitions
             if broker in topic.partitions.get(number, ()) and broker not in part.choice.keeps
-            if _serving(part, broker) is not None
+            if _serving(part, broker) is not None and broker not in part.choice.without
         ]
 
-    def _others_up(self, *brokers: int) -> str:
+    def _others_up(self, started: Iterable[str], brokers: Sequence[int]) -> str:
         """Return the condition that no other broker is down, but those that the capture shows down."""
-        down = [b.id for b in self.capture.brokers.values() if not b.alive and b.id not in brokers]
-        return f"no broker but {listed([str(b) for b in down], 'or')} is down" if down else "no other broker is down"
+        down = self._down(started, *brokers)
+        return f"no broker but {listed(down, 'or')} is down" if down else "no other broker is down"
 
     def _replace_disk(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -304,6 +321,7 @@ class Catalogue:
             before=f"the machine or the disks of broker {broker} cannot be brought back",
             after=REST,
             risk=f"the logs that broker {broker} had are given up: the broker must not come back with them later",
+            starts=frozenset({str(broker)}),
         )
 
     def _set_id(self, broker: int, earlier: int) -> Procedure:
@@ -330,27 +348,98 @@ class Catalogue:
             after=REST,
             risk=f"if broker {earlier} comes back with a disk of its own, two brokers have one id: the later one does "
             "not start",
+            starts=frozenset({str(earlier)}),
+        )
+
+    def _give_directories(self, broker: int, earlier: int) -> Procedure:
+        """Return the step that moves the logs of a broker's earlier id to a broker of that id, which is empty."""
+        pairs = [same_disks(self.capture, part.topic, part.partitions[0]) for part in self.parts]
+        given = [part for part, pair in zip(self.parts, pairs, strict=True) if pair.get(broker) == earlier]
+        names = sorted(f"{topic_label(part.topic.name)}-{n}" for part in given for n in part.partitions)
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            source, target = part.number(broker), part.number(earlier)
+            change = NOTHING if target is None else Move(((f"replace_disk({target})",),))
+            if part in given:
+                change = Move(((f"set_broker_id({source}, {target})",),))
+            return (_stop(part, broker), change, _start(part, broker), _start(part, earlier))
+
+        which = f"director{'ies' if len(names) > 1 else 'y'} {listed(names)}"
+        return Procedure(
+            f"give-directories {broker} {earlier}",
+            f"Stop broker {broker}, move its {which} to a broker with the id {earlier}, and start both.",
+            self._in_each_part(moves),
+            cost=8,
+            commands=(
+                f"{STOP[0]}   # on broker {broker}",
+                f"mv {' '.join(map(shlex.quote, names))} NEW_LOG_DIR   # in LOG_DIR; rsync -a to another machine",
+                f"{START[0]}   # on broker {broker}",
+                f"{START[0]}   # with broker.id={earlier} and log.dirs=NEW_LOG_DIR",
+            ),
+            before=f"the disk of broker {broker} was that of broker {earlier}; no other process has the id {earlier}; "
+            "NEW_LOG_DIR is empty, without meta.properties",
+            after=REST,
+            risk=f"until both have started, what broker {broker} has has one replica less",
+            starts=frozenset({str(earlier)}),
         )
 
     def _elect_unclean(self, topic: Topic) -> Procedure:
+        """Return the step that elects the replicas with the longest logs, while live ones before them are stopped."""
+        live = {n: order for n, order in self._live_orders(topic).items() if order}
+        wanted = {n: max(order, key=partial(self._length, topic, n)) for n, order in live.items()}
+        before = {b for n, order in live.items() for b in order[: order.index(wanted[n])]}
+        stopped = [] if before & set(wanted.values()) else sorted(before)
+
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             own = part.topic.name == topic.name
             keys = tuple(f"elect_unclean({c}, 0, 0)" for c in range(len(part.observed.brokers)))
-            return (Move((keys,)) if own else NOTHING,)
+            elect = Move((keys,)) if own else NOTHING
+            return (*(_stop(part, b) for b in stopped), elect, *(_start(part, b) for b in stopped))
 
         label = topic_label(topic.name)
-        numbers = [n for part in self.parts if part.topic.name == topic.name for n in part.partitions]
         elect = "bin/kafka-leader-election.sh --bootstrap-server BROKER --election-type UNCLEAN"
+        elected = {n: next(b for b in order if b not in stopped) for n, order in live.items()}
+        while_stopped = f" while {brokers_in_words(stopped)} {'is' if len(stopped) == 1 else 'are'} stopped"
         return Procedure(
-            f"elect-unclean {label}",
-            f"Elect leaders of topic {label} that are not in the ISR.",
+            " ".join((f"elect-unclean {label}", *map(str, stopped))),
+            f"Elect leaders of topic {label} that are not in the ISR{while_stopped if stopped else ''}.",
             self._in_each_part(moves),
-            cost=10,
-            commands=tuple(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(numbers)),
-            before="no broker of the ISR can be brought back",
+            cost=10 + len(stopped),
+            commands=(
+                *(f"{STOP[0]}   # on broker {b}" for b in stopped),
+                *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(live)),
+                *(f"{START[0]}   # on broker {b}" for b in stopped),
+            ),
+            before=lambda started: (
+                "no broker with later records can be brought back"
+                + (f"; {self._others_up(started, stopped)}" if stopped else "")
+            ),
             after=REST,
-            risk="records that the elected replica lacks are lost",
+            risk="; ".join(
+                (*(self._elected(topic, n, b) for n, b in elected.items()), "records that a new leader lacks are lost")
+            ),
         )
+
+    def _live_orders(self, topic: Topic) -> dict[int, list[int]]:
+        """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
+        live = {b.id for b in self.capture.brokers.values() if b.alive}
+        found = {n for part in self.parts if part.topic.name == topic.name for n in part.partitions}
+        leaderless = sorted(n for n in found & topic.states.keys() if not live & set(topic.states[n].isr))
+        return {n: [b for b in topic.partitions.get(n, ()) if b in live] for n in leaderless}
+
+    def _length(self, topic: Topic, partition: int, broker: int) -> tuple[int, int]:
+        """Return the last leader epoch of a log, and its bytes, as far as they are known."""
+        log = self.capture.directory(broker, topic.name, partition)
+        epochs = [epoch for epoch, _ in log.leader_epochs or ()] if log else []
+        return max(epochs, default=-1), sum((log.segments or {}).values()) if log else -1
+
+    def _elected(self, topic: Topic, partition: int, broker: int) -> str:
+        """Return who becomes the leader, and how long the logs of live replicas are."""
+        logs = {b: self.capture.directory(b, topic.name, partition) for b in self._live_orders(topic)[partition]}
+        sizes = {b: sum(log.segments.values()) for b, log in logs.items() if log and log.segments is not None}
+        others = ", ".join(f"broker {b} {size:,}" for b, size in sizes.items() if b != broker)
+        known = f", whose log has {sizes[broker]:,} bytes (that of {others})" if broker in sizes and others else ""
+        return f"broker {broker} becomes the leader of {topic_label(topic.name)}-{partition}{known}"
 
     def _failed_disks(self) -> list[int]:
         known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in self.parts)
@@ -360,12 +449,17 @@ class Catalogue:
         live = {b.id for b in self.capture.brokers.values() if b.alive}
         return any(not live & set(state.isr) for state in topic.states.values())
 
-    def _same_disk(self) -> dict[int, int]:
-        """Return the brokers whose disk is that of a broker which is down, by the choices of the parts."""
+    def _same_disk(self, *, in_use: bool = False) -> dict[int, int]:
+        """Return the brokers whose disk is that of a broker which is down, by the choices of the parts.
+
+        Args:
+            in_use: Whether they have replicas of their own, so that they must keep their id.
+        """
         found: dict[int, int] = {}
         for part in self.parts:
             pairs = same_disks(self.capture, part.topic, part.partitions[0])
-            found |= {broker: old for broker, old in pairs.items() if old in part.choice.without}
+            renamed = {broker: old for broker, old in pairs.items() if old in part.choice.without}
+            found |= {broker: old for broker, old in renamed.items() if is_in_use(self.capture, broker) is in_use}
         return found
 
     def _repair_disk(self, broker: int) -> Procedure:

@@ -23,6 +23,7 @@ from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
 from kwalk.model.kafka.clients import faults, operator, repair
 from kwalk.model.kafka.controller import reassignment
+from kwalk.model.kafka.controller.controller_context import BrokerRegistration
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.at_rest import (
     Needs,
@@ -57,7 +58,8 @@ class ClusterPart:
     """One situation of a topic, and the partitions that are in it.
 
     `ids` are the topic ids of all parts of the topic, first those of this one. `choice` says which lineage of logs the
-    partitions are to have, and what their logs may be; `lineages` what shows it.
+    partitions are to have, and what their logs may be; `lineages` what shows it. If `is_settled`, the controller has
+    noticed which brokers are down, and leaders have done what they do about the ISR: what it has now stays.
     """
 
     topic: Topic
@@ -66,6 +68,7 @@ class ClusterPart:
     ids: tuple[str, ...]
     choice: Choice
     lineages: Lineages
+    is_settled: bool = False
 
     @property
     def records(self) -> int:
@@ -146,6 +149,8 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
     possible = [
         partial(_with_logs, arranged=a, situation=situation, case=c) for a in arranged for c in part.choice.cases
     ]
+    if part.is_settled:
+        possible = [partial(_noticed, arranged=one) for one in possible]
     names = {f"possibility_{number}": number for number in range(len(possible))}
     choice = Enum("Possibility", names)  # type: ignore[misc]
 
@@ -159,6 +164,18 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
 def _with_logs(cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation, case: LineageCase) -> None:
     arranged(cluster)
     arrange_lineage(cluster, situation, case)
+
+
+def _noticed(cluster: Cluster, arranged: Callable[[Cluster], None]) -> None:
+    """Arrange a cluster whose controller has handled that brokers are down, and left the ISR as it is."""
+    arranged(cluster)
+    for number, broker in enumerate(cluster.brokers):
+        if broker.controller.is_active:
+            cluster.zookeeper.watches[number].broker_ids = True
+            broker.controller.events.clear()
+            for other in BROKERS:
+                if broker.controller.registrations[other] is BrokerRegistration.STALE:
+                    broker.controller.registrations[other] = BrokerRegistration.GONE
 
 
 def world_of(
@@ -178,7 +195,7 @@ def world_of(
     model = Model(scenario, situation.release)
     numbers = range(len(situation.brokers))
     held = {f"restart({number})" for number in numbers if not situation.brokers[number].alive}
-    if needs.foreign_isr:
+    if needs.foreign_isr or part.is_settled:
         held |= {f"shrink_isr({number}, 0, 0)" for number in numbers}
     return World(
         name=part.name,
@@ -188,6 +205,7 @@ def world_of(
         harms=frozenset(harms),
         held=frozenset(held),
         faults=(*(f"crash({number})" for number in numbers), "end_controller_session()"),
+        shared=frozenset(map(str, part.observed.brokers)),
         plain=deletion,
         counters=COUNTERS,
         ranked=_epochs(model),

@@ -97,6 +97,10 @@ PATIENT_OPERATOR = grain_flag(
 MIGRATION = grain_flag(
     "migration", "the cluster migrates to KRaft: there are KRaft controllers, with their image and migration driver"
 )
+ROLLBACK_REMOVES_MIGRATION = grain_flag(
+    "rollback_removes_migration",
+    "an operator who rolls a migration back deletes /migration, too; the documentation names /controller only",
+)
 LOST_REQUESTS = grain_flag(
     "lost_requests",
     "the request that is in flight to a broker when its controller resigns, or its process ends, may be lost; else it "

@@ -63,12 +63,15 @@ class ReplicaOrder:
 class PartitionStateZnode:
     """A partition's leader and ISR; no znode while the leader epoch is None.
 
+    `controller_epoch` is that of the controller that wrote it, in migrations, where it may be KRaft's.
+
     Kafka: /brokers/topics/T/partitions/P/state.
     """
 
     leader: int | None = optional(BROKERS)
     isr: frozenset[int] = subset(BROKERS)
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
+    controller_epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
 
     @property
     def exists(self) -> bool:
@@ -83,6 +86,8 @@ class TopicZnode:
     `first_topic_id` is the first id of this incarnation, `accepted_partitions` the number of partitions that clients
     were promised. Where topics are deleted, `has_config` (Kafka: /config/topics/T) says whether the configuration
     exists, and two facts outlive the znode: `was_created` ever, and `deletion_requested` for the last incarnation.
+    While KRaft's controller leads, `states` are the registrations in its image, and `migration.images[…].znodes` what
+    ZooKeeper has.
     Where clients choose whole lists of replicas, `orders` has for each partition the pairs of brokers, as
     `assignment.pair` numbers them, of which the later one comes first in the list, also during a reassignment.
     """
