@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from kwalk.clusters.lab.experiments import migration_steps
-from kwalk.clusters.lab.experiments.dual_writes import ALONE, COPIED, _holders, _last_line, _of_migration
+from kwalk.clusters.lab.experiments.dual_writes import ALONE, COPIED, _holders, _last_line, _of_migration, _served
 from kwalk.clusters.lab.experiments.experiment import ExperimentRound
 from kwalk.clusters.lab.experiments.known_records import Acknowledged, Entry, Ledger
 from kwalk.clusters.lab.experiments.migration_steps import Migration
@@ -39,6 +39,12 @@ def test_only_records_that_were_acknowledged_by_the_leader_alone_are_counted(mon
     monkeypatch.setattr("kwalk.clusters.lab.experiments.dual_writes.logs_on_disks", lambda lab, topic: logs)
     m = SimpleNamespace(lab=None, topic="t", ledgers={"t": ledger})
     assert _holders(m) == {"1": 1, "2": 0}
+
+
+def test_a_topic_without_metadata_is_not_served():
+    probes = {"a": {"0": {"produce": {"error": "NONE"}}, "1": {"produce": {"error": "NO_ANSWER"}}}, "b": {}}
+    lab = SimpleNamespace(probe=lambda name, seconds: probes[name])
+    assert {name: _served(lab, name) for name in probes} == {"a": "NONE", "b": "no metadata"}
 
 
 def test_the_last_line_with_one_of_some_words_is_found():

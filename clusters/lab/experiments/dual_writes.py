@@ -572,8 +572,7 @@ def _recreated(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     served, new = {}, {}
     for number in range(TOPICS):
         name = _name(number)
-        found = {n: p["produce"]["error"] for n, p in lab.probe(name, seconds=3).items()}
-        served[name] = found.get("0", "no metadata")
+        served[name] = _served(lab, name)
         new[name] = (lab.topic(name) or {}).get("topic_id") not in (None, ids[name])
     short = {n: s["isr"] for n in map(_name, range(TOPICS)) for s in lab.states(n).values() if len(s["isr"]) < 2}
     lacks = {n: {str(b): dirs for b, dirs in lab.directories(n).items() if not dirs} for n in map(_name, range(TOPICS))}
@@ -590,10 +589,16 @@ def _recreated(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     observed = m.observed()
     continues = _restart_controllers(m)
     time.sleep(3 * SETTLES)
-    later = {n: p["produce"]["error"] for name in m.facts["not served"] for n, p in lab.probe(name, seconds=3).items()}
+    later = {name: _served(lab, name) for name in m.facts["not served"]}
     later_short = {n: s["isr"] for n in short for s in lab.states(n).values() if len(s["isr"]) < 2}
     way_out = _after(m, None, continues=continues, **{"not served before": later, "short ISR now": later_short})
     return result(m, _refuses_again, observed, **{"way out": way_out})
+
+
+def _served(lab: Lab, name: str) -> str:
+    """Return what a producer gets from the first partition of a topic."""
+    found = lab.probe(name, seconds=3).get("0")
+    return str(found["produce"]["error"]) if found else "no metadata"
 
 
 def _name(number: int) -> str:
