@@ -248,7 +248,7 @@ def _while_waiting(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         m.roll(Mode.KRAFT)
     after = m.look("after the way out")
     way_out = {**m.observed(), "continues": continues, "records": after["records"]}
-    return result(m, _waits, observed, **{"way out": way_out})
+    return result(m, waits, observed, **{"way out": way_out})
 
 
 def _in_dual_write(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -402,7 +402,8 @@ def _loses(observed: Mapping[str, Any]) -> bool:
     return bool(observed["lost topics"])
 
 
-def _waits(observed: Mapping[str, Any]) -> bool:
+def waits(observed: Mapping[str, Any]) -> bool:
+    """Whether the migration waits, and no topic has lost records."""
     return bool(observed["waits"]) and not observed["lost topics"]
 
 
@@ -515,7 +516,7 @@ EXPERIMENTS = (
         "A broker that has replicas is gone, and the cluster migrates; then its replicas are reassigned.",
         "The migration waits for good, and continues after the reassignment.",
         partial(
-            _migrated, effect=_waits, damage=_lose_broker, way_out=_reassigned_away, assignment={0: [1, 3], 1: [2, 3]}
+            _migrated, effect=waits, damage=_lose_broker, way_out=_reassigned_away, assignment={0: [1, 3], 1: [2, 3]}
         ),
         options=THREE_BROKERS,
     ),
