@@ -31,8 +31,8 @@ def migration_progresses(cluster: Cluster) -> bool:
 
 @when_quiescent(
     symptom="brokers in ZooKeeper mode get no requests: no leader moves when a broker stops",
-    log="controller.log of KRaft: Encountered ZooKeeper error during event SyncKRaftMetadataEvent. Will retry. "
-    "(a topic without id: Encountered zk migration fault)",
+    log="controller.log of KRaft: Encountered ZooKeeper error during event … Will retry. (a topic without id: "
+    "Encountered zk migration fault: Unhandled error in …)",
 )
 def comparison_ends(cluster: Cluster) -> bool:
     """The comparison of ZooKeeper with the image ends."""
@@ -73,8 +73,8 @@ def promised_partitions_are_in_the_image(cluster: Cluster, topic: Topic) -> bool
 
 @eventually(
     symptom="the migration never ends: KRaft's controller waits, or begins again, at INFO only",
-    log="controller.log of KRaft: Still waiting for ZK brokers …, again and again; or KRaft controller indicates an "
-    "active migration, but the ZK state does not.",
+    log="controller.log of KRaft, again and again: Still waiting for ZK brokers … found in metadata to register with "
+    "KRaft.",
 )
 def migration_eventually_progresses(cluster: Cluster) -> bool:
     """A migration that has begun gets to dual write, unless its brokers are not all there."""
@@ -87,7 +87,7 @@ def migration_eventually_progresses(cluster: Cluster) -> bool:
 
 @eventually(
     symptom="a rollback loses what was done since",
-    log="controller.log of KRaft: Encountered zk migration fault, again and again",
+    log="controller.log of KRaft, again and again: Encountered zk migration fault: Unhandled error in …",
 )
 def zookeeper_eventually_catches_up(cluster: Cluster, topic: Topic) -> bool:
     """What changes in KRaft's image gets to ZooKeeper."""
@@ -210,7 +210,7 @@ def all_brokers_reach_kraft_mode(cluster: Cluster) -> bool:
 
 @when_quiescent(
     symptom="consumers miss records that producers were told are written; replicas truncate them",
-    log="server.log: Truncating partition … to offset …, after a leader was elected that was no ISR member any more",
+    log="[UnifiedLog partition=…, dir=…] Truncating to offset …",
 )
 def acknowledged_record_survives_rollback(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """After a rollback a live leader has every committed record."""
@@ -247,7 +247,7 @@ def finalization_leaves_no_zookeeper_broker(cluster: Cluster) -> bool:
 
 @when_quiescent(
     symptom="a replica refuses its topic's requests, and is out of the ISR until its broker restarts",
-    log="state-change.log: … with mismatching topic ID … (INCONSISTENT_TOPIC_ID)",
+    log="state-change.log: Topic ID in memory: … does not match the topic ID for partition … received: ….",
 )
 def replicas_have_the_images_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """In dual write each live broker has a replica of each partition in the image, under the image's id."""
@@ -274,7 +274,7 @@ def deleted_topic_stays_deleted(cluster: Cluster, topic: Topic) -> bool:
 
 @always(
     symptom="the controller's log is full of connections that brokers close",
-    log="server.log of a broker in KRaft mode: Received request api key LEADER_AND_ISR which is not enabled",
+    log="server.log of a broker in KRaft mode: Received request api key … with version … which is not enabled",
 )
 def kraft_brokers_get_no_requests(cluster: Cluster, broker: Broker) -> bool:
     """Brokers in KRaft mode get no requests of controllers."""

@@ -225,7 +225,7 @@ MIGRATION_UNSAFE = FindingKind(
     now="what each place says; it may be so already",
     later="the same, when KRaft's controller fails, brokers restart in KRaft mode, or the migration is rolled back",
     way_out="`kwalk inspect --migration` says what each means, and how to get out; `kwalk recover` plans it",
-    log="controller.log of KRaft: Encountered zk migration fault; Encountered ZooKeeper error during event …",
+    log="controller.log of KRaft: Encountered ZooKeeper error during event … Will retry.",
     cause="an old client, or a failure of KRaft's controller between two writes",
     story="docs/how-to/migrate-to-kraft.md",
 )
@@ -516,7 +516,6 @@ NOT_JUDGED = FindingKind(
 )
 
 KINDS = (
-    MIGRATION_UNSAFE,
     OFFLINE_LOG,
     ANOTHER_ID,
     EMPTY_ISR,
@@ -536,6 +535,7 @@ KINDS = (
     NO_CONTROLLER,
     DEAD_IN_ISR,
     WITHOUT_STATE_SERVED,
+    MIGRATION_UNSAFE,
     IDS_MIXED,
     ID_DIFFERS,
     ID_MISSING,

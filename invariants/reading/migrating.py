@@ -6,7 +6,6 @@ image only ZooKeeper and the disks are compared.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -27,7 +26,7 @@ from kwalk.model.kafka.snapshots.capture import (
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
-from kwalk.model.kafka.snapshots.procedures import START, STOP
+from kwalk.model.kafka.snapshots.procedures import START, STOP, znode_content
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -163,33 +162,43 @@ class _Migrating:
         if self.image is None or self.image.state != "MIGRATION":
             return
         if self.capture.migration is not None and self.capture.migration.offset < 0:
-            yield Consequence(
-                "copy-was-not-recorded",
-                STUCK,
-                "KRaft's log says that the migration has begun, and /migration that there is no copy",
-                (f"/migration: kraft_metadata_offset {self.capture.migration.offset}",),
-                "Unless the copy has ended this moment, KRaft's controller has failed between two writes. The next one "
-                "stays inactive, while /controller names it: no broker gets requests, and no leader is elected.",
-                f"take another snapshot; if it shows the same: {RECOVER}",
-                basis="Seen on brokers of 3.9.0, with the way out.",
-                log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
-                "does not.",
-            )
-            return
-        if not compares(self.capture.version):
-            yield Consequence(
-                "controller-copies-again",
-                STUCK,
-                "KRaft's next active controller copies ZooKeeper over its image, again and again",
-                (f"{self.capture.version} is older than 3.5.0",),
-                "What KRaft has and ZooKeeper has not is overwritten. With a broker in KRaft mode it waits for good. "
-                "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010).",
-                "upgrade to 3.5 or later before you migrate; until the migration has ended, do not restart KRaft's "
-                "controllers",
-                basis=SOURCE,
-                log="controller.log of KRaft, INFO: Starting ZK migration, each second",
-            )
-            return
+            yield self._unrecorded(self.capture.migration.offset)
+        elif not compares(self.capture.version):
+            yield self._copies_again()
+        else:
+            yield from self._comparison()
+
+    @staticmethod
+    def _unrecorded(offset: int) -> Consequence:
+        return Consequence(
+            "copy-was-not-recorded",
+            STUCK,
+            "KRaft's log says that the migration has begun, and /migration that there is no copy",
+            (f"/migration: kraft_metadata_offset {offset}",),
+            "Unless the copy has ended this moment, KRaft's controller has failed between two writes. The next one "
+            "stays inactive, while /controller names it: no broker gets requests, and no leader is elected.",
+            f"take another snapshot; if it shows the same: {RECOVER}",
+            basis="Seen on brokers of 3.9.0, with the way out.",
+            log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
+            "does not.",
+        )
+
+    def _copies_again(self) -> Consequence:
+        return Consequence(
+            "controller-copies-again",
+            STUCK,
+            "KRaft's next active controller copies ZooKeeper over its image, again and again",
+            (f"{self.capture.version} is older than 3.5.0",),
+            "What KRaft has and ZooKeeper has not is overwritten. With a broker in KRaft mode it waits for good. "
+            "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010).",
+            "upgrade to 3.5 or later before you migrate; until the migration has ended, do not restart KRaft's "
+            "controllers",
+            basis=SOURCE,
+            log="controller.log of KRaft, INFO: Starting ZK migration, each second",
+        )
+
+    def _comparison(self) -> Iterator[Consequence]:
+        """What the next comparison of ZooKeeper with the image fails at, or does not write."""
         fails, behind = [], []
         for one in topics_of(self.capture):
             if not one.differs or (one.topic is not None and one.topic.topic_id is None):
@@ -242,14 +251,7 @@ class _Migrating:
             yield "# which id the topic had is not shown"
             return
         partitions = {n: p.replicas for n, p in known.partitions.items()} if known is not None else topic.partitions
-        content = {
-            "version": 3,
-            "topic_id": identity,
-            "partitions": {str(number): list(replicas) for number, replicas in sorted(partitions.items())},
-            "adding_replicas": {},
-            "removing_replicas": {},
-        }
-        yield f"bin/zookeeper-shell.sh ZK set {path} {shlex.quote(json.dumps(content, separators=(',', ':')))}"
+        yield f"bin/zookeeper-shell.sh ZK set {path} {shlex.quote(znode_content(identity, partitions))}"
 
     def _in_image(self, name: str) -> CapturedImageTopic | None:
         return None if self.image is None else self.image.topics.get(name)

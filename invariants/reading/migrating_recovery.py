@@ -14,7 +14,7 @@ from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospec
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import listed
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
-from kwalk.model.kafka.snapshots.procedures import STOP
+from kwalk.model.kafka.snapshots.procedures import STOP, commands_to_write
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf
 
@@ -142,16 +142,12 @@ class _Steps:
 
     def _write_content(self, one: MigratingTopic) -> Procedure:
         assert one.image is not None and one.topic is not None
-        path = shlex.quote(f"/brokers/topics/{topic_label(one.name)}")
         return Procedure(
             f"write-content {topic_label(one.name)}",
             f"Write the content of topic {topic_label(one.name)} into ZooKeeper, as KRaft has it.",
             self._in_one(one, lambda: ("write_content(0)",)),
             cost=1,
-            commands=(
-                f"zkCli.sh -server ZK get -s {path}   # note dataVersion; it was {one.topic.version} in the snapshot",
-                f"zkCli.sh -server ZK set -v DATA_VERSION {path} {shlex.quote(content_of(one.image))}",
-            ),
+            commands=commands_to_write(one.topic, one.image.topic_id, assignment_of(one.image)),
             before="no client older than 2.8 writes the topic, and no reassignment is in flight",
             after=DUAL_WRITE,
             risk="partitions that only ZooKeeper has, and that a client was promised, are given up: they never existed",
@@ -215,25 +211,17 @@ class _Steps:
         )
 
 
-def content_of(image: CapturedImageTopic) -> str:
-    """Return the JSON of a topic's znode as KRaft has the topic."""
-    partitions = {str(number): list(one.replicas) for number, one in sorted(image.partitions.items())}
-    content = {
-        "version": 3,
-        "topic_id": image.topic_id,
-        "partitions": partitions,
-        "adding_replicas": {},
-        "removing_replicas": {},
-    }
-    return json.dumps(content, separators=(",", ":"))
+def assignment_of(image: CapturedImageTopic) -> dict[int, tuple[int, ...]]:
+    """Return the replicas of each partition of a topic in KRaft's image."""
+    return {number: one.replicas for number, one in image.partitions.items()}
 
 
-def _state(known: CapturedImagePartition) -> dict[str, object]:
-    leader = -1 if known.leader is None else known.leader
+def _state(partition: CapturedImagePartition) -> dict[str, object]:
+    leader = -1 if partition.leader is None else partition.leader
     return {
         "controller_epoch": 1,
         "leader": leader,
         "version": 1,
-        "leader_epoch": known.leader_epoch,
-        "isr": list(known.isr),
+        "leader_epoch": partition.leader_epoch,
+        "isr": list(partition.isr),
     }

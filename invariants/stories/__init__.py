@@ -21,7 +21,7 @@ from kwalk.invariants.stories.cannot_fail import with_reasons
 from kwalk.model.kafka import versions
 from kwalk.model.kafka.groups.versions import FIXES as FIXES_OF_GROUPS
 from kwalk.model.kafka.migration.configuration_versions import FIXES as FIXES_OF_MIGRATIONS
-from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
+from kwalk.model.kafka.snapshots.series import MIGRATING_CLUSTER, REAL_CLUSTER
 from kwalk.model.kafka.storage.versions import FIXES as FIXES_OF_LOGS
 
 CONTROLLER_SCENARIOS = (
@@ -52,6 +52,7 @@ CONTROLLER_SCENARIOS = (
     topic_ids.FULL_ISR,
     topic_ids.REPAIR_WITH_RECORDS,
     REAL_CLUSTER,
+    MIGRATING_CLUSTER,
     sessions.ZOMBIE_CONTROLLER,
     sessions.FAILOVER_DURING_EXPANSION,
     sessions.AUTHENTICATION_FAILURE,

@@ -184,6 +184,7 @@ class Series:
         log_limits: clauses that the logs show to be true in every state.
         log_counts: what became of the lines of the logs; None without logs.
         requires: what the first snapshot needs of the version: another one cannot have produced it.
+        scenario: the name of the scenario that has what the snapshots show; nothing for the one that read them.
     """
 
     bounds: Mapping[str, int]
@@ -208,6 +209,7 @@ class Series:
     log_limits: tuple[Clause, ...] = ()
     log_counts: LogCounts | None = None
     requires: tuple[Requirement, ...] = ()
+    scenario: str = ""
 
     @property
     def never(self) -> frozenset[str]:

@@ -45,7 +45,7 @@ def run_explain(options: Namespace) -> int:
     began = time.monotonic()
     reference, scenario = scenario_for(options.scenario)
     all_series = series_of(scenario, options.snapshots, log_source(options))
-    models = [model_of(scenario, series, options.variant) for series in all_series]
+    models = [model_of(own_scenario(scenario, series), series, options.variant) for series in all_series]
     with out_folder(options.out) as out:
         reports = _explained(list(zip(models, all_series, strict=True)), options, began)
         return _deliver(reports, (reference, scenario), out, options, began)
@@ -86,6 +86,11 @@ def series_of(scenario: Scenario, paths: list[str], logs: LogSource | None = Non
     with malformed_json("One of the snapshots"):
         found = scenario.read_series(paths) if logs is None else scenario.read_series(paths, logs=logs)
     return (found,) if isinstance(found, Series) else found
+
+
+def own_scenario(scenario: Scenario, series: Series) -> Scenario:
+    """Return the scenario whose behaviours explain a series that another one has read."""
+    return find_scenario(series.scenario) if series.scenario else scenario
 
 
 def model_of(scenario: Scenario, series: Series, variant: str | None) -> Model:
@@ -216,7 +221,8 @@ def _deliver(
                 continue
             incident = _incident(report, damage, options)
             lead, about = (incident.lead(), incident_object(incident)) if incident else (None, None)
-            full = stamped(trace, whole_model(report.model, of[1]), of[0], lifts=False)
+            whole = whole_model(report.model, own_scenario(of[1], report.series))
+            full = stamped(trace, whole, report.series.scenario or of[0], lifts=False)
             files.append(save(report.model, full, out, story=story, lead=lead, about=about))
     if options.json:
         print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))

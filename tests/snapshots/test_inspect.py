@@ -405,7 +405,8 @@ def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]
 
 
 def test_every_kind_is_found_by_one_of_these_damages() -> None:
-    assert {kind.name for kind in KINDS} == {name for found in DAMAGES.values() for name in found}
+    of_migrations = {"migration-is-not-safe"}  # see test_migrating
+    assert {kind.name for kind in KINDS} == {name for found in DAMAGES.values() for name in found} | of_migrations
 
 
 def test_kinds_are_in_the_order_of_their_severity() -> None:
@@ -418,7 +419,7 @@ def test_every_story_of_a_kind_exists_and_links_back() -> None:
     root = Path(__file__).parents[2]
     for kind in KINDS:
         text = (root / kind.story).read_text(encoding="utf-8") if kind.story else ""
-        assert not kind.story or re.search(r"\(\.\./how-to/(inspect|read)-a-cluster\.md\)", text), kind.story
+        assert not kind.story or re.search(r"\((\.\./how-to/)?(inspect|read)-a-cluster\.md\)", text), kind.story
 
 
 def test_a_healthy_cluster_has_no_finding() -> None:

@@ -261,7 +261,7 @@ def roll_back(cluster: Cluster) -> None:
 @action(
     by=OPERATOR,
     group="migration",
-    description="provisions new KRaft controllers for another attempt",
+    description="provisions new KRaft controllers",
     source="docs/ops.html, Provisioning the KRaft controller quorum",
 )
 def provision_again(cluster: Cluster) -> None:

@@ -321,7 +321,8 @@ class Capture:
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
-    `shows_migration` says whether /migration was looked for.
+    `shows_migration` says whether /migration was looked for. `quorum_epoch` is the epoch of KRaft's controller in
+    /controller.
     """
 
     version: str
@@ -340,6 +341,7 @@ class Capture:
     migration: MigrationNode | None = None
     image: CapturedImage | None = None
     shows_migration: bool = False
+    quorum_epoch: int | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what running brokers answer clients about a partition; None if none of them knows it."""
@@ -354,6 +356,13 @@ class Capture:
     def live(self) -> tuple[int, ...]:
         """The ids of the brokers that run."""
         return tuple(broker.id for broker in self.brokers.values() if broker.alive)
+
+
+def is_written(state: CapturedPartitionState | None, now: CapturedImagePartition | CapturedPartitionState) -> bool:
+    """Whether a state znode has the leader, the leader epoch and the ISR that the image has."""
+    if state is None:
+        return False
+    return (state.leader_epoch, state.leader, set(state.isr)) == (now.leader_epoch, now.leader, set(now.isr))
 
 
 def topic_label(name: str) -> str:
@@ -378,7 +387,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     topics = _topics(document.field("topics"), contradictions)
     controller, version = document.field("controller"), _version(document.field("version"))
     active = None if controller.missing else controller.number(0, INT32)
-    ids = document.maybe("broker_ids")
+    ids, quorum_epoch = document.maybe("broker_ids"), _quorum_epoch(document)
     registered = tuple(b.id for b in described.values() if b.alive) if ids.missing else ids.numbers(0, INT32)
     brokers = _with_named(described, topics, active, registered)
     contradictions += (
@@ -398,7 +407,8 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         problems=(*_names(document.maybe("problems")), *contradictions),
         unsettled=_names(document.maybe("unsettled")),
         taken=_taken(document.maybe("taken")),
-        is_kraft=_is_kraft(document),
+        is_kraft=None if quorum_epoch is None else quorum_epoch >= 0,
+        quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
         migration=_migration(document.maybe("migration")),
@@ -451,12 +461,10 @@ def _image_partition(node: JsonNode, _: int) -> CapturedImagePartition:
     )
 
 
-def _is_kraft(document: JsonNode) -> bool | None:
-    """Whether /controller has a controller epoch of KRaft, which is not negative; None if that is not shown."""
+def _quorum_epoch(document: JsonNode) -> int | None:
+    """The epoch of KRaft's controller in /controller, which is negative for a broker; None if it is not shown."""
     epoch = document.maybe("kraft_controller_epoch")
-    if epoch.missing:
-        return None
-    return epoch.number(-1, INT32) >= 0
+    return None if epoch.missing else epoch.number(-1, INT32)
 
 
 def _with_named(

@@ -31,6 +31,14 @@ from kwalk.model.kafka.controller.kafka_controller import (
     topic_change,
 )
 from kwalk.model.kafka.controller.topic_deletion_manager import complete_deletion_deletes_request, topic_deletion
+from kwalk.model.kafka.migration.broker_server import (
+    apply_image,
+    stop_for_kraft,
+    stop_for_zookeeper,
+    stop_to_migrate,
+)
+from kwalk.model.kafka.migration.kraft_migration_driver import fail_quorum, provision_again
+from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.snapshots.capture import ZERO_ID
 from kwalk.model.kafka.snapshots.limits import ENDS
 from kwalk.model.kafka.snapshots.projection import NONE, TOPIC, Numbering
@@ -49,6 +57,7 @@ class LogThread(Enum):
     SESSION = "server.log, ZooKeeper client"
     ISR = "server.log, ISR of each partition"
     LOGS = "server.log, logs of partitions"
+    DRIVER = "controller.log of a KRaft controller, migration driver"
 
 
 class Unused(Enum):
@@ -145,6 +154,8 @@ FIELDS = {
     "sender": r"\d+",
     "memory": r"[\w-]{22}",
     "request": r"[\w-]{22}",
+    "was": r"[A-Z_]+",
+    "state": r"[A-Z_]+",
     "same": r"(?P=broker)",
 }
 _FIELD = re.compile(r"\{(\w*)\}")
@@ -197,6 +208,8 @@ def _by_broker(fields: Fields, numbering: Numbering) -> Drawn | Unused:
     return Unused.OTHER_BROKER if broker is None else Drawn(arguments={"broker": broker})
 
 
+ROLLS = (stop_to_migrate.name, stop_for_kraft.name, stop_for_zookeeper.name)
+"""Stops of a migration's rolls."""
 SESSION_SECONDS = 120.0
 """After so many seconds a session is expired that could not be closed: more than any usual session timeout."""
 EVENT_SECONDS = 10.0
@@ -207,7 +220,8 @@ def _gone(fields: Fields, numbering: Numbering) -> Drawn | Unused:
     broker = _broker(fields, numbering)
     if broker is None:
         return Unused.OTHER_BROKER
-    return Drawn((where(f"zookeeper.broker_ids{{{broker}}}", 0),), events=frozenset((name, broker) for name in ENDS))
+    events = frozenset((name, broker) for name in (*ENDS, *ROLLS))
+    return Drawn((where(f"zookeeper.broker_ids{{{broker}}}", 0),), events=events)
 
 
 def _started(fields: Fields, numbering: Numbering) -> Drawn | Unused:
@@ -334,12 +348,13 @@ def _starts(is_leader: bool) -> Draw:
         if epoch > numbering.most:
             return Unused.UNSEEN
         at_least, later = range(epoch, numbering.most + 1), range(epoch + 1, numbering.most + 1)
+        handles = (handle_leader_and_isr, *([apply_image] if numbering.scope.migrates else []))
         role = (f"{path}.is_leader", frozenset({int(is_leader)}))
         clauses: tuple[Clause, ...] = (
             where(f"{path}.leader_epoch", *at_least),
             (role, (f"{path}.leader_epoch", frozenset(later))),
         )
-        return Drawn(clauses, arguments={"broker": broker})
+        return Drawn(clauses, arguments={"broker": broker}, actions=handles)
 
     return draw
 
@@ -385,15 +400,58 @@ def _log(is_there: bool) -> Draw:
         if keeps:
             return Drawn((where(f"{replica}.log_open", 1),), arguments={"broker": broker})
         before, after = where(f"{replica}.on_disk", int(not is_there)), where(f"{replica}.on_disk", int(is_there))
-        return Drawn((after,), before=(before,), arguments={"broker": broker})
+        if not numbering.scope.migrates:
+            return Drawn((after,), before=(before,), arguments={"broker": broker})
+        if is_there:  # the one before it may have been set aside in the same step
+            return Drawn((after,), arguments={"broker": broker}, actions=(handle_leader_and_isr, apply_image))
+        return Drawn((after,), before=(before,), arguments={"broker": broker}, actions=(handle_stop_replica, restart))
 
     return draw
 
 
-CONTROLLER, MACHINES, REPLICAS, SERVER, SESSION, ISR, LOGS = LogThread
+def _stray(fields: Fields, numbering: Numbering) -> Drawn | Unused:
+    """A full LeaderAndIsr does not name the log, or names it with another id; or the broker starts in KRaft mode."""
+    broker, partition = _broker(fields, numbering), _partition(fields, numbering)
+    if isinstance(partition, Unused):
+        return partition
+    if broker is None:
+        return Unused.OTHER_BROKER
+    if not numbering.scope.migrates:
+        return Unused.UNSEEN
+    there = where(f"brokers[{broker}].replicas[0][{partition}].on_disk", 1)
+    return Drawn(before=(there,), arguments={"broker": broker})
+
+
+DRIVEN = (
+    DriverState.BECOME_CONTROLLER,
+    DriverState.ZK_MIGRATION,
+    DriverState.SYNC_KRAFT_TO_ZK,
+    DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM,
+    DriverState.DUAL_WRITE,
+)
+"""The states of the driver that lines are used of: in the others it does nothing to the cluster."""
+
+
+def _transition(fields: Fields, numbering: Numbering) -> Drawn | Unused:
+    """A controller of KRaft that finds a migration in progress does not wait for brokers."""
+    if not numbering.scope.migrates:
+        return Unused.UNSEEN
+    state = next((one for one in DRIVEN if one.name == fields["state"]), None)
+    if state is None:
+        return Unused.IMPLIED
+    continues = fields["was"] == "WAIT_FOR_CONTROLLER_QUORUM"
+    events = frozenset({(fail_quorum.name, None), (provision_again.name, None)}) if continues else frozenset()
+    return Drawn((where("migration.driver", list(DriverState).index(state)),), events=events)
+
+
+def _copied(_: Fields, numbering: Numbering) -> Drawn | Unused:
+    return Drawn((where("migration.has_begun", 1),)) if numbering.scope.migrates else Unused.UNSEEN
+
+
+CONTROLLER, MACHINES, REPLICAS, SERVER, SESSION, ISR, LOGS, DRIVER = LogThread
 _CONTROLLER, _DELETION = "[Controller id={broker}] ", "[Topic Deletion Manager {broker}] "
 _STATES, _BROKER = "[Controller id={broker} epoch={epoch}] ", "[Broker id={broker}] "
-_SERVER = "[KafkaServer id={broker}] "
+_SERVER, _DRIVER = "[KafkaServer id={broker}] ", "[KRaftMigrationDriver id={broker}] "
 
 ELECTED = LineKind(
     {
@@ -644,5 +702,66 @@ KINDS: tuple[LineKind, ...] = (
         "the broker handles StopReplica, and has no log then, and the log before",
         (handle_stop_replica,),
         _log(is_there=False),
+    ),
+    LineKind(
+        {"3.6.1": "Log for partition {partition} is marked as stray and renamed to {renamed}"},
+        LOGS,
+        "WARN",
+        "LogManager.asyncDelete: isStray",
+        "the broker handles a full LeaderAndIsr in dual write, or starts in KRaft mode, and has the log before",
+        (handle_leader_and_isr, restart),
+        _stray,
+    ),
+    LineKind(
+        {
+            "3.4.0": "{broker} transitioning from {was} to {state} state",
+            "3.5.0": _DRIVER + "{same} transitioning from {was} to {state} state",
+        },
+        DRIVER,
+        "INFO (DEBUG up to 3.5)",
+        "KRaftMigrationDriver.transitionTo",
+        "the driver is in this state, if it is BECOME_CONTROLLER or one after it",
+        draw=_transition,
+    ),
+    LineKind(
+        {
+            "3.4.0": "Completed migration of metadata from Zoo{} to KRaft.{}",
+            "3.5.0": _DRIVER + "Completed migration of metadata from Zoo{} to KRaft.{}",
+        },
+        DRIVER,
+        "INFO",
+        "KRaftMigrationDriver.MigrateMetadataEvent",
+        "the copy has ended",
+        draw=_copied,
+    ),
+    *(
+        LineKind({"3.4.0": text, "3.5.0": _DRIVER + text}, DRIVER, level, source, f"implied: {why}")
+        for text, level, source, why in (
+            (
+                "Still waiting for ZK brokers {} to register with KRaft.",
+                "INFO",
+                "KRaftMigrationDriver.areZkBrokersReadyForMigration",
+                "the driver stays in WAIT_FOR_BROKERS",
+            ),
+            (
+                "Starting ZK migration",
+                "INFO",
+                "KRaftMigrationDriver.MigrateMetadataEvent",
+                "the driver is in ZK_MIGRATION",
+            ),
+            (
+                "Made the following ZK writes when {}",
+                "DEBUG",
+                "KRaftMigrationDriver.MetadataChangeEvent, SyncKRaftMetadataEvent",
+                "it counts what was written of all topics together",
+            ),
+        )
+    ),
+    LineKind(
+        {"3.4.0": "Encountered zk migration fault: {}"},
+        DRIVER,
+        "ERROR",
+        "LoggingFaultHandler.handleFault",
+        "implied: the driver stays in its state, and tries again",
     ),
 )

@@ -39,6 +39,7 @@ MARKS = (
     "[KafkaServer id=",
     "[ZooKeeperClient Kafka ",
     "[Partition ",
+    "[KRaftMigrationDriver ",
 )
 IDENTITY = re.compile(
     r"\[(?:KafkaServer|Controller|Broker) id=(\d+)|\[[^\]]* broker[ =](\d+)\]|.*?Registered broker (\d+) at path"
@@ -47,6 +48,8 @@ IDENTITY = re.compile(
 LOGGERS = {
     "kafka.server.KafkaServer": re.compile("starting"),
     "kafka.log.LogManager": re.compile("(?:Created l|L)og for .*"),
+    "org.apache.kafka.metadata.migration.KRaftMigrationDriver": re.compile(".*"),
+    "org.apache.kafka.server.fault.LoggingFaultHandler": re.compile("Encountered zk migration fault: .*"),
 }
 """The loggers of lines that name no broker, with those lines."""
 FUTURE = "-future"

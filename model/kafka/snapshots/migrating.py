@@ -24,7 +24,7 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS
 from kwalk.model.kafka.migration import kraft_migration_driver, repair
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS, variant_of
-from kwalk.model.kafka.snapshots.capture import Capture, CapturedImageTopic, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedImageTopic, Topic, is_written, topic_label
 from kwalk.model.kafka.snapshots.migration import migrating_release
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.zookeeper.znodes import Assignment
@@ -82,11 +82,8 @@ class MigratingTopic:
 
 
 def _differs(topic: Topic, image: CapturedImageTopic, number: int) -> bool:
-    state, known = topic.states.get(number), image.partitions.get(number)
-    if state is None or known is None or number not in topic.partitions:
-        return True
-    written = (state.leader_epoch, state.leader, frozenset(state.isr))
-    return written != (known.leader_epoch, known.leader, frozenset(known.isr))
+    known = image.partitions.get(number)
+    return known is None or number not in topic.partitions or not is_written(topic.states.get(number), known)
 
 
 def topics_of(capture: Capture) -> Iterator[MigratingTopic]:

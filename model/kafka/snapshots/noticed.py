@@ -12,6 +12,7 @@ from itertools import pairwise
 from attrs import frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.migrating_series import image_states
 from kwalk.model.kafka.snapshots.scope import logs_of
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 
@@ -34,8 +35,11 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
         topic: Its name.
     """
     found: dict[tuple[str, int], Noticed] = {}
+    was_led = False
     for place, capture in enumerate(captures):
-        for kind, partition, text in _epochs(capture, topic):
+        signs = _epochs_in_kraft(capture, topic) if capture.is_kraft else _epochs(capture, topic, was_led=was_led)
+        was_led = was_led or bool(capture.is_kraft)
+        for kind, partition, text in signs:
             found.setdefault((kind, partition), Noticed(place, f"{printable(names[place], 200)} {text}"))
     for place, ((before, life), (after, same)) in enumerate(pairwise(zip(captures, lives, strict=True)), start=1):
         was, now = before.topics.get(topic), after.topics.get(topic)
@@ -47,8 +51,31 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
     return tuple(sorted(found.values(), key=lambda one: one.place))
 
 
-def _epochs(capture: Capture, name: str) -> Iterator[tuple[str, int, str]]:
-    """Yield the epochs that are above what ZooKeeper has: what shows them, the partition, and a sentence about it."""
+QUORUM_WROTE = (
+    "a KRaft controller wrote it, with the epoch of its quorum, and ZooKeeper's controller elects no other leader "
+    "before its epoch is as high."
+)
+
+
+def _epochs_in_kraft(capture: Capture, name: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the leader epochs that are above those of the image; ZooKeeper's may be behind."""
+    states, label = image_states(capture, name), topic_label(name)
+    for broker, partition, log in logs_of(capture, name):
+        last = log.leader_epochs[-1][0] if log.leader_epochs else 0
+        if partition in states and last > states[partition].leader_epoch:
+            yield (
+                "leader epoch",
+                partition,
+                f"has leader epoch {last} in the leader-epoch checkpoint of {label}-{partition} on broker {broker}; "
+                f"KRaft's image is at {states[partition].leader_epoch}: the log is of an earlier topic.",
+            )
+
+
+def _epochs(capture: Capture, name: str, *, was_led: bool) -> Iterator[tuple[str, int, str]]:
+    """Yield the epochs that are above what ZooKeeper has: what shows them, the partition, and a sentence about it.
+
+    `was_led` is whether KRaft's controller led in an earlier capture.
+    """
     topic, label = capture.topics.get(name), topic_label(name)
     if topic is None:
         return
@@ -58,7 +85,8 @@ def _epochs(capture: Capture, name: str) -> Iterator[tuple[str, int, str]]:
                 "controller epoch",
                 partition,
                 f"has the controller epoch {state.controller_epoch} in the state of {label}-{partition}, and "
-                f"/controller_epoch is {capture.controller_epoch}: ZooKeeper has lost writes, or somebody wrote one.",
+                f"/controller_epoch is {capture.controller_epoch}: "
+                + (QUORUM_WROTE if was_led else "ZooKeeper has lost writes, or somebody wrote one."),
             )
     for broker, partition, log in logs_of(capture, name):
         present = topic.states.get(partition)

@@ -116,8 +116,7 @@ class Catalogue:
             self._in_each_part(moves),
             cost=1,
             commands=(
-                f"zkCli.sh -server ZK get -s {path}   # note dataVersion; it was {topic.version} in the snapshot",
-                f"zkCli.sh -server ZK set -v DATA_VERSION {path} {shlex.quote(_znode(topic, identity))}",
+                *commands_to_write(topic, identity, topic.partitions),
                 f"# or: bin/zookeeper-shell.sh ZK set {path} …, which takes -v too",
             ),
             before="no client older than 2.8 writes the topic, no reassignment is in flight, and the partitions are "
@@ -620,13 +619,22 @@ def _start(part: ClusterPart, broker: int, *, repaired: bool = False) -> Move:
     return Move(((f"restart({number})",),), release=frozenset({f"restart({number})"}))
 
 
-def _znode(topic: Topic, identity: str) -> str:
+def commands_to_write(topic: Topic, topic_id: str, partitions: Mapping[int, Sequence[int]]) -> tuple[str, str]:
+    """Return the commands that write a topic's id and partitions into its znode, unless it has changed meanwhile."""
+    path = shlex.quote(f"/brokers/topics/{topic_label(topic.name)}")
+    content = shlex.quote(znode_content(topic_id, partitions))
+    return (
+        f"zkCli.sh -server ZK get -s {path}   # note dataVersion; it was {topic.version} in the snapshot",
+        f"zkCli.sh -server ZK set -v DATA_VERSION {path} {content}",
+    )
+
+
+def znode_content(topic_id: str, partitions: Mapping[int, Sequence[int]]) -> str:
     """Return the JSON of a topic's znode with an id, as Kafka 2.8 and later write it."""
-    partitions = {str(number): list(replicas) for number, replicas in sorted(topic.partitions.items())}
     content = {
         "version": 3,
-        "topic_id": identity,
-        "partitions": partitions,
+        "topic_id": topic_id,
+        "partitions": {str(number): list(replicas) for number, replicas in sorted(partitions.items())},
         "adding_replicas": {},
         "removing_replicas": {},
     }

@@ -14,9 +14,11 @@ from attrs import evolve, frozen
 
 from kwalk.model.kafka.assignment import first_among, order_of, pair
 from kwalk.model.kafka.controller.controller_context import EventProgress
+from kwalk.model.kafka.migration.state import WrittenPartitionState
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Topic, topic_label
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.state import Cluster, SessionState
+from kwalk.model.kafka.zookeeper.znodes import PartitionStateZnode
 from kwalk.model.language.series import Clause, Fact, where
 
 NONE = -1
@@ -152,8 +154,8 @@ def facts_of(
     """
     partitions = range(numbering.partitions)
     in_zookeeper = (
-        *_cluster(capture, numbering),
-        *_topic(capture, numbering, life),
+        *cluster_facts(capture, numbering),
+        *topic_facts(capture, numbering, life),
         *(_sent(capture, numbering) if life == 0 and not strays and not open_.is_new else ()),
         *(fact for p in partitions if not open_.is_new for fact in _settled_facts(capture, numbering, p, open_)),
     )
@@ -191,7 +193,8 @@ def _settled_facts(capture: Capture, numbering: Numbering, partition: int, open_
 # The cluster.
 
 
-def _cluster(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
+def cluster_facts(capture: Capture, numbering: Numbering) -> Iterator[Fact]:
+    """Yield the controller, the controller epoch, and which brokers are up."""
     controller = numbering.broker(capture.controller)
     yield Fact(
         "controller",
@@ -235,7 +238,8 @@ def _broker(capture: Capture, numbering: Numbering, number: int, real: int) -> F
 # The topic.
 
 
-def _topic(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
+def topic_facts(capture: Capture, numbering: Numbering, life: int) -> Iterator[Fact]:
+    """Yield what the topic's znode has beside replicas."""
     topic = capture.topics.get(numbering.topic)
     count = len(topic.partitions) if topic else 0
     yield Fact(
@@ -298,22 +302,7 @@ def partition_facts(capture: Capture, numbering: Numbering, partition: int) -> I
     name, path = f"{numbering.name}-{partition}", f"{TOPIC}.states[{partition}]"
     topic = capture.topics.get(numbering.topic)
     state = topic.states.get(partition) if topic else None
-    epoch = NONE if state is None else state.leader_epoch
-    yield Fact(
-        f"leader epoch of {name}",
-        str(epoch) if state else "no state",
-        (where(f"{path}.leader_epoch", epoch),),
-        lambda cluster: _number(cluster.zookeeper.state_of(0, partition).leader_epoch),
-    )
-    if state is not None:
-        yield _leader(numbering, partition, state, name)
-        yield _broker_set(
-            numbering,
-            f"ISR of {name}",
-            f"{path}.isr",
-            state.isr,
-            lambda cluster: cluster.zookeeper.state_of(0, partition).isr,
-        )
+    yield from state_facts(numbering, state, name, path, lambda cluster: cluster.zookeeper.state_of(0, partition))
     if numbering.scope.reassignment and topic is not None and partition in topic.partitions:
         yield _broker_set(
             numbering,
@@ -352,13 +341,29 @@ def order_clauses(numbering: Numbering, partition: int, replicas: tuple[int, ...
         yield where(f"{TOPIC}.orders[{partition}]{{{number}}}", int(number in order))
 
 
-def _leader(numbering: Numbering, partition: int, state: CapturedPartitionState, name: str) -> Fact:
-    return Fact(
-        f"leader of {name}",
-        NONE_LABEL if state.leader is None else str(state.leader),
-        (where(f"{TOPIC}.states[{partition}].leader", numbering.broker(state.leader)),),
-        lambda cluster: numbering.broker_label(cluster.zookeeper.state_of(0, partition).leader),
+def state_facts(
+    numbering: Numbering,
+    state: CapturedPartitionState | None,
+    name: str,
+    path: str,
+    held: Callable[[Cluster], PartitionStateZnode | WrittenPartitionState],
+) -> Iterator[Fact]:
+    """Yield the leader epoch, the leader and the ISR of a partition, which the model holds at a path."""
+    epoch = NONE if state is None else state.leader_epoch
+    yield Fact(
+        f"leader epoch of {name}",
+        str(epoch) if state else "no state",
+        (where(f"{path}.leader_epoch", epoch),),
+        lambda cluster: _number(held(cluster).leader_epoch),
     )
+    if state is not None:
+        yield Fact(
+            f"leader of {name}",
+            NONE_LABEL if state.leader is None else str(state.leader),
+            (where(f"{path}.leader", numbering.broker(state.leader)),),
+            lambda cluster: numbering.broker_label(held(cluster).leader),
+        )
+        yield _broker_set(numbering, f"ISR of {name}", f"{path}.isr", state.isr, lambda cluster: held(cluster).isr)
 
 
 def _broker_set(

@@ -47,16 +47,25 @@ class Scope:
     """Whether sessions end while the process runs, though the model may have more."""
     removals: bool = False
     """Whether operators may have removed partition.metadata though no capture shows it gone."""
+    migrates: bool = False
+    """Whether the captures show a migration to KRaft."""
+    rollbacks: int = 0
+    """How often captures show that a migration was rolled back."""
+    removes_migration: bool = False
+    """Whether an operator who rolls a migration back deletes /migration, too."""
+    quorum_epoch: int = 0
+    """The epoch of the quorum before its first controller that a capture shows, in the model."""
 
     @property
     def flags(self) -> dict[str, Any]:
         """The flags of the model."""
         return {
             "deletion": self.deletion,
-            "stop_replica": self.deletion or self.reassignment,
+            "stop_replica": self.deletion or self.reassignment or self.migrates,
             "reassignment": self.reassignment,
             "sessions": self.sessions,
             "two_step_admin": self.stepwise,
+            **({"migration": True, "rollback_removes_migration": self.removes_migration} if self.migrates else {}),
         }
 
     @property
@@ -78,7 +87,8 @@ class Scope:
             "admins": 1 + self.stepwise,
             "old_admins": int(self.stepwise),
             "events": 6,
-            "requests": 4,
+            "requests": 4 + self.migrates,
+            **({"quorum_failures": 3, "rollbacks": self.rollbacks} if self.migrates else {}),
         }
 
 
@@ -298,9 +308,13 @@ def _targets(lists: Sequence[_ShownList], brokers: tuple[int, ...]) -> tuple[tup
 
 
 def _rewritten(captures: Sequence[Capture], lives: Sequence[int], name: str) -> bool:
-    """Whether the topic's znode was written without a change that shows, as by a reassignment to the same replicas."""
+    """Whether the topic's znode was written without a change that shows, as by a reassignment to the same replicas.
+
+    KRaft's controller writes it, too, in a migration.
+    """
     return any(
         one.version < other.version and one.partitions == other.partitions and one.topic_id == other.topic_id
         for (before, life), (after, same) in pairwise(zip(captures, lives, strict=True))
         if life == same and (one := before.topics.get(name)) and (other := after.topics.get(name))
+        if not (before.is_kraft or after.is_kraft)
     )

@@ -34,6 +34,8 @@ from kwalk.model.kafka.controller.controller_context import (
 )
 from kwalk.model.kafka.controller.reassignment import reassign_to_list
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, REPLICA_TARGETS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.migration import versions as migrating_versions
+from kwalk.model.kafka.snapshots import migrating_series as migrating
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     Directory,
@@ -533,7 +535,7 @@ def _is_gone(capture: Capture, topic: str) -> bool:
 
 def _capture(source: Source, name: str) -> Capture:
     try:
-        capture = read_capture(source)
+        capture = migrating.without_kraft_controller(read_capture(source))
     except UsageError as error:
         raise UsageError(f"{printable(name, 200)}: {error}") from error
     missing = [broker.id for broker in capture.brokers.values() if not broker.seen]
@@ -590,11 +592,22 @@ def _changes(topics: list[Topic]) -> int:
 def _series(series: Captures) -> Series:
     """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
     scope = scope_of(series.captures, series.names, series.topic)
+    if any(map(migrating.shows_migration, series.captures)):
+        return _migrating_series(series, migrating.migrating_scope(scope, series.captures, series.names))
     wider = evolve(_series_within(series, evolve(scope, expires=True, removals=True)), assumes=UNSEEN)
     narrow = _series_within(series, scope)
     if not scope.expires and any(EXPIRED.match(step.text) is not None for log in narrow.logs for step in log):
         narrow = _series_within(series, evolve(scope, expires=True))
     return evolve(narrow, wider=wider)
+
+
+def _migrating_series(series: Captures, scope: Scope) -> Series:
+    """Return a series in which a migration shows, and a wider one: with brokers that had the flag before."""
+    refused = migrating.first_state(series.first, series.names[0])
+    if refused is not None:
+        raise UsageError(refused)
+    wider = _series_within(series, evolve(scope, removals=True))
+    return evolve(_series_within(series, scope), wider=evolve(wider, assumes=migrating.WIDER))
 
 
 def _series_within(series: Captures, scope: Scope) -> Series:
@@ -611,22 +624,23 @@ def _series_within(series: Captures, scope: Scope) -> Series:
             TOPIC_IDS.name: short(numbering.ids),
             **_target_labels(scope),
         },
-        initial=_initial(series, scope, start),
+        initial=_initial(series, scope, start, numbering),
         waypoints=tuple(_waypoints(series, scope, numbering)),
         variant=series.first.version,
         flags={**SERIES_FLAGS, **scope.flags},
         events=EVENTS,
-        prompt=PROMPT,
+        prompt=PROMPT | migrating.PROMPT if scope.migrates else PROMPT,
         slow=SLOW,
         idle_time=IDLE_TIME,
         rare=RARE,
-        event_counters=EVENT_COUNTERS,
-        facts=(*_facts(series, scope, numbering, start), *ASSUMED),
-        untried=UNTRIED,
+        event_counters=EVENT_COUNTERS | migrating.COUNTERS if scope.migrates else EVENT_COUNTERS,
+        facts=(*_facts(series, scope, numbering, start), *ASSUMED, *([migrating.ASSUMED] if scope.migrates else [])),
+        untried=(*UNTRIED, *migrating.UNTRIED) if scope.migrates else UNTRIED,
         logs=logs.logs if logs else (),
         log_limits=logs.limits if logs else (),
         log_counts=logs.counts if logs else None,
         requires=tuple(_requires(series)),
+        scenario=MIGRATING_CLUSTER.name if scope.migrates else "",
     )
 
 
@@ -639,10 +653,12 @@ def _target_labels(scope: Scope) -> dict[str, tuple[str, ...]]:
     return {REPLICA_TARGETS.name: (*texts, *texts[-1:] * room)}
 
 
-def _initial(series: Captures, scope: Scope, start: InferredStart | None) -> Callable[..., None]:
-    if start is not None:
-        return as_shown(start, scope)
-    return before_the_topic(series, scope)
+def _initial(series: Captures, scope: Scope, start: InferredStart | None, numbering: Numbering) -> Callable[..., None]:
+    begin = before_the_topic(series, scope) if start is None else as_shown(start, scope)
+    if not scope.migrates:
+        return begin
+    worlds = migrating.worlds_of(series.first, scope, numbering, may_have_flag=scope.removals)
+    return migrating.with_worlds(begin, worlds)
 
 
 def _requires(series: Captures) -> Iterator[Requirement]:
@@ -684,6 +700,9 @@ def _logs(series: Captures, numbering: Numbering) -> ReadLogs | None:
 def _start(series: Captures, scope: Scope) -> InferredStart | None:
     """Return the inferred start; None to begin before the topic exists."""
     topic = series.first.topics.get(series.topic)
+    if topic is not None and series.first.is_kraft:
+        shown = migrating.in_image(series.first, series.topic)
+        return infer_start(shown, shown.topics[series.topic], scope.brokers)
     if topic is None or is_young(series.first, topic):
         return None
     return infer_start(series.first, topic, scope.brokers)
@@ -692,6 +711,8 @@ def _start(series: Captures, scope: Scope) -> InferredStart | None:
 def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> Numbering:
     ids = dict.fromkeys((*series.returning, *(ids_in(start) if start else ()), *series.ids))
     epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
+    in_images = (migrating.image_states(capture, series.topic) for capture in series.captures)
+    epochs += [state.leader_epoch for states in in_images for state in states.values()]
     return Numbering(
         topic=series.topic,
         brokers=scope.brokers,
@@ -752,16 +773,37 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
         seen = CapturePoint(capture, life, open=_open(series, place))
         removals = before.removals or file_is_gone(before, seen, numbering) or (scope.removals and place > 0)
         after = evolve(seen, removals=removals)
-        yield Waypoint(
-            name=name,
-            facts=facts_of(capture, numbering, life, after.open, strays=bool(scope.left)),
-            limits=limits(before, after, numbering, known_ids=known),
-            without=not_between(before, after, numbering),
-            rare=unlikely_between(before, after, numbering),
-            needs=needs(before, after, numbering),
-            doubt=_unsettled(name, capture, series.topic),
-        )
+        if scope.migrates:
+            yield _migrating_waypoint(series, place, (before, after), numbering, known_ids=known)
+        else:
+            yield Waypoint(
+                name=name,
+                facts=facts_of(capture, numbering, life, after.open, strays=bool(scope.left)),
+                limits=limits(before, after, numbering, known_ids=known),
+                without=not_between(before, after, numbering),
+                rare=unlikely_between(before, after, numbering),
+                needs=needs(before, after, numbering),
+                doubt=_unsettled(name, capture, series.topic),
+            )
         before = after
+
+
+def _migrating_waypoint(
+    series: Captures, place: int, points: tuple[CapturePoint, CapturePoint], numbering: Numbering, *, known_ids: int
+) -> Waypoint:
+    name, capture, (before, after) = series.names[place], series.captures[place], points
+    begun = any(map(migrating.shows_migration, series.captures[: place + 1]))
+    back = any(one.is_kraft for one in series.captures[:place]) and not capture.is_kraft
+    segment = migrating.MigratingSegment(before, after, begun=begun)
+    return Waypoint(
+        name=name,
+        facts=migrating.migrating_facts(capture, numbering, after.life, after.open, is_rolled_back=back),
+        limits=migrating.migrating_limits(before, after, numbering, known_ids=known_ids),
+        without=migrating.never_between(segment, numbering),
+        rare=unlikely_between(before, after, numbering),
+        needs=migrating.migrating_needs(segment, numbering),
+        doubt=_unsettled(name, capture, series.topic) or migrating.doubt_of(name, capture, series.topic),
+    )
 
 
 def _open(series: Captures, place: int) -> Unsettled:
@@ -858,4 +900,15 @@ REAL_CLUSTER = RUNNING_CLUSTER.varied(
     bounds={"old_creations": 1, "expansions": 1, "failovers": 1, "restarts": 1},
     flags=FLAGS,
     read_series=read_series,
+)
+MIGRATING_CLUSTER = REAL_CLUSTER.varied(
+    name="migrating-cluster",
+    story=(
+        "The same with a migration to KRaft, which may be rolled back: made to explain snapshots of clusters that "
+        "migrate."
+    ),
+    actions=(*REAL_CLUSTER.actions, *migrating.STEPS),
+    variants=migrating_versions.VARIANTS,
+    unlisted_variants=migrating_versions.UNLISTED_VARIANTS,
+    read_series=None,
 )
