@@ -397,6 +397,14 @@ def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False, t
             lab.roll(number, Mode.MIGRATING)
     m.quorum.kill()
     _lose(m, hold)
+    _roll_back_without(m, leader, too_late=too_late)
+    m.facts["has in the end"] = _holders(m)
+    return result(m, lambda observed: bool(observed["lost topics"]), m.observed())
+
+
+def _roll_back_without(m: Migration, leader: int, *, too_late: bool) -> None:
+    """Start the follower when the leader is down, then the leader, and broker 3 last, in ZooKeeper mode."""
+    lab, follower = m.lab, 3 - leader
     if not too_late:
         _elect(m)
     lab.brokers[follower].mode = Mode.ZOOKEEPER
@@ -418,8 +426,6 @@ def _careless(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False, t
     time.sleep(SETTLES)
     m.look("rolled back")
     m.keep("rolled back")
-    m.facts["has in the end"] = _holders(m)
-    return result(m, lambda observed: bool(observed["lost topics"]), m.observed())
 
 
 def _elect(m: Migration) -> None:
