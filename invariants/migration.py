@@ -40,6 +40,28 @@ def comparison_ends(cluster: Cluster) -> bool:
     return cluster.migration.driver is not DriverState.SYNC_KRAFT_TO_ZK
 
 
+@step(
+    symptom="the migration does not begin, or brokers in ZooKeeper mode get no requests, and nobody is told why",
+    log="controller.log of KRaft: The controller's ZkMigrationState is NONE which means this cluster should not be "
+    "migrated from ZooKeeper. (or nothing)",
+)
+def active_controller_runs_the_migration(before: Cluster, after: Cluster) -> bool:
+    """A controller of KRaft that becomes active goes on with the migration, unless ZooKeeper shows no copy."""
+    premise(before.migration.driver is DriverState.INACTIVE and after.migration.driver is not DriverState.INACTIVE)
+    is_unrecorded = before.migration.has_begun and not before.zookeeper.migration_is_recorded
+    return is_unrecorded or after.migration.driver is not DriverState.GIVEN_UP
+
+
+@step(
+    symptom="the metadata log has the copy of ZooKeeper twice",
+    log="controller.log of KRaft: Starting ZK migration",
+)
+def copy_is_not_repeated(before: Cluster, after: Cluster) -> bool:
+    """After a copy has ended, no other one begins."""
+    premise(before.migration.has_begun and before.migration.driver is not after.migration.driver)
+    return after.migration.driver is not DriverState.ZK_MIGRATION
+
+
 @when_quiescent(
     symptom="brokers in ZooKeeper mode get no requests, and ZooKeeper no changes, until KRaft's controller fails over",
     log="controller.log of KRaft: Conditional update on KRaft Migration ZNode failed",
@@ -280,3 +302,36 @@ def kraft_brokers_get_no_requests(cluster: Cluster, broker: Broker) -> bool:
     """Brokers in KRaft mode get no requests of controllers."""
     premise(cluster.brokers[broker].mode is BrokerMode.KRAFT)
     return cluster.brokers[broker].requests.headers.is_empty
+
+
+@when_quiescent(
+    symptom="a reassignment hangs until the leader's broker restarts in KRaft mode",
+    log="none: kafka-reassign-partitions.sh --list shows it",
+)
+def reassignment_completes_in_dual_write(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """In dual write, with all brokers live, no reassignment is under way for good."""
+    migration = cluster.migration
+    premise(migration.driver is DriverState.DUAL_WRITE and migration.reassignments > 0)
+    premise(migration.live == frozenset(BROKERS))
+    return not cluster.zookeeper.topics[topic].assignments[partition].is_being_reassigned
+
+
+@reachable()
+def replica_is_moved_in_dual_write(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A replica is moved while all brokers run in ZooKeeper mode."""
+    moved = cluster.migration.reassignments > 0
+    is_done = not cluster.zookeeper.topics[topic].assignments[partition].is_being_reassigned
+    return moved and is_done and all(cluster.brokers[broker].mode is BrokerMode.ZOOKEEPER for broker in BROKERS)
+
+
+@when_quiescent(
+    symptom="clients see a topic that was deleted, until the broker restarts",
+    log="none: kafka-topics.sh --describe of one broker shows a topic that others do not",
+)
+def deleted_topic_leaves_caches(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """In dual write a broker in ZooKeeper mode answers clients with no partition that KRaft does not have."""
+    migration = cluster.migration
+    premise(migration.driver is DriverState.DUAL_WRITE and broker in migration.live)
+    premise(not migration.has_partition(topic, partition) and not migration.has_stale_version)
+    premise(cluster.deletions > 0)
+    return cluster.brokers[broker].metadata[topic][partition].leader_epoch is None

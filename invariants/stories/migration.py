@@ -5,20 +5,21 @@ All brokers run in ZooKeeper mode with the migration enabled at first; they and 
 
 from __future__ import annotations
 
-from kwalk.invariants import migration, partitions, records
+from kwalk.invariants import deletion, migration, partitions, records
 from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.broker import replica_manager
+from kwalk.model.kafka.broker import metadata_cache, replica_manager
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
-from kwalk.model.kafka.migration import broker_server, kraft_migration_zk_writer
+from kwalk.model.kafka.migration import broker_server, kraft_migration_races, kraft_migration_zk_writer
 from kwalk.model.kafka.migration import kraft_migration_driver as driver
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
 from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions.grain import METADATA_CACHES
 
 PROPERTIES = (
     migration.migrating_cluster_has_a_controller,
@@ -31,6 +32,8 @@ PROPERTIES = (
     migration.promised_partitions_are_in_the_image,
     migration.ended_copy_is_whole,
     migration.kraft_claims_a_new_epoch,
+    migration.active_controller_runs_the_migration,
+    migration.copy_is_not_repeated,
     migration.dual_write_is_recorded,
     migration.topics_stay,
     migration.image_has_the_topics_first_id,
@@ -50,6 +53,7 @@ ZOOKEEPER_MODE = tuple(one for one in RUNNING_CLUSTER.actions if one is not admi
 """Clients of brokers reach KRaft's controller; what writes ZooKeeper beside it are old clients."""
 
 FORWARD = (broker_server.stop_for_kraft, broker_server.stop_for_zookeeper, driver.provision_again, driver.finalize)
+RACES = tuple(one for one in actions.MIGRATION_RACES if one is not kraft_migration_races.empty_migration)
 BACKWARD = (broker_server.stop_for_zookeeper, driver.roll_back, driver.provision_again, driver.finalize)
 
 
@@ -74,6 +78,8 @@ def cluster_in_dual_write(cluster: Cluster) -> None:
         kraft_migration_zk_writer.end_sync.function(cluster)
     driver.send_to_brokers.function(cluster)
     for broker in BROKERS:
+        if METADATA_CACHES:
+            metadata_cache.handle_update_metadata.function(cluster, broker)
         replica_manager.handle_leader_and_isr.function(cluster, broker)
 
 
@@ -102,10 +108,19 @@ MIGRATION = RUNNING_CLUSTER.varied(
     unlisted_variants=UNLISTED_VARIANTS,
     source="KIP-866; KRaftMigrationDriver, KRaftMigrationZkWriter (3.4.0 to 3.9.0)",
 )
+RACES_OF_A_MIGRATION = MIGRATION.varied(
+    name="races-of-a-migration",
+    story=(
+        "A cluster with a topic migrates to KRaft. Events of KRaft's migration driver come in a bad order, a deposed "
+        "controller writes to ZooKeeper, or the active one fails in the middle of its writes. There are no old clients."
+    ),
+    actions=(*MIGRATION.actions, *RACES),
+    bounds={"expansions": 0},
+)
 MIGRATION_AFTER_A_ROLLBACK = MIGRATION.varied(
     name="migration-after-a-rollback",
     story="A migration is rolled back, /migration is left, and another one begins with new controllers.",
-    actions=(*ZOOKEEPER_MODE, *actions.MIGRATION),
+    actions=(*ZOOKEEPER_MODE, *actions.MIGRATION, kraft_migration_races.empty_migration),
     bounds={"expansions": 0, "failovers": 0, "quorum_failures": 0, "rollbacks": 1},
 )
 
@@ -173,6 +188,7 @@ DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
         *actions.BROKER,
         *actions.RECORDS,
         *(one for one in actions.MIGRATION if one not in BACKWARD),
+        kraft_migration_races.fail_within_writes,
     ),
     properties=(
         migration.comparison_ends,
@@ -195,6 +211,47 @@ DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
         "quorum_failures": 0,
     },
 )
+REASSIGNMENT_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
+    name="reassignment-in-dual-write",
+    story=(
+        "A cluster migrates, and is in dual write. A client moves a replica through KRaft's controller; brokers "
+        "restart in KRaft mode."
+    ),
+    initial=cluster_in_dual_write,
+    actions=(
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *(one for one in actions.MIGRATION if one not in BACKWARD),
+        *actions.MIGRATION_REASSIGNMENT,
+    ),
+    properties=(
+        migration.reassignment_completes_in_dual_write,
+        deletion.no_stray,
+        partitions.partition_servable,
+        migration.replica_is_moved_in_dual_write,
+    ),
+    bounds={
+        "partitions": 1,
+        "replication_factor": 1,
+        "kraft_reassignments": 1,
+        "records": 0,
+        "strays": 0,
+        "expansions": 0,
+        "failovers": 0,
+        "restarts": 2,
+    },
+    flags={"reassignment": True},
+)
+DELETION_AND_METADATA_CACHES = DELETION_IN_DUAL_WRITE.varied(
+    name="metadata-caches-in-dual-write",
+    story=(
+        "A cluster migrates, and is in dual write. A topic is deleted through KRaft's controller, which fails; brokers "
+        "in ZooKeeper mode answer clients from their metadata caches."
+    ),
+    properties=(migration.deleted_topic_leaves_caches,),
+    bounds={"records": 0, "strays": 0, "restarts": 0, "incarnations": 0, "quorum_failures": 1},
+    flags={"metadata_caches": True},
+)
 FINALIZATION_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
     name="finalization-of-a-migration",
     story="A migration is finalized, perhaps while a broker runs in ZooKeeper mode still; a broker crashes.",
@@ -211,9 +268,12 @@ FINALIZATION_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
 
 SCENARIOS = (
     MIGRATION,
+    RACES_OF_A_MIGRATION,
     MIGRATION_AFTER_A_ROLLBACK,
     MIGRATION_WITH_RECORDS,
     ROLLBACK_OF_A_MIGRATION,
     DELETION_IN_DUAL_WRITE,
+    REASSIGNMENT_IN_DUAL_WRITE,
+    DELETION_AND_METADATA_CACHES,
     FINALIZATION_OF_A_MIGRATION,
 )

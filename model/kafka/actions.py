@@ -18,6 +18,7 @@ from kwalk.model.kafka.controller import kafka_controller, reassignment, topic_d
 from kwalk.model.kafka.migration import (
     broker_server,
     kraft_migration_driver,
+    kraft_migration_races,
     kraft_migration_zk_writer,
     replication_control_manager,
 )
@@ -43,6 +44,7 @@ MODULES = (
     kraft_migration_zk_writer,
     replication_control_manager,
     broker_server,
+    kraft_migration_races,
 )
 ADMIN_CLIENTS = actions_of(*MODULES, group="admin clients")
 TWO_STEP_ADMINS = actions_of(*MODULES, group="two-step admins")
@@ -58,3 +60,5 @@ DELETION = actions_of(*MODULES, group="deletion")
 REASSIGNMENT = actions_of(*MODULES, group="reassignment")
 SESSIONS = actions_of(*MODULES, group="sessions")
 MIGRATION = actions_of(*MODULES, group="migration")
+MIGRATION_REASSIGNMENT = actions_of(*MODULES, group="migration reassignment")
+MIGRATION_RACES = actions_of(*MODULES, group="migration races")

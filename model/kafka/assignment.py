@@ -53,6 +53,15 @@ def first_replica(partition: int, assignment: Assignment, among: frozenset[int])
     return first_assigned(partition, among)
 
 
+def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
+    """Return the assignment during a reassignment to the target (Kafka: ReplicaAssignment.reassignTo).
+
+    The origin is that of before a reassignment that is under way. The target comes first in the list of replicas.
+    """
+    replicas = target | current.origin
+    return Assignment(replicas, replicas - current.origin, replicas - target, preferred)
+
+
 def created_assignment(partition: int, replicas: frozenset[int]) -> Assignment:
     """Return an assignment of replicas in the order of the scenario."""
     return Assignment(replicas, preferred=first_assigned(partition, replicas) if REPLICA_LISTS else None)

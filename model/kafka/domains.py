@@ -45,6 +45,9 @@ EXPIRATIONS = Bound("expirations", "how often a broker's session expires while i
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate", default=0)
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand", default=0)
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker", default=0)
+KRAFT_REASSIGNMENTS = Bound(
+    "kraft_reassignments", "how often a client moves a replica while KRaft's controller leads", default=0
+)
 CANCELLATIONS = Bound("cancellations", "how often a client cancels a reassignment", default=0)
 DELETIONS = Bound("deletions", "how often a client asks to delete a topic", default=0)
 HAND_REMOVALS = Bound(

@@ -9,9 +9,11 @@ from __future__ import annotations
 from kwalk.model.kafka.actors import BROKER
 from kwalk.model.kafka.broker.replica_manager import is_from_older_controller, is_next
 from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.migration.state import BrokerMode
+from kwalk.model.kafka.migration.versions import FULL_UPDATE_METADATA
 from kwalk.model.kafka.requests import EpochKind, RequestKind, UpdateMetadataPartitionState
 from kwalk.model.kafka.state import BrokerState, Cluster
-from kwalk.model.kafka.versions.grain import METADATA_CACHES
+from kwalk.model.kafka.versions.grain import METADATA_CACHES, MIGRATION
 from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.language import action, require
 
@@ -23,15 +25,22 @@ from kwalk.model.language import action, require
     source="KafkaApis.handleUpdateMetadataRequest, ReplicaManager.maybeUpdateMetadataCache, ZkMetadataCache",
 )
 def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
-    """A request of an older controller is refused; otherwise its content replaces what is cached."""
+    """A request of an older controller is refused; otherwise its content replaces what is cached.
+
+    Since KAFKA-15799 what a full request of KRaft's controller does not name is removed.
+    """
     require(METADATA_CACHES)
     state = cluster.brokers[broker]
+    require(not MIGRATION or state.mode is BrokerMode.ZOOKEEPER)
     require(is_next(state, RequestKind.UPDATE_METADATA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     is_stale = is_from_older_controller(state, request)
     for partition in PARTITIONS:
         partition_state = state.requests.partition_states[partition].pop()
+        is_absent = partition_state is None and MIGRATION and request.is_full and bool(FULL_UPDATE_METADATA)
         for topic in TOPICS:
+            if is_absent and request.topic == topic and not is_stale:
+                state.metadata[topic][partition] = UpdateMetadataPartitionState()
             if partition_state is not None and request.topic == topic and not is_stale:
                 is_gone = partition_state.epoch_kind is EpochKind.DURING_DELETE
                 cached = (

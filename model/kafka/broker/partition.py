@@ -17,7 +17,8 @@ from kwalk.model.kafka.broker.log_manager import append
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventProgress
 from kwalk.model.kafka.controller.partition_state_machine import read_leadership
 from kwalk.model.kafka.controller.reassignment import maybe_complete_reassignment
-from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import BROKERS, KRAFT_REASSIGNMENTS, RECORDS, Broker, Partition, Topic
+from kwalk.model.kafka.migration.replication_control_manager import complete_reassignment
 from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
 from kwalk.model.kafka.state import Cluster, Replica, SessionState
 from kwalk.model.kafka.versions.grain import FETCH_SESSIONS_END, ISR_CHANGES, MIGRATION, REASSIGNMENT, STEPWISE_SHUTDOWN
@@ -190,6 +191,8 @@ def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: fr
     cluster.zookeeper.state_of(topic, partition).isr = isr
     if MIGRATION and cluster.zookeeper.is_led_by_kraft:
         cluster.migration.change(topic, partition)
+        if KRAFT_REASSIGNMENTS > 0:
+            complete_reassignment(cluster, topic, partition)
     if not CTX_EPOCH_ON_BUMP:
         for broker in BROKERS:
             if cluster.zookeeper.controller == broker:

@@ -10,9 +10,10 @@ from kwalk.model.kafka.actors import BROKER
 from kwalk.model.kafka.broker.log_manager import assign_topic_id, delete_log
 from kwalk.model.kafka.broker.partition import advance_high_watermark, begin_leader_epoch
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.domains import BROKERS, KRAFT_REASSIGNMENTS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import handle_full_request
+from kwalk.model.kafka.migration.versions import ACCEPTS_EQUAL_EPOCH
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import BrokerState, Cluster, Replica
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
@@ -50,10 +51,28 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
                 else:
                     replica = state.replicas[topic][partition]
                     become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=state.is_stopping)
+                    if KRAFT_REASSIGNMENTS > 0 and is_from_kraft(cluster, request):
+                        take_equal_epoch(replica, request.topic_id, wanted)
                     mark_offline_without_log(state.replicas[topic][partition])
                     advance_high_watermark(cluster, broker, topic, partition)
     if bool(OFFLINE_LOGS) and bool(failed):
         answer_storage_error(cluster, broker, request, failed)
+
+
+def is_from_kraft(cluster: Cluster, request: ControlRequest) -> bool:
+    """Whether a request is from KRaft's controller (Kafka: LeaderAndIsrRequest.isKRaftController)."""
+    zookeeper = cluster.zookeeper
+    return zookeeper.is_led_by_kraft and request.controller_epoch == zookeeper.controller_epoch
+
+
+def take_equal_epoch(replica: Replica, topic_id: int | None, partition_state: LeaderAndIsrPartitionState) -> None:
+    """Let a leader take its replicas from a request under the leader epoch that it has.
+
+    Kafka: ReplicaManager.becomeLeaderOrFollower: requestLeaderEpoch == currentLeaderEpoch.
+    """
+    is_same = replica.topic_id == topic_id and replica.leader_epoch == partition_state.leader_epoch
+    if ACCEPTS_EQUAL_EPOCH and replica.is_leader and is_same:
+        replica.assigned = partition_state.replicas
 
 
 def named_partitions(state: BrokerState) -> frozenset[int]:

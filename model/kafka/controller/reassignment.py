@@ -23,7 +23,7 @@ older interface for the same.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import CONTROLLER, NEW_CLIENT
-from kwalk.model.kafka.assignment import first_assigned, first_replica, order_towards
+from kwalk.model.kafka.assignment import first_assigned, first_replica, order_towards, reassign_to
 from kwalk.model.kafka.controller.controller_channel_manager import (
     send_batch,
     send_leader_and_isr,
@@ -86,15 +86,6 @@ def fail(cluster: Cluster, broker: int) -> None:
     if in_failover:
         controller.step = EventProgress.FAILOVER_FAILED
     raise ReassignmentFailed
-
-
-def reassign_to(current: Assignment, target: frozenset[int], preferred: int | None) -> Assignment:
-    """Return the assignment during a reassignment to the target (Kafka: ReplicaAssignment.reassignTo).
-
-    The origin is that of before a reassignment that is under way. The target comes first in the list of replicas.
-    """
-    replicas = target | current.origin
-    return Assignment(replicas, replicas - current.origin, replicas - target, preferred)
 
 
 def accepts_reassignment(controller: Controller, topic: int, partition: int) -> bool:

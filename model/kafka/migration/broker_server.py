@@ -8,12 +8,22 @@ from kwalk.model.kafka.broker.partition import advance_high_watermark, can_fetch
 from kwalk.model.kafka.broker.replica_manager import become_leader_or_follower
 from kwalk.model.kafka.clients.operator import close_logs, may_stop, stop_process
 from kwalk.model.kafka.clients.runbook import is_at_rest
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, RESTARTS, ROLLBACKS, TOPICS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import (
+    BROKERS,
+    KRAFT_REASSIGNMENTS,
+    PARTITIONS,
+    RESTARTS,
+    ROLLBACKS,
+    TOPICS,
+    Broker,
+    Partition,
+    Topic,
+)
 from kwalk.model.kafka.migration.migration_propagator import partition_state
 from kwalk.model.kafka.migration.replication_control_manager import leave
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR
+from kwalk.model.kafka.versions.grain import MIGRATION, PATIENT_OPERATOR, REASSIGNMENT
 from kwalk.model.language import Mark, action, require
 
 
@@ -112,7 +122,7 @@ def stop_under_kraft(cluster: Cluster, broker: int) -> None:
     source="BrokerMetadataPublisher.onMetadataUpdate; ReplicaManager.applyDelta",
 )
 def apply_image(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
-    """A broker in KRaft mode becomes leader or follower under each new leader epoch."""
+    """A broker in KRaft mode becomes leader or follower under each new leader epoch; a leader takes its replicas."""
     replica, state = cluster.replica_of(broker, topic, partition), cluster.zookeeper.state_of(topic, partition)
     require(MIGRATION and cluster.brokers[broker].mode is BrokerMode.KRAFT and cluster.is_up(broker))
     require(cluster.migration.has_partition(topic, partition) and state.leader_epoch is not None)
@@ -120,8 +130,13 @@ def apply_image(cluster: Cluster, broker: Broker, topic: Topic, partition: Parti
     require(replica.topic_id is None or replica.topic_id == topic_id)
     assert state.leader_epoch is not None
     is_behind = replica.leader_epoch is None or state.leader_epoch > replica.leader_epoch
-    require(is_behind and (state.leader is not None or not replica.log_open))
+    replicas = cluster.zookeeper.topics[topic].assignments[partition].replicas
+    require(not REASSIGNMENT or broker in replicas)
+    has_others = KRAFT_REASSIGNMENTS > 0 and replica.is_leader and replica.assigned != replicas
+    require((is_behind and (state.leader is not None or not replica.log_open)) or has_others)
     wanted = partition_state(cluster, topic, partition, broker)
+    if has_others:
+        replica.assigned = replicas
     if wanted is not None:
         become_leader_or_follower(replica, topic_id, wanted, broker)
         advance_high_watermark(cluster, broker, topic, partition)

@@ -5,8 +5,8 @@ step of its own: whatever is between two of them may meet a crash. A broker that
 migration enabled is registered with KRaft's controllers.
 
 The copy reads one topic after another; here each is one step, in the order of their numbers. Configurations, quotas,
-ACLs and producer ids have a model of their own, `zk_config_migration_client`. The second write of /migration that
-KAFKA-16171 added is left out: no two controllers of KRaft are active at a time.
+ACLs and producer ids have a model of their own, `zk_config_migration_client`. What a deposed controller of KRaft
+writes, and events that come in another order, are in `kraft_migration_races`.
 
 3.4 has no comparison (SYNC_KRAFT_TO_ZK): each controller of KRaft waits for brokers in ZooKeeper mode, and copies.
 
@@ -19,13 +19,19 @@ from kwalk.model.kafka.actors import FAULT, KRAFT, OPERATOR
 from kwalk.model.kafka.clients.runbook import is_at_rest
 from kwalk.model.kafka.controller.controller_context import EventKind
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, QUORUM_FAILURES, ROLLBACKS, TOPICS, Topic
-from kwalk.model.kafka.migration.kraft_migration_zk_writer import is_behind, is_every_topic_identified
+from kwalk.model.kafka.migration.kraft_migration_zk_writer import (
+    is_behind,
+    is_every_topic_identified,
+    remember_replicas,
+)
 from kwalk.model.kafka.migration.migration_propagator import send_full
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.migration.versions import (
+    CHECKS_CLAIM,
     COMPARES_AFTER_CLAIM,
     COPY_FAILURE_ENDS,
     COPY_IS_TRANSACTION,
+    READS_EMPTY_ZNODE,
     WAITS_FOR_TOPIC_IDS,
 )
 from kwalk.model.kafka.migration.zk_topic_migration_client import first_leader, replicas_of
@@ -49,15 +55,25 @@ def become_active(cluster: Cluster) -> None:
     migration, is_recorded = cluster.migration, cluster.zookeeper.migration_is_recorded
     require(MIGRATION and migration.driver is DriverState.INACTIVE)
     require(not migration.is_finalized and not migration.is_deprovisioned)
+    require(not cluster.zookeeper.migration_is_empty or READS_EMPTY_ZNODE)
     if not migration.has_begun and COPY_IS_TRANSACTION:
         migration.clear_images()
     migration.copied = migration.compared = frozenset()
-    migration.has_stale_version = False
+    migration.has_stale_version, migration.read_controller_epoch = False, 0
     migration.epoch += 1
     if not COMPARES_AFTER_CLAIM or not migration.has_begun:
         migration.driver = DriverState.WAIT_FOR_BROKERS
+    elif is_recorded:
+        prepare_claim(cluster)
     else:
-        migration.driver = DriverState.BECOME_CONTROLLER if is_recorded else DriverState.GIVEN_UP
+        migration.driver = DriverState.GIVEN_UP
+
+
+def prepare_claim(cluster: Cluster) -> None:
+    """Read the controller epoch that a claim is to raise; KRaft's claim is not lost to a broker."""
+    cluster.migration.driver = DriverState.BECOME_CONTROLLER
+    if not CHECKS_CLAIM and not cluster.zookeeper.is_led_by_kraft:
+        cluster.migration.read_controller_epoch = cluster.zookeeper.controller_epoch
 
 
 @action(
@@ -73,7 +89,7 @@ def wait_for_brokers(cluster: Cluster) -> None:
     require(cluster.migration.enabled == frozenset(BROKERS))
     require(all(cluster.brokers[broker].mode is BrokerMode.ZOOKEEPER for broker in BROKERS))
     require(not WAITS_FOR_TOPIC_IDS or is_every_topic_identified(cluster))
-    cluster.migration.driver = DriverState.BECOME_CONTROLLER
+    prepare_claim(cluster)
 
 
 @action(
@@ -92,6 +108,7 @@ def claim_controller(cluster: Cluster) -> None:
     zookeeper.is_led_by_kraft = True
     zookeeper.controller_epoch += 1
     migration.live = zookeeper.broker_ids
+    migration.read_controller_epoch = 0
     controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
     is_copied = bool(COMPARES_AFTER_CLAIM) and zookeeper.migration_is_recorded
     migration.driver = DriverState.SYNC_KRAFT_TO_ZK if is_copied else DriverState.ZK_MIGRATION
@@ -107,6 +124,7 @@ def keep_state_znodes(cluster: Cluster) -> None:
             )
             znode.leader, znode.leader_epoch, znode.isr = state.leader, state.leader_epoch, state.isr
             znode.controller_epoch = state.controller_epoch
+        remember_replicas(cluster, topic)
 
 
 def restore_state_znodes(cluster: Cluster) -> None:

@@ -14,8 +14,13 @@ KafkaZkClient.retryMigrationRequestsUntilConnected.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import FAULT, KRAFT
-from kwalk.model.kafka.domains import PARTITIONS, QUORUM_FAILURES, TOPICS, Topic
-from kwalk.model.kafka.migration.migration_propagator import send, send_stop_replica
+from kwalk.model.kafka.domains import KRAFT_REASSIGNMENTS, PARTITIONS, QUORUM_FAILURES, TOPICS, Topic
+from kwalk.model.kafka.migration.migration_propagator import (
+    send,
+    send_stop_replica,
+    send_update_metadata,
+    stop_removed_replicas,
+)
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import (
     COMPARES_DIRECTORIES,
@@ -97,7 +102,7 @@ def sync_topic(cluster: Cluster, topic: Topic) -> None:
     """
     migration, znode, image = cluster.migration, cluster.zookeeper.topics[topic], cluster.migration.images[topic]
     require(MIGRATION and migration.driver is DriverState.SYNC_KRAFT_TO_ZK and topic not in migration.compared)
-    require(is_every_topic_identified(cluster) and differs(cluster, topic))
+    require(is_every_topic_identified(cluster) and differs(cluster, topic) and not migration.has_stale_version)
     if znode.exists and image.exists and znode.topic_id == image.topic_id:
         if znode.partition_count < image.partition_count:
             topic_changed(cluster, topic)
@@ -110,7 +115,7 @@ def sync_topic(cluster: Cluster, topic: Topic) -> None:
         remove_topic(cluster, topic)
         finish(cluster, topic)
     else:
-        create_topic(cluster, topic)
+        create_topic(cluster, topic, len(PARTITIONS))
         finish(cluster, topic)
 
 
@@ -120,6 +125,15 @@ def finish(cluster: Cluster, topic: int) -> None:
     migration.compared = migration.compared | {topic}
     migration.unwritten = migration.unwritten - {topic}
     image.changed, image.is_new = frozenset(), False
+    remember_replicas(cluster, topic)
+
+
+def remember_replicas(cluster: Cluster, topic: int) -> None:
+    """Keep the assignment that is handled, for later changes of it."""
+    if KRAFT_REASSIGNMENTS > 0:
+        for partition in PARTITIONS:
+            znode = cluster.migration.images[topic].znodes[partition]
+            znode.handled_replicas = cluster.zookeeper.topics[topic].assignments[partition].replicas
 
 
 def lacks_state_znode(cluster: Cluster, topic: int) -> bool:
@@ -163,9 +177,13 @@ def write_delta(cluster: Cluster, topic: Topic) -> None:
     require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
     changed, is_new_leadership = migration.images[topic].changed, new_leadership(cluster, topic)
     is_recreated = cluster.zookeeper.topics[topic].exists and migration.images[topic].is_new
-    if write(cluster, topic):
+    if write(cluster, topic, len(PARTITIONS)):
         if migration.images[topic].exists:
-            send(cluster, topic, to=migration.live, partitions=changed & is_new_leadership)
+            is_named = changed if KRAFT_REASSIGNMENTS > 0 else changed & is_new_leadership
+            send(cluster, topic, to=migration.live, partitions=is_named)
+            stop_removed_replicas(cluster, topic, changed)
+        else:
+            send_update_metadata(cluster, topic, changed, to=migration.live)
         if is_recreated or not migration.images[topic].exists:
             send_stop_replica(cluster, topic, changed, to=migration.live)
     forget_delta(cluster, topic)
@@ -193,10 +211,11 @@ def forget_delta(cluster: Cluster, topic: int) -> None:
     image = cluster.migration.images[topic]
     cluster.migration.unwritten = cluster.migration.unwritten - {topic}
     image.changed, image.is_new = frozenset(), False
+    remember_replicas(cluster, topic)
 
 
-def write(cluster: Cluster, topic: int) -> bool:
-    """Write a delta, and return whether nothing failed."""
+def write(cluster: Cluster, topic: int, until: int) -> bool:
+    """Write a delta, and return whether nothing failed; of states, those of the partitions before `until`."""
     migration, znode, image = cluster.migration, cluster.zookeeper.topics[topic], cluster.migration.images[topic]
     if migration.has_stale_version:
         return False
@@ -207,14 +226,14 @@ def write(cluster: Cluster, topic: int) -> bool:
         if was_there:
             remove_topic(cluster, topic)
         if image.exists:
-            create_topic(cluster, topic)
+            create_topic(cluster, topic, until)
         return was_there or image.exists
     if not znode.exists:
         return False
-    return write_partitions(cluster, topic)
+    return write_partitions(cluster, topic, until)
 
 
-def write_partitions(cluster: Cluster, topic: int) -> bool:
+def write_partitions(cluster: Cluster, topic: int, until: int) -> bool:
     """Write partitions of a topic that is in ZooKeeper: new ones are created, others set; return whether all exist."""
     znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
     is_failed, is_last_failed, count = False, False, znode.partition_count
@@ -222,7 +241,7 @@ def write_partitions(cluster: Cluster, topic: int) -> bool:
         topic_changed(cluster, topic)
         znode.partition_count = image.partition_count
     for partition in PARTITIONS:
-        if partition in image.changed and partition < image.partition_count:
+        if partition in image.changed and partition < image.partition_count and partition < until:
             is_created = bool(WRITES_TOPIC_CHANGES) and partition >= count
             if is_created or image.znodes[partition].leader_epoch is not None:
                 write_state(cluster, topic, partition)
@@ -234,14 +253,17 @@ def write_partitions(cluster: Cluster, topic: int) -> bool:
     return not is_failed
 
 
-def create_topic(cluster: Cluster, topic: int) -> None:
-    """Create a topic's znode and its state znodes (Kafka: ZkTopicMigrationClient.createTopic)."""
+def create_topic(cluster: Cluster, topic: int, until: int) -> None:
+    """Create a topic's znode, and then the state znodes of its partitions before `until`.
+
+    Kafka: ZkTopicMigrationClient.createTopic.
+    """
     znode, image = cluster.zookeeper.topics[topic], cluster.migration.images[topic]
     topics_changed(cluster)
     topic_changed(cluster, topic)
     znode.partition_count, znode.topic_id = image.partition_count, image.topic_id
     for partition in PARTITIONS:
-        if partition < image.partition_count:
+        if partition < image.partition_count and partition < until:
             write_state(cluster, topic, partition)
 
 
@@ -289,6 +311,6 @@ def lose_connection(cluster: Cluster, topic: Topic) -> None:
     require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
     require(migration.failures < QUORUM_FAILURES and not migration.has_stale_version)
     migration.failures += 1
-    if write(cluster, topic):
+    if write(cluster, topic, len(PARTITIONS)):
         migration.has_stale_version = True
     forget_delta(cluster, topic)

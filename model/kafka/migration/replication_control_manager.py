@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER, KRAFT, NEW_CLIENT
-from kwalk.model.kafka.assignment import first_replica
+from kwalk.model.kafka.assignment import first_assigned, first_replica, reassign_to
 from kwalk.model.kafka.domains import (
+    BROKERS,
     CREATED_PARTITIONS,
     DELETIONS,
     INCARNATIONS,
+    KRAFT_REASSIGNMENTS,
     NEW_EXPANSIONS,
     PARTITIONS,
     TOPICS,
@@ -19,7 +21,8 @@ from kwalk.model.kafka.migration.migration_propagator import send
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.migration.strays import close
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import MIGRATION
+from kwalk.model.kafka.versions.grain import MIGRATION, REASSIGNMENT
+from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import action, require
 
 
@@ -171,15 +174,56 @@ def client_creates_topic(cluster: Cluster, topic: Topic) -> None:
 
 
 @action(
+    by=NEW_CLIENT,
+    group="migration reassignment",
+    description="asks KRaft's controller to move the replica of {topic}-{partition} from broker {removed} to another",
+    source="ReplicationControlManager.changePartitionReassignment",
+)
+def client_moves_replica(cluster: Cluster, topic: Topic, partition: Partition, removed: Broker) -> None:
+    """The other broker is the first live one without a replica. The leader epoch stays, as no replica goes yet."""
+    migration, current = cluster.migration, cluster.zookeeper.topics[topic].assignments[partition]
+    require(MIGRATION and migration.serves_clients and migration.has_partition(topic, partition))
+    require(migration.reassignments < KRAFT_REASSIGNMENTS and not current.is_being_reassigned)
+    added = first_assigned(partition, migration.live - current.replicas)
+    require(removed in current.replicas and added is not None)
+    migration.reassignments += 1
+    target = frozenset({b for b in BROKERS if b == added or (b in current.replicas and b != removed)})
+    cluster.zookeeper.topics[topic].assignments[partition] = reassign_to(current, target, current.preferred)
+    migration.change(topic, partition)
+
+
+def complete_reassignment(cluster: Cluster, topic: int, partition: int) -> None:
+    """Complete a reassignment whose target is in the ISR; the leader epoch is raised, as replicas go.
+
+    Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment; PartitionChangeBuilder.
+    """
+    state, current = (
+        cluster.zookeeper.state_of(topic, partition),
+        cluster.zookeeper.topics[topic].assignments[partition],
+    )
+    if current.is_being_reassigned and current.target <= state.isr and state.leader_epoch is not None:
+        state.isr = state.isr & current.target
+        cluster.zookeeper.topics[topic].assignments[partition] = Assignment(current.target, preferred=current.preferred)
+        state.leader_epoch += 1
+        if state.leader not in current.target:
+            elect(cluster, topic, partition)
+
+
+@action(
     by=BROKER,
     group="migration",
     description="deletes its log of {topic}-{partition}, which the image does not have",
     source="BrokerMetadataPublisher.onMetadataUpdate; ReplicaManager.applyDelta: stopPartitions",
 )
 def apply_deletion(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
-    """A broker in KRaft mode deletes the log of a topic that was deleted, also if the name is in use again."""
+    """A broker in KRaft mode deletes the log of a topic that was deleted, also if the name is in use again.
+
+    So it does with a replica that a reassignment has removed.
+    """
     replica = cluster.replica_of(broker, topic, partition)
     require(MIGRATION and cluster.brokers[broker].mode is BrokerMode.KRAFT and cluster.is_up(broker))
     is_other = replica.topic_id is not None and replica.topic_id != cluster.migration.images[topic].topic_id
-    require(replica.on_disk and (is_other or not cluster.migration.has_partition(topic, partition)))
+    is_removed = REASSIGNMENT and broker not in cluster.zookeeper.topics[topic].assignments[partition].replicas
+    is_gone = is_other or is_removed or not cluster.migration.has_partition(topic, partition)
+    require(replica.on_disk and is_gone)
     close(replica)

@@ -11,6 +11,7 @@ from enum import Enum
 from kwalk.model.kafka.domains import (
     BROKERS,
     CONTROLLER_EPOCHS,
+    KRAFT_REASSIGNMENTS,
     LEADER_EPOCHS,
     PARTITION_COUNT,
     PARTITIONS,
@@ -27,8 +28,9 @@ class DriverState(Enum):
     """What the migration driver is at (Kafka: MigrationDriverState).
 
     `INACTIVE` is that of no active controller; `GIVEN_UP` is INACTIVE in Kafka, too: the log says that the migration
-    has begun, and /migration does not. `RECORDING` is the end of the copy: its transaction has ended, and /migration is
-    still to be written.
+    has begun, and /migration does not; or the driver has missed its leadership. `UNCLAIMED` goes on without
+    /controller; what it does then is left out. `RECORDING` is the end of the copy: its transaction has ended, and
+    /migration is still to be written.
     """
 
     INACTIVE = 0
@@ -40,6 +42,7 @@ class DriverState(Enum):
     KRAFT_CONTROLLER_TO_BROKER_COMM = 6
     DUAL_WRITE = 7
     GIVEN_UP = 8
+    UNCLAIMED = 9
 
 
 class BrokerMode(Enum):
@@ -51,12 +54,16 @@ class BrokerMode(Enum):
 
 @state
 class WrittenPartitionState:
-    """A state znode in ZooKeeper while KRaft's controller leads: what its driver has written last."""
+    """A state znode in ZooKeeper while KRaft's controller leads: what its driver has written last.
+
+    `handled_replicas` are those of the assignment in the last change that the driver has handled.
+    """
 
     leader: int | None = optional(BROKERS, when=MIGRATION)
     isr: frozenset[int] = subset(BROKERS, when=MIGRATION)
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS), when=MIGRATION)
     controller_epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
+    handled_replicas: frozenset[int] = subset(BROKERS, when=KRAFT_REASSIGNMENTS)
 
     def remove(self) -> None:
         """Remove the state znode."""
@@ -95,19 +102,21 @@ class TopicImage:
 class MigrationState:
     """A migration to KRaft.
 
-    `epoch` is that of the quorum, which each election raises. `has_begun` says that the log has the state MIGRATION,
-    which ends the copy. `copied` are the topics that the copy under way has read, `compared` those that were written
-    since KRaft's controller has claimed /controller. `unwritten` are the topics with a delta that the driver has not
-    handled; it `has_stale_version` of /migration when ZooKeeper refuses all that it writes. KRaft's controller
-    `is_announced` from its first requests on: until then brokers forward nothing to it. `live` are the brokers that
-    are registered and not fenced, `ended` those of them whose process has ended since: no other process of the broker
-    is registered before the first one is fenced. `enabled` are the brokers that run with
-    zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
-    written to ZooKeeper any more, and brokers in its mode get no requests. The quorum `is_deprovisioned` after a
-    rollback: its controllers and their logs are gone.
+    `epoch` is that of the quorum, which each election raises. `read_controller_epoch` is that of ZooKeeper when the
+    driver was about to claim /controller, in releases that do not look whether they succeed. `has_begun` says that
+    the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy under way has read,
+    `compared` those that were written since KRaft's controller has claimed /controller. `unwritten` are the topics
+    with a delta that the driver has not handled; it `has_stale_version` of /migration when ZooKeeper refuses all
+    that it writes. KRaft's controller `is_announced` from its first requests on: until then brokers forward nothing
+    to it. `live` are the brokers that are registered and not fenced, `ended` those of them whose process has ended
+    since: no other process of the broker is registered before the first one is fenced. `enabled` are the brokers
+    that run with zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without
+    it: nothing is written to ZooKeeper any more, and brokers in its mode get no requests. The quorum
+    `is_deprovisioned` after a rollback: its controllers and their logs are gone.
     """
 
     epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
+    read_controller_epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
     driver: DriverState = choice(DriverState, when=MIGRATION)
     has_begun: bool = flag(when=MIGRATION)
     images: Array[TopicImage] = array(TOPICS, TopicImage)
@@ -123,6 +132,7 @@ class MigrationState:
     is_deprovisioned: bool = flag(when=MIGRATION)
     failures: int = number(0, QUORUM_FAILURES)
     rollbacks: int = number(0, ROLLBACKS)
+    reassignments: int = number(0, KRAFT_REASSIGNMENTS)
 
     @property
     def is_led(self) -> bool:

@@ -92,6 +92,82 @@ ZOOKEEPER_CHANNELS_ONLY = version_flag(
     {"3.5.0": True},
     no_fix="brokers in KRaft mode refuse them, and close the connection",
 )
+READS_FIRST_IMAGE = version_flag(
+    "reads_first_image",
+    "KAFKA-15389 (3.6.0): the driver waits for the first image that is not empty; from 3.5.0 on it took the empty one "
+    "of a new quorum for that of a cluster that does not migrate",
+    {"3.5.0": False, "3.6.0": True},
+    before=True,
+    no_fix="another controller of KRaft becomes active",
+)
+RECOVERS_BEFORE_LEADING = version_flag(
+    "recovers_before_leading",
+    "KAFKA-17506 (3.8.1): a controller of KRaft that becomes active reads /migration first; since KAFKA-16563 (3.7.1) "
+    "the two could come in any order",
+    {"3.7.1": False, "3.8.1": True},
+    before=True,
+    no_fix="another controller of KRaft becomes active",
+)
+REPEATS_RECOVERY = version_flag(
+    "repeats_recovery",
+    "KAFKA-16563 (3.7.1): a driver whose first reading of /migration fails reads it again; before, it ended to poll",
+    {"3.7.1": True},
+    no_fix="the controller of KRaft restarts",
+)
+CHECKS_QUORUM = version_flag(
+    "checks_quorum",
+    "KAFKA-14909 (3.5.0): the migration waits until every controller of KRaft runs with it, with a metadata version "
+    "from 3.7-IV0 on since 3.7.0; before, one without it could become active",
+    {"3.5.0": True},
+    no_fix="an operator configures all controllers of KRaft",
+)
+CHECKS_DRIVER_STATE = version_flag(
+    "checks_driver_state",
+    "KAFKA-15263 (3.5.2): an event that is queued twice runs once, as it looks at the state of the driver",
+    {"3.5.2": True},
+    no_fix="the second copy has what the first one has",
+)
+CHECKS_CLAIM = version_flag(
+    "checks_claim",
+    "KAFKA-16171 (3.6.2): a driver that fails to claim /controller claims it again; before, it went on without",
+    {"3.6.2": True},
+    no_fix="ZooKeeper's controller does not move while KRaft's takes over",
+)
+MIGRATION_VERSION = version_flag(
+    "migration_version",
+    "which version of /migration the driver checks when it writes: that of its election; since KAFKA-16171 (3.6.2) one "
+    "that it reads again after the claim; since KAFKA-16667 (3.9.0) that of a write of its own",
+    {"3.6.2": "read again", "3.9.0": "of its own write"},
+    before="of the election",
+    no_fix="the active controller of KRaft fails over",
+)
+READS_EMPTY_ZNODE = version_flag(
+    "reads_empty_znode",
+    "KAFKA-19480 (3.9.2): a /migration without content is written anew; before, each poll failed",
+    {"3.9.2": True},
+    no_fix="an operator deletes /migration",
+)
+ACCEPTS_EQUAL_EPOCH = version_flag(
+    "accepts_equal_epoch",
+    "KAFKA-16120 (3.6.2): a broker in ZooKeeper mode takes a LeaderAndIsr of KRaft's controller under the leader epoch "
+    "that it has; before, the leader did not hear of replicas that are added",
+    {"3.6.2": True},
+    no_fix="the brokers restart in KRaft mode",
+)
+DELETES_REMOVED_REPLICAS = version_flag(
+    "deletes_removed_replicas",
+    "KAFKA-16120 (3.6.2): KRaft's controller lets brokers in ZooKeeper mode delete the logs of replicas that a "
+    "reassignment removes; before, they only stop to fetch",
+    {"3.6.2": True},
+    no_fix="the brokers restart in KRaft mode",
+)
+FULL_UPDATE_METADATA = version_flag(
+    "full_update_metadata",
+    "KAFKA-15799 (3.6.1): what KRaft's first UpdateMetadata does not name leaves the caches of brokers in ZooKeeper "
+    "mode; before, it stays",
+    {"3.6.1": True},
+    no_fix="the brokers restart",
+)
 LOG_DIRECTORIES = version_flag(
     "log_directories",
     "whether a broker with several log directories starts with the migration enabled: it was not checked; since "

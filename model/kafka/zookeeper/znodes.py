@@ -129,7 +129,8 @@ class ZooKeeper:
     /brokers/ids), `topics` (Kafka: /brokers/topics), `delete_topics` (Kafka: /admin/delete_topics). Brokers are
     registered while their session lives. The controller epoch is written by elections only, so that it stands for the
     znode version that fences writes. During a migration, `is_led_by_kraft` says that /controller is that of a KRaft
-    controller, and `migration_is_recorded` that /migration (Kafka: MigrationZNode) has the offset of a copy.
+    controller, `migration_is_recorded` that /migration (Kafka: MigrationZNode) has the offset of a copy, and
+    `migration_is_empty` that it has no content.
     """
 
     controller: int | None = optional(BROKERS)
@@ -139,6 +140,7 @@ class ZooKeeper:
     delete_topics: frozenset[int] = subset(TOPICS, when=DELETION)
     is_led_by_kraft: bool = flag(when=MIGRATION)
     migration_is_recorded: bool = flag(when=MIGRATION)
+    migration_is_empty: bool = flag(when=MIGRATION)
     watches: Array[Watches] = array(BROKERS, Watches)
 
     def state_of(self, topic: int, partition: int) -> PartitionStateZnode:
