@@ -47,7 +47,8 @@ BEGUN = frozenset(
 TRANSITION = re.compile(r"\d+ transitioning from (\w+) to (\w+) state")
 HINDRANCE = re.compile(
     r"\[[^\]]+\] [A-Z]+ (?:\[[^\]]+\] )?((?:Still waiting for ZK brokers|No brokers are known"
-    r"|Encountered \w[\w ]* fault:|Unhandled error in|Aborting the metadata migration) ?.*?)(?: \([\w.]+\))?$"
+    r"|Encountered \w[\w ]* fault:|Encountered ZooKeeper error|KRaft controller indicates|Unhandled error in"
+    r"|Aborting the metadata migration) ?.*?)(?: \([\w.]+\))?$"
 )
 EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)\b.*)")
 

@@ -79,6 +79,18 @@ def test_what_hinders_the_driver_is_what_it_says_in_its_last_state_with_the_caus
     ]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Encountered ZooKeeper error during event SyncKRaftMetadataEvent. Will retry.",
+        "KRaft controller indicates an active migration, but the ZK state does not.",
+    ],
+)
+def test_what_zookeeper_refuses_hinders_the_driver_too(said):
+    line = f"[2026-11-26 9:34:26,100] INFO [KRaftMigrationDriver id=3000] {said} (a.Driver)\n"
+    assert hindrances(LOG + line) == [said]
+
+
 def test_the_active_controller_is_the_one_whose_driver_is_not_inactive(quorum):
     for number, states in {3000: ["INACTIVE"], 3001: ["INACTIVE", "WAIT_FOR_BROKERS"], 3002: []}.items():
         controller = quorum.controllers[number]

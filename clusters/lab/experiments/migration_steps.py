@@ -24,7 +24,8 @@ from kwalk.clusters.lab.experiments.known_records import Ledger, logs_on_disks, 
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
 from kwalk.clusters.lab.experiments.recoveries import collected
 from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.quorum import BEGUN, DUAL_WRITE, Quorum
+from kwalk.clusters.lab.proxy import Proxy, ZooKeeperParser
+from kwalk.clusters.lab.quorum import BEGUN, DUAL_WRITE, FIRST_ID, Quorum
 from kwalk.clusters.metadata import PartitionMetadata, metadata
 from kwalk.model.language import KwalkError
 from kwalk.search.base.atomic_files import save
@@ -56,6 +57,7 @@ class Migration:
         facts: What else was observed.
         waits: Why the migration does not begin; None if it does.
         stuck: Why it does not continue after it has begun; None if it does.
+        proxy: What stands between the KRaft controllers and ZooKeeper, if anything.
         quorum: The KRaft controllers.
     """
 
@@ -67,6 +69,7 @@ class Migration:
     facts: dict[str, Any] = field(factory=dict)
     waits: str | None = None
     stuck: str | None = None
+    proxy: Proxy | None = None
     quorum: Quorum = field(init=False)
 
     @property
@@ -96,6 +99,22 @@ class Migration:
             snapshot = json.dumps(self.lab.capture("before"), indent=1).encode()
         save(self.this.folder / BEFORE, snapshot)
         self.look("before")
+
+    def put_between(self) -> None:
+        """Put a proxy between the KRaft controllers and ZooKeeper; `rules` of the lab say what passes."""
+        self.proxy = Proxy(FIRST_ID, self.lab.zookeeper_port, ZooKeeperParser, self.lab.rules)
+
+    def keep(self, label: str) -> None:
+        """Keep the snapshot that `kwalk collect` takes now, with the metadata logs of the KRaft controllers."""
+        controllers = self.quorum.controllers.values() if hasattr(self, "quorum") else ()
+        snapshot = ""
+        for roots in ([each.folder / "data" for each in controllers], []):
+            try:
+                snapshot = collected(self.lab, roots).decode()
+                break
+            except KwalkError as error:
+                self.lab.note(f"kwalk collect: {error}")
+        self.this.keep_snapshot(label, snapshot)
 
     # The steps of the documentation.
 
@@ -130,7 +149,7 @@ class Migration:
 
     def begin(self, controllers: int = 1) -> None:
         """Start the KRaft controllers, and restart the brokers with the flag, the controller's broker last."""
-        self.quorum = Quorum(self.lab, controllers)
+        self.quorum = Quorum(self.lab, controllers, zookeeper_port=self.proxy.port if self.proxy else None)
         self.quorum.start()
         self.roll(Mode.MIGRATING)
 

@@ -147,7 +147,7 @@ def _count_refusals(m: Migration) -> None:
 # Rounds.
 
 
-def _result(m: Migration, effect: Effect, observed: dict[str, Any], **more: Any) -> RoundOutcome:
+def result(m: Migration, effect: Effect, observed: dict[str, Any], **more: Any) -> RoundOutcome:
     """Return what a round saw; `observed` is from before any way out was tried."""
     m.this.keep_lines(
         "stray|does not have a topic ID|INCONSISTENT_TOPIC_ID|StateChangeFailed|is scheduled for deletion"
@@ -197,10 +197,10 @@ def _migrated(
     m.look("end")
     observed = m.observed()
     if way_out is None:
-        return _result(m, effect, observed)
+        return result(m, effect, observed)
     way_out(m)
     after = m.look("after the way out")
-    return _result(m, effect, observed, **{"way out": {**m.observed(), "records": after["records"]}})
+    return result(m, effect, observed, **{"way out": {**m.observed(), "records": after["records"]}})
 
 
 def _finalized(m: Migration) -> None:
@@ -248,7 +248,7 @@ def _while_waiting(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         m.roll(Mode.KRAFT)
     after = m.look("after the way out")
     way_out = {**m.observed(), "continues": continues, "records": after["records"]}
-    return _result(m, _waits, observed, **{"way out": way_out})
+    return result(m, waits, observed, **{"way out": way_out})
 
 
 def _in_dual_write(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -284,7 +284,7 @@ def _in_dual_write(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         m.roll(Mode.KRAFT)
     after = m.look("after the way out")
     way_out = {**m.observed(), "continues": continues, "leader moves": moves, "records": after["records"]}
-    return _result(m, _is_stuck, observed, **{"way out": way_out})
+    return result(m, _is_stuck, observed, **{"way out": way_out})
 
 
 def _before_copy(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -319,7 +319,7 @@ def _before_copy(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     after = m.look("after the way out")
     proxy.close()
     way_out = {**m.observed(), "continues": continues, "records": after["records"]}
-    return _result(m, _has_no_controller, observed, **{"way out": way_out})
+    return result(m, _has_no_controller, observed, **{"way out": way_out})
 
 
 def _roll_back(m: Migration, *paths: str) -> None:
@@ -363,7 +363,7 @@ def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         rest(lab)
     after = m.look("after the way out")
     way_out = {**m.observed(), "leader moves": lab.states(HEALTHY)[0]["leader"] != dead, "records": after["records"]}
-    return _result(m, _leads_though_dead, observed, **{"way out": way_out})
+    return result(m, _leads_though_dead, observed, **{"way out": way_out})
 
 
 def _second_attempt(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -388,7 +388,7 @@ def _second_attempt(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         m.stuck = REFUSED if REFUSED in m.quorum.active.text else f"a broker ends; the driver is in {m.quorum.state}"
     m.look("end")
     observed = {**m.observed(), "lost topics": sorted(m.ledgers.keys() - topics), "topics in ZooKeeper": topics}
-    return _result(m, _loses, observed)
+    return result(m, _loses, observed)
 
 
 # Effects.
@@ -402,7 +402,8 @@ def _loses(observed: Mapping[str, Any]) -> bool:
     return bool(observed["lost topics"])
 
 
-def _waits(observed: Mapping[str, Any]) -> bool:
+def waits(observed: Mapping[str, Any]) -> bool:
+    """Whether the migration waits, and no topic has lost records."""
     return bool(observed["waits"]) and not observed["lost topics"]
 
 
@@ -444,19 +445,21 @@ RELEASES = ("3.4.1", "3.5.2", "3.6.2", "3.9.0")
 PAGE = "../reference/migrations.md"
 
 
-def _experiment(
+def migration_experiment(
     name: str, about: str, expected: str, run: Callable[[Lab, ExperimentRound], RoundOutcome], **more: Any
 ) -> Experiment:
+    """Return an experiment of this page, on two brokers of 3.9.0 if nothing else is said."""
     more = {"options": TWO_BROKERS, "releases": ("3.9.0",), **more}
     return Experiment(f"migration-{name}", about, expected, PAGE, run, **more)
 
 
-def _since(*release: int) -> Callable[[str], bool]:
+def since(*release: int) -> Callable[[str], bool]:
+    """Return whether a release is a given one or later."""
     return lambda other: tuple(map(int, other.split("."))) >= release
 
 
 EXPERIMENTS = (
-    _experiment(
+    migration_experiment(
         "healthy",
         "A healthy cluster of three brokers migrates to one KRaft controller, and is finalized.",
         "Every acknowledged record is served.",
@@ -464,75 +467,75 @@ EXPERIMENTS = (
         options=THREE_BROKERS,
         releases=("3.4.1", "3.5.2", "3.6.2", "3.9.0", "3.9.2"),
     ),
-    _experiment(
+    migration_experiment(
         "healthy-quorum",
         "A healthy cluster migrates to three KRaft controllers, and is finalized.",
         "Every acknowledged record is served.",
         partial(_migrated, effect=_survives, afterwards=_finalized, controllers=3),
     ),
-    _experiment(
+    migration_experiment(
         "erased-id",
         "An old client erases a topic's id, the cluster migrates, and the logs that were set aside are brought back.",
         "All records of the topic are set aside, below 3.6 deleted; its partitions are served, empty.",
         partial(_migrated, effect=_loses, damage=_erase_id, way_out=Migration.bring_back),
         releases=("3.5.2", "3.6.2", "3.9.0"),
     ),
-    _experiment(
+    migration_experiment(
         "erased-id-while-waiting",
         "An old client erases a topic's id when all brokers have the flag; then the id is written back.",
         "The migration waits for good, and continues when the id is written back; no records are lost.",
         _while_waiting,
     ),
-    _experiment(
+    migration_experiment(
         "differing-id",
         "An old client erases a topic's id, the controller fails over and mints another one, and the cluster migrates.",
         "All records of the topic are set aside or deleted.",
         partial(_migrated, effect=_loses, damage=_other_id, way_out=Migration.bring_back),
     ),
-    _experiment(
+    migration_experiment(
         "old-client-in-dual-write",
         "An old client erases a topic's id in dual write, the KRaft controller restarts, and a leader crashes.",
         "The migration is stuck and no leader moves, until the content of the topic's znode is written back.",
         _in_dual_write,
     ),
-    _experiment(
+    migration_experiment(
         "id-erased-before-copy",
         "An old client erases a topic's id when the driver takes /controller, before it reads the topics.",
         "The KRaft controller ends, and waits after restarts; the cluster has no controller that moves leaders.",
         _before_copy,
         is_ordered=True,
     ),
-    _experiment(
+    migration_experiment(
         "pending-deletion",
         "A deletion hangs, as the topic has a replica on a broker that never was; it is created again in dual write.",
         "The topic is not copied, and its logs are set aside; on 3.5.2 the migration waits for the broker.",
         partial(_migrated, effect=_renames, damage=_hang_deletion, in_dual_write=_create_again),
     ),
-    _experiment(
+    migration_experiment(
         "gone-broker",
         "A broker that has replicas is gone, and the cluster migrates; then its replicas are reassigned.",
         "The migration waits for good, and continues after the reassignment.",
         partial(
-            _migrated, effect=_waits, damage=_lose_broker, way_out=_reassigned_away, assignment={0: [1, 3], 1: [2, 3]}
+            _migrated, effect=waits, damage=_lose_broker, way_out=_reassigned_away, assignment={0: [1, 3], 1: [2, 3]}
         ),
         options=THREE_BROKERS,
     ),
-    _experiment(
+    migration_experiment(
         "orphaned-log",
         "A broker has a log without partition.metadata of a topic that is gone, and the cluster migrates.",
         "It refuses the first request of the KRaft controller; from 3.7 on it sets the log aside in KRaft mode.",
         partial(_migrated, effect=_refuses, damage=_leave_orphan, in_dual_write=_count_refusals),
-        predicted=_since(3, 6, 2),
+        predicted=since(3, 6, 2),
         releases=("3.5.2", "3.6.2", "3.9.0"),
     ),
-    _experiment(
+    migration_experiment(
         "without-metadata-file",
         "partition.metadata of a topic is removed on both brokers before the cluster migrates.",
         "The roll with the flag writes it again: every acknowledged record is served.",
         partial(_migrated, effect=_survives, damage=_remove_metadata_files),
         releases=("3.4.1", "3.6.2", "3.9.0"),
     ),
-    _experiment(
+    migration_experiment(
         "without-metadata-file-in-dual-write",
         "partition.metadata of two topics is removed on both brokers in dual write, before they restart in KRaft mode.",
         "From 3.7 on their logs are set aside: replicas are copied again, in turn; a topic with one replica is lost.",
@@ -543,10 +546,10 @@ EXPERIMENTS = (
             in_dual_write=_remove_metadata_files,
             way_out=Migration.bring_back,
         ),
-        predicted=_since(3, 7),
+        predicted=since(3, 7),
         releases=("3.4.1", "3.6.2", "3.7.2", "3.9.0"),
     ),
-    _experiment(
+    migration_experiment(
         "reassignment-in-flight",
         "A throttled reassignment is in flight while the cluster migrates; then the throttle is removed.",
         "It is copied, and ends.",
@@ -554,22 +557,22 @@ EXPERIMENTS = (
         options=SLOW,
         releases=("3.4.1", "3.5.2", "3.6.2", "3.9.0"),
     ),
-    _experiment(
+    migration_experiment(
         "reassignment-ends-in-dual-write",
         "A throttled reassignment is in flight while the cluster migrates; the throttle is removed in dual write.",
         "Below 3.6.2 it hangs until the brokers restart in KRaft mode (KAFKA-16120); from 3.6.2 on it ends.",
         partial(_migrated, effect=_hangs, damage=_throttle, in_dual_write=_unthrottled),
-        predicted=lambda release: not _since(3, 6, 2)(release),
+        predicted=lambda release: not since(3, 6, 2)(release),
         options=SLOW,
         releases=("3.4.1", "3.6.2"),
     ),
-    _experiment(
+    migration_experiment(
         "rollback-with-higher-epoch",
         "The quorum elects often, the cluster migrates to dual write and is rolled back, and a leader crashes.",
         "ZooKeeper's controller elects no leader for the one that crashed, until failovers have raised its epoch.",
         _rolled_back,
     ),
-    _experiment(
+    migration_experiment(
         "second-attempt",
         "A cluster is rolled back from dual write, /migration stays, and it migrates again with new controllers.",
         "The copy is skipped: all topics are deleted from ZooKeeper, and no broker can start in KRaft mode.",

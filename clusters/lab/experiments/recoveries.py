@@ -11,8 +11,9 @@ without an answer left restarts the brokers without a repair, and compares what 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from attrs import field, frozen
@@ -52,13 +53,13 @@ WITH_EMPTY_LOGS = "to begin topic"
 """How the premise of an answer begins that keeps no records."""
 
 
-def collected(lab: Lab) -> bytes:
-    """Return the snapshot that `kwalk collect` takes of a lab with all log directories."""
+def collected(lab: Lab, controllers: Iterable[Path] = ()) -> bytes:
+    """Return the snapshot that `kwalk collect` takes of a lab with all log directories, and those of controllers."""
     from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect
     from kwalk.clusters.collect.zookeeper import ZooKeeperOptions, ZooKeeperReader  # loads the client of ZooKeeper
 
     roots = ((root, broker.id) for broker in lab.brokers.values() for root in broker.roots if root.is_dir())
-    places = tuple(LogPlace(str(root), number) for root, number in roots)
+    places = (*(LogPlace(str(root), number) for root, number in roots), *(LogPlace(str(root)) for root in controllers))
     with ZooKeeperReader(ZooKeeperOptions(f"127.0.0.1:{lab.zookeeper_port}")) as reader:
         return collect(reader, CollectOptions(lab.options.release, logs=places)).text.encode()
 
