@@ -52,7 +52,7 @@ def inspect_capture(capture: Capture) -> Inspection:
         consistent="Topic ids agree, every partition is served, and nothing is left over.",
         totals={
             "topic": len(capture.topics),
-            "broker": len(capture.brokers),
+            "broker": len(capture.hosts),
             "partition": sum(len(topic.partitions) for topic in capture.topics.values()),
             "situation": found.evaluation.broken.cache_info().currsize,
         },
@@ -61,9 +61,10 @@ def inspect_capture(capture: Capture) -> Inspection:
 
 
 def _headline(capture: Capture) -> str:
-    controller = "no controller" if capture.controller is None else f"controller {capture.controller}"
+    node = "KRaft controller" if capture.is_kraft else "controller"
+    controller = "no controller" if capture.controller is None else f"{node} {capture.controller}"
     return (
-        f"Kafka {capture.version}, {len(capture.live)} of {len(capture.brokers)} brokers up, {controller}, "
+        f"Kafka {capture.version}, {len(capture.live)} of {len(capture.hosts)} brokers up, {controller}, "
         f"controller epoch {capture.controller_epoch}"
     )
 

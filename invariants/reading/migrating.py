@@ -116,7 +116,7 @@ class _Migrating:
         elif self.phase is not MigrationPhase.COPYING:
             yield self._not_judged("the snapshot has no image of KRaft: what it has is not compared with the logs")
         yield from self._set_aside()
-        unseen = [b.id for b in self.capture.brokers.values() if not b.seen and b.id != self.capture.controller]
+        unseen = [b.id for b in self.capture.hosts if not b.seen]
         if unseen:
             yield self._not_judged(f"the snapshot has no log directories of {brokers(unseen)}")
 
@@ -161,10 +161,11 @@ class _Migrating:
         """What stops the next active controller of KRaft, or perhaps the present one already."""
         if self.image is None or self.image.state != "MIGRATION":
             return
-        if self.capture.migration is not None and self.capture.migration.offset < 0:
+        is_unrecorded = self.capture.migration is not None and self.capture.migration.offset < 0
+        if not compares(self.capture.version):
+            yield from [] if is_unrecorded else [self._copies_again()]
+        elif self.capture.migration is not None and is_unrecorded:
             yield self._unrecorded(self.capture.migration.offset)
-        elif not compares(self.capture.version):
-            yield self._copies_again()
         else:
             yield from self._comparison()
 
@@ -178,7 +179,7 @@ class _Migrating:
             "Unless the copy has ended this moment, KRaft's controller has failed between two writes. The next one "
             "stays inactive, while /controller names it: no broker gets requests, and no leader is elected.",
             f"take another snapshot; if it shows the same: {RECOVER}",
-            basis="Seen on brokers of 3.9.0, with the way out.",
+            basis="Seen on brokers of 3.5.2, 3.6.2 and 3.9.0, with the way out.",
             log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
             "does not.",
         )
@@ -187,13 +188,14 @@ class _Migrating:
         return Consequence(
             "controller-copies-again",
             STUCK,
-            "KRaft's next active controller copies ZooKeeper over its image, again and again",
+            "another controller of KRaft that becomes active copies ZooKeeper over its image, again and again",
             (f"{self.capture.version} is older than 3.5.0",),
             "What KRaft has and ZooKeeper has not is overwritten. With a broker in KRaft mode it waits for good. "
-            "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010).",
+            "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010). A controller that has started since the "
+            "copy goes on.",
             "upgrade to 3.5 or later before you migrate; until the migration has ended, do not restart KRaft's "
-            "controllers",
-            basis=SOURCE,
+            "controllers, unless there is one only",
+            basis="Seen on brokers of 3.4.1, with one controller and with three.",
             log="controller.log of KRaft, INFO: Starting ZK migration, each second",
         )
 
@@ -441,7 +443,7 @@ class _Migrating:
                 (f"{brokers(left)} in ZooKeeper mode, {brokers(ready)} in KRaft mode",),
                 "KRaft's controller sends them no requests any more (KAFKA-20960).",
                 "restart them in KRaft mode",
-                basis=SOURCE,
+                basis="Seen on brokers of 3.6.2 and 3.9.0.",
             )
         needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
         gone = sorted(b for b in needed if b not in image.registered or b in image.fenced)

@@ -8,7 +8,8 @@ The copy reads one topic after another; here each is one step, in the order of t
 ACLs and producer ids have a model of their own, `zk_config_migration_client`. What a deposed controller of KRaft
 writes, and events that come in another order, are in `kraft_migration_races`.
 
-3.4 has no comparison (SYNC_KRAFT_TO_ZK): each controller of KRaft waits for brokers in ZooKeeper mode, and copies.
+3.4 has no comparison (SYNC_KRAFT_TO_ZK): a controller of KRaft that becomes active waits for brokers in ZooKeeper
+mode, and copies, unless its process has started since the copy.
 
 Source: org.apache.kafka.metadata.migration.KRaftMigrationDriver; kafka.zk.KafkaZkClient.
 """
@@ -59,7 +60,8 @@ def become_active(cluster: Cluster) -> None:
     if not migration.has_begun and COPY_IS_TRANSACTION:
         migration.clear_images()
     migration.copied = migration.compared = frozenset()
-    migration.has_stale_version, migration.read_controller_epoch = False, 0
+    migration.has_stale_version = migration.has_read_copy = False
+    migration.read_controller_epoch = 0
     migration.epoch += 1
     if not COMPARES_AFTER_CLAIM or not migration.has_begun:
         migration.driver = DriverState.WAIT_FOR_BROKERS
@@ -67,6 +69,21 @@ def become_active(cluster: Cluster) -> None:
         prepare_claim(cluster)
     else:
         migration.driver = DriverState.GIVEN_UP
+
+
+@action(
+    by=KRAFT,
+    group="migration",
+    description="starts, reads in /migration that there is a copy, and becomes active",
+    source="KRaftMigrationDriver.initializeMigrationState, KRaftLeaderEvent (3.4)",
+)
+def become_active_after_start(cluster: Cluster) -> None:
+    """In 3.4 only a controller whose process has started since the copy knows of it; the others have forgotten it."""
+    migration = cluster.migration
+    require(not COMPARES_AFTER_CLAIM and cluster.zookeeper.migration_is_recorded)
+    become_active(cluster)
+    migration.has_read_copy = True
+    prepare_claim(cluster)
 
 
 def prepare_claim(cluster: Cluster) -> None:
@@ -110,8 +127,14 @@ def claim_controller(cluster: Cluster) -> None:
     migration.live = zookeeper.broker_ids
     migration.read_controller_epoch = 0
     controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
-    is_copied = bool(COMPARES_AFTER_CLAIM) and zookeeper.migration_is_recorded
-    migration.driver = DriverState.SYNC_KRAFT_TO_ZK if is_copied else DriverState.ZK_MIGRATION
+    if not zookeeper.migration_is_recorded:
+        migration.driver = DriverState.ZK_MIGRATION
+    elif COMPARES_AFTER_CLAIM:
+        migration.driver = DriverState.SYNC_KRAFT_TO_ZK
+    elif migration.has_read_copy:
+        migration.driver = DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM
+    else:
+        migration.driver = DriverState.ZK_MIGRATION
 
 
 def keep_state_znodes(cluster: Cluster) -> None:

@@ -107,12 +107,13 @@ class MigrationState:
     the log has the state MIGRATION, which ends the copy. `copied` are the topics that the copy under way has read,
     `compared` those that were written since KRaft's controller has claimed /controller. `unwritten` are the topics
     with a delta that the driver has not handled; it `has_stale_version` of /migration when ZooKeeper refuses all
-    that it writes. KRaft's controller `is_announced` from its first requests on: until then brokers forward nothing
-    to it. `live` are the brokers that are registered and not fenced, `ended` those of them whose process has ended
-    since: no other process of the broker is registered before the first one is fenced. `enabled` are the brokers
-    that run with zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without
-    it: nothing is written to ZooKeeper any more, and brokers in its mode get no requests. The quorum
-    `is_deprovisioned` after a rollback: its controllers and their logs are gone.
+    that it writes. In 3.4 it `has_read_copy` if its process has started since the copy. KRaft's controller
+    `is_announced` from its first requests on: until then brokers forward nothing to it. `live` are the brokers that
+    are registered and not fenced, `ended` those of them whose process has ended since: no other process of the
+    broker is registered before the first one is fenced. `enabled` are the brokers that run with
+    zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
+    written to ZooKeeper any more, and brokers in its mode get no requests. The quorum `is_deprovisioned` after a
+    rollback: its controllers and their logs are gone.
     """
 
     epoch: int = number(0, CONTROLLER_EPOCHS, when=MIGRATION)
@@ -123,6 +124,7 @@ class MigrationState:
     copied: frozenset[int] = subset(TOPICS, when=MIGRATION)
     compared: frozenset[int] = subset(TOPICS, when=MIGRATION)
     has_stale_version: bool = flag(when=MIGRATION)
+    has_read_copy: bool = flag(when=MIGRATION)
     is_announced: bool = flag(when=MIGRATION)
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)

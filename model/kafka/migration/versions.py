@@ -62,7 +62,8 @@ COPY_FAILURE_ENDS = version_flag(
 COMPARES_AFTER_CLAIM = version_flag(
     "compares_after_claim",
     "KAFKA-15010 (3.5.0): a controller of KRaft that becomes active in dual write compares ZooKeeper with its image; "
-    "before, it waits for brokers in ZooKeeper mode, and copies ZooKeeper over its image, again and again",
+    "before, one that ran during the copy waits for brokers in ZooKeeper mode, and copies ZooKeeper over its image, "
+    "again and again",
     {"3.5.0": True},
     no_fix="the controllers of KRaft do not fail before all brokers run in KRaft mode",
 )

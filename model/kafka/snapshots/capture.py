@@ -353,6 +353,17 @@ class Capture:
         return self.brokers[broker].directories.get(f"{topic}-{partition}")
 
     @property
+    def kraft_controller(self) -> int | None:
+        """The id of KRaft's controller, which /controller names; it is no broker, and hosts no logs."""
+        is_node = self.is_kraft and self.controller is not None and not self.brokers[self.controller].seen
+        return self.controller if is_node else None
+
+    @property
+    def hosts(self) -> tuple[Broker, ...]:
+        """All brokers: without KRaft's controller."""
+        return tuple(broker for number, broker in self.brokers.items() if number != self.kraft_controller)
+
+    @property
     def live(self) -> tuple[int, ...]:
         """The ids of the brokers that run."""
         return tuple(broker.id for broker in self.brokers.values() if broker.alive)

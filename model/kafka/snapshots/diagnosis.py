@@ -51,9 +51,7 @@ def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
     """
     found = [capture.version_note] if capture.version_note else []
     found += [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
-    node = capture.controller if capture.is_kraft else None  # it is no broker
-    unknown = [broker.id for broker in capture.brokers.values() if not broker.seen]
-    missing = [number for number in unknown if number not in gone and number != node]
+    missing = [broker.id for broker in capture.hosts if not broker.seen and broker.id not in gone]
     if missing:
         found.append(
             f"No log directories of {brokers(missing)} are in the snapshot: they are taken to agree with ZooKeeper."

@@ -107,7 +107,7 @@ def without_kraft_controller(capture: Capture) -> Capture:
     """Return a capture without KRaft's controller, which hosts no logs; a broker in KRaft mode is up while it runs."""
     if not capture.is_kraft:
         return capture
-    brokers = {number: one for number, one in capture.brokers.items() if one.seen or number != capture.controller}
+    brokers = {one.id: one for one in capture.hosts}
     running = (one.id for one in brokers.values() if one.mode == "kraft" and one.alive)
     return evolve(capture, controller=None, brokers=brokers, registered=tuple(sorted({*capture.registered, *running})))
 
