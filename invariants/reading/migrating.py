@@ -191,8 +191,8 @@ class _Migrating:
             "another controller of KRaft that becomes active copies ZooKeeper over its image, again and again",
             (f"{self.capture.version} is older than 3.5.0",),
             "What KRaft has and ZooKeeper has not is overwritten. With a broker in KRaft mode it waits for good. "
-            "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010). A controller that has started since the "
-            "copy goes on.",
+            "Brokers in ZooKeeper mode get no requests meanwhile (KAFKA-15010). A controller that has started since "
+            "the copy goes on.",
             "upgrade to 3.5 or later before you migrate; until the migration has ended, do not restart KRaft's "
             "controllers, unless there is one only",
             basis="Seen on brokers of 3.4.1, with one controller and with three.",

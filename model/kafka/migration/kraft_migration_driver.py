@@ -23,6 +23,7 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS, QUORUM_FAILURES, ROLL
 from kwalk.model.kafka.migration.kraft_migration_zk_writer import (
     is_behind,
     is_every_topic_identified,
+    lose_driver,
     remember_replicas,
 )
 from kwalk.model.kafka.migration.migration_propagator import send_full
@@ -268,7 +269,7 @@ def fail_quorum(cluster: Cluster) -> None:
     migration = cluster.migration
     require(MIGRATION and migration.driver is not DriverState.INACTIVE and migration.failures < QUORUM_FAILURES)
     migration.failures += 1
-    migration.driver, migration.compared = DriverState.INACTIVE, frozenset()
+    lose_driver(cluster)
 
 
 @action(

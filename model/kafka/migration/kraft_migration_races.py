@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.actors import FAULT, KRAFT, OPERATOR
 from kwalk.model.kafka.domains import QUORUM_FAILURES, Partition, Topic
-from kwalk.model.kafka.migration.kraft_migration_zk_writer import write
+from kwalk.model.kafka.migration.kraft_migration_zk_writer import lose_driver, write
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.migration.versions import (
     CHECKS_CLAIM,
@@ -162,7 +162,7 @@ def fail_within_writes(cluster: Cluster, topic: Topic, partition: Partition) -> 
     require(image.is_new or partition >= cluster.zookeeper.topics[topic].partition_count)
     migration.failures += 1
     write(cluster, topic, partition)
-    migration.driver = DriverState.INACTIVE
+    lose_driver(cluster)
 
 
 @action(

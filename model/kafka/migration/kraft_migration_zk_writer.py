@@ -214,6 +214,14 @@ def forget_delta(cluster: Cluster, topic: int) -> None:
     remember_replicas(cluster, topic)
 
 
+def lose_driver(cluster: Cluster) -> None:
+    """End the active controller's driver, with the deltas that it has not handled: the next one has the image."""
+    migration = cluster.migration
+    migration.driver, migration.compared = DriverState.INACTIVE, frozenset()
+    for topic in TOPICS:
+        forget_delta(cluster, topic)
+
+
 def write(cluster: Cluster, topic: int, until: int) -> bool:
     """Write a delta, and return whether nothing failed; of states, those of the partitions before `until`."""
     migration, znode, image = cluster.migration, cluster.zookeeper.topics[topic], cluster.migration.images[topic]

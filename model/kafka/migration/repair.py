@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.actors import OPERATOR
 from kwalk.model.kafka.domains import Partition, Topic
-from kwalk.model.kafka.migration.kraft_migration_zk_writer import write_state
-from kwalk.model.kafka.migration.state import DriverState
+from kwalk.model.kafka.migration.kraft_migration_zk_writer import lose_driver, write_state
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.zookeeper.kafka_zk_client import topic_changed
 from kwalk.model.language import action, require
@@ -47,6 +46,5 @@ def record_by_hand(cluster: Cluster) -> None:
 )
 def restart_controller(cluster: Cluster) -> None:
     """What is committed stays; the next active controller begins with the comparison."""
-    migration = cluster.migration
     require(cluster.zookeeper.is_led_by_kraft)
-    migration.driver, migration.compared = DriverState.INACTIVE, frozenset()
+    lose_driver(cluster)
