@@ -27,6 +27,10 @@ def shortest(words: str) -> dict[str, int]:
 
 def after(model: Model, *keys: str) -> Vector:
     (vector,) = model.initial
+    return after_of(model, vector, *keys)
+
+
+def after_of(model: Model, vector: Vector, *keys: str) -> Vector:
     for key in keys:
         found = model.attempt(model.instance(key), vector).after
         assert found is not None, key
@@ -110,7 +114,7 @@ def test_a_partition_that_zookeeper_lacks_stops_the_next_controller_since_3_7() 
     words = "--bound expansions=0 --keep-going"
     assert shortest(f"migration --variant 3.9.0 {words}")["comparison_ends"] == 15
     found = shortest(f"migration --variant 3.6.2 {words}")
-    assert "comparison_ends" not in found and found["zookeeper_catches_up"] == 19
+    assert "comparison_ends" not in found and found["zookeeper_catches_up"] == 18
 
 
 def test_in_3_4_the_copy_begins_again_after_each_failure_of_the_quorum() -> None:
@@ -144,6 +148,32 @@ def test_an_attempt_after_a_rollback_removes_the_topics_if_migration_is_left() -
     with model.active():
         cluster = model.state(again)
         assert not cluster.zookeeper.topics[0].exists and cluster.migration.driver is DriverState.SYNC_KRAFT_TO_ZK
+
+
+def test_a_failure_in_the_middle_of_the_creation_of_a_topic_stops_the_next_controller() -> None:
+    """Each znode is a multi of its own: the topic's is there, and no state."""
+    found = shortest("deletion-in-dual-write --variant 3.9.0 --bound quorum_failures=1 --bound restarts=0 --keep-going")
+    assert (found["comparison_ends"], found["zookeeper_catches_up"]) == (8, 13)
+    model = Model(DELETION_IN_DUAL_WRITE, "3.9.0", {"quorum_failures": 1})
+    created = after(model, "client_deletes_topic(0)", "write_delta(0)", "client_creates_topic(0)")
+    failed = after_of(model, created, "fail_within_writes(0, 0)")
+    with model.active():
+        cluster = model.state(failed)
+        assert cluster.zookeeper.topics[0].exists and cluster.migration.images[0].znodes[0].leader_epoch is None
+        assert not cluster.migration.unwritten
+
+
+@pytest.mark.parametrize(("key", "driver"), [("become_active()", 1), ("become_active_after_start()", 2)])
+def test_in_3_4_only_a_controller_that_has_started_since_the_copy_knows_of_it(key: str, driver: int) -> None:
+    """Seen on brokers of 3.4.1: the only controller goes on after a restart, one of three copies again and again."""
+    model = Model(MIGRATION, "3.4.1", {"expansions": 0})
+    copied = after(model, *BEGINS, "controller_change(0)", *COPIES[:3], "send_to_brokers()", "fail_quorum()", key)
+    with model.active():
+        assert model.state(copied).migration.driver is DriverState(driver)
+    if key == "become_active_after_start()":
+        with model.active():
+            claimed = model.state(after_of(model, copied, "claim_controller()"))
+            assert claimed.migration.driver is DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM
 
 
 def test_a_broker_does_not_become_controller_while_krafts_is() -> None:
