@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kwalk.invariants import migration
+from attrs import evolve
+
+from kwalk.invariants import migration, records
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.former_logs import (
+    FormerLogs,
+    LogOrigin,
+    former_logs,
+    is_over,
+    set_aside_logs,
+    world_of_logs,
+)
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
-from kwalk.model.kafka.snapshots.procedures import STOP, commands_to_write
+from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf
 
@@ -24,12 +35,26 @@ CLAIMS = (
     migration.zookeeper_accepts_krafts_writes,
     migration.zookeeper_catches_up,
 )
+OF_LOGS = (
+    migration.acknowledged_record_survives_migration,
+    records.isr_has_only_own_records,
+    records.no_divergence,
+    records.last_copies_are_kept,
+    migration.replicas_have_the_images_id,
+    migration.migrating_cluster_has_a_controller,
+)
+"""The claims about logs that may be brought back."""
 HARMS = (migration.comparison_ends.name, migration.migrating_cluster_has_a_controller.name)
 PHRASES = {
     migration.comparison_ends.name: "a comparison with ZooKeeper that fails: brokers in ZooKeeper mode get no requests",
     migration.migrating_cluster_has_a_controller.name: "no working controller",
     migration.zookeeper_accepts_krafts_writes.name: "refused writes: KRaft's driver has a stale version of /migration",
     migration.zookeeper_catches_up.name: "something that ZooKeeper does not have as KRaft has it",
+    migration.acknowledged_record_survives_migration.name: "no leader with the records that were acknowledged",
+    records.isr_has_only_own_records.name: "other records in the ISR",
+    records.no_divergence.name: "replicas in the ISR with different records",
+    records.last_copies_are_kept.name: "records whose last copy is gone",
+    migration.replicas_have_the_images_id.name: "a replica without a log of KRaft's id",
 }
 COVERED = (
     "topic-without-id-stops-kraft",
@@ -39,8 +64,12 @@ COVERED = (
     "comparison-leaves-zookeeper-behind",
 )
 """The consequences that claims of the worlds are about."""
+OF_FORMER_LOGS = ("log-was-set-aside", "log-goes-at-kraft-start")
+"""The consequences that the worlds of former logs are about."""
 UNSAFE = Prognosis.LOSES.exit_code
 KEEPS = "safe: KRaft's image and all logs stay as they are,"
+KEEPS_LOGS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
+GIVES_UP = "the records that the topic has now are given up, and stay in BACKUP only; the former ones are all kept,"
 ALTHOUGH = "though KRaft's active controller fails"
 """What a plan keeps: its steps write to ZooKeeper, and restart controllers of KRaft."""
 DUAL_WRITE = (
@@ -58,15 +87,16 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         capture: the capture.
         inspection: what is wrong with it.
     """
-    if phase_of(capture) is MigrationPhase.FINALIZED or not _is_modelled(capture):
+    logs, left_logs = former_logs(capture)
+    if not _is_modelled(capture) and not (logs and is_over(capture)):
         return Problem(inspection, (), notes=(_not_modelled(capture),))
-    topics = [one for one in topics_of(capture) if one.differs]
+    topics = [one for one in topics_of(capture) if one.differs and not is_over(capture)]
     worlds = [one for one in topics if fits(one)]
     is_recorded = capture.migration is None or capture.migration.offset >= 0
     if not worlds and not is_recorded:
         worlds = [one for one in topics_of(capture) if fits(one)][:1]
-    steps, left = _Steps(capture, worlds), _uncovered(capture)
-    return Problem(
+    steps, left = _Steps(capture, worlds), _uncovered(capture, logs, left_logs)
+    first = Problem(
         inspection,
         tuple(world_of(capture, one, CLAIMS, HARMS) for one in worlds),
         procedures=steps.procedures(),
@@ -74,19 +104,68 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         describe=describe,
         keeps=KEEPS,
         although=ALTHOUGH,
-        notes=tuple(
-            f"Not covered by plans: {one.title} ({one.name}); `kwalk inspect --migration` says what to do about it."
-            for one in left
+        notes=(
+            *(
+                f"Not covered by plans: {one.title} ({one.name}); `kwalk inspect --migration` says what to do about it."
+                for one in left
+            ),
+            *_of_logs(capture, left_logs),
         ),
         uncovered=tuple(one.name for one in left),
-        left_out=tuple(topic_label(one.name) for one in topics if not fits(one)),
+        left_out=(*(topic_label(one.name) for one in topics if not fits(one)), *left_logs),
+    )
+    return _with_logs(first, _Steps(capture, worlds, logs)) if logs else first
+
+
+def _with_logs(first: Problem, steps: _Steps) -> Problem:
+    """Return the problem of who wants the former records; who wants the present ones is asked beside it."""
+    label = listed(list(dict.fromkeys(topic_label(one.topic) for one in steps.logs)))
+    ids = listed(list(dict.fromkeys(one.identity or "none" for one in steps.logs)))
+    harms = tuple(prop.name for prop in OF_LOGS[:4])
+    of_others = first.inspection if first.worlds or first.uncovered or first.left_out else _without_findings(first)
+    present = evolve(
+        first,
+        inspection=of_others,
+        premise=f"to leave topic {label} the records that it has now; so if it was deleted and created again",
+        what_ifs=(),
+        notes=(),
+    )
+    is_given_up = any(one.has_present_records for one in steps.logs)
+    return evolve(
+        first,
+        worlds=(*first.worlds, *(world_of_logs(steps.capture, one, OF_LOGS, harms) for one in steps.logs)),
+        procedures=steps.procedures(),
+        what_ifs=(steps.failure(),),
+        premise=f"to bring back the records that topic {label} had under the id {ids}; not if it was deleted and "
+        "created again, of which the snapshot does not show whether it was",
+        keeps=GIVES_UP if is_given_up else KEEPS_LOGS,
+        although=f"{ALTHOUGH} or a broker crashes",
+        alternatives=(present,),
     )
 
 
-def _uncovered(capture: Capture) -> list[Consequence]:
+def _without_findings(problem: Problem) -> Inspection:
+    return evolve(problem.inspection, observations=())
+
+
+def _of_logs(capture: Capture, left: Sequence[str]) -> Iterator[str]:
+    """Yield what is said of logs that no plan brings back."""
+    earlier = [one for one in set_aside_logs(capture) if one.origin is LogOrigin.EARLIER_TOPIC]
+    for name in sorted({one.topic for one in earlier}):
+        fact = next(one.fact for one in earlier if one.topic == name)
+        yield f"The logs of topic {topic_label(name)} that were set aside are of an earlier topic of the name: {fact}."
+    if left:
+        yield (
+            f"Not planned is how to bring back the logs of {listed(left)}: they are no copies of one another, their "
+            "broker is down or no replica, or the present logs do not begin at offset 0."
+        )
+
+
+def _uncovered(capture: Capture, logs: Sequence[FormerLogs], left: Sequence[str]) -> list[Consequence]:
     """Return what is wrong that no claim of the worlds is about."""
     bad = (one for one in migrating_prospect(capture).consequences if one.prognosis.exit_code == UNSAFE)
-    return [one for one in bad if one.name not in COVERED]
+    covered = (*COVERED, *(OF_FORMER_LOGS if logs and not left else ()))
+    return [one for one in bad if one.name not in covered]
 
 
 def _is_modelled(capture: Capture) -> bool:
@@ -116,29 +195,83 @@ def describe(violated: Iterable[str]) -> str:
 
 
 class _Steps:
-    """Makes the procedures for the worlds of topics."""
+    """Makes the procedures for the worlds of topics, and for those of logs after them."""
 
-    def __init__(self, capture: Capture, topics: Sequence[MigratingTopic]) -> None:
-        self.capture, self.topics = capture, tuple(topics)
+    def __init__(self, capture: Capture, topics: Sequence[MigratingTopic], logs: Sequence[FormerLogs] = ()) -> None:
+        self.capture, self.topics, self.logs = capture, tuple(topics), tuple(logs)
 
     def procedures(self) -> tuple[Procedure, ...]:
         """Return what an operator can do, the cheapest first."""
         found = [self._write_content(one) for one in self.topics if one.topic is not None and one.image is not None]
         found += [self._create_states(one) for one in self.topics if one.without_state]
         found += [self._record()] if self.capture.migration is not None and self.capture.migration.offset < 0 else []
-        return (*found, self._restart())
+        known = sorted({broker for one in self.logs for broker in one.brokers})
+        returns = [self._bring_back((first, *(b for b in known if b != first))) for first in known]
+        return (*found, *([] if is_over(self.capture) else [self._restart()]), *returns)
 
     def failure(self) -> WhatIf:
         """Return the failure of KRaft's active controller."""
         return WhatIf("KRaft's controller fails over", "happens by itself", self._in_all("fail_quorum()"))
 
     def _in_all(self, *keys: str) -> tuple[tuple[Move, ...], ...]:
-        return tuple(tuple(Move(((key,),)) for key in keys) for _ in self.topics)
+        return tuple(tuple(Move(((key,),)) for key in keys) for _ in (*self.topics, *self.logs))
 
     def _in_one(self, topic: MigratingTopic, keys: Callable[[], Sequence[str]]) -> tuple[tuple[Move, ...], ...]:
         moves = tuple(Move(((key,),)) for key in keys())
-        nothing = tuple(Move(()) for _ in moves)
-        return tuple(moves if one is topic else nothing for one in self.topics)
+        nothing = tuple(NOTHING for _ in moves)
+        return tuple(moves if one is topic else nothing for one in (*self.topics, *self.logs))
+
+    def _bring_back(self, order: Sequence[int]) -> Procedure:
+        """Return the step that gives former logs their places; the first broker to start is the last to stop."""
+
+        def moves(one: FormerLogs) -> Iterator[Move]:
+            numbers = [one.brokers.index(b) if b in one.brokers else None for b in order]
+            for number in reversed(numbers):
+                start = frozenset({f"restart({number})"})
+                yield NOTHING if number is None else Move(((f"stop_broker({number})",),), hold=start)
+            for broker, number in zip(order, numbers, strict=True):
+                keys = [f"{one.how(broker)}({number}, 0, 0)"]
+                keys = [f"put_log_back({number}, 0, 0)", *keys] if number in one.in_place else keys
+                yield NOTHING if number is None else Move(tuple((key,) for key in keys))
+            for number in numbers:
+                key = f"restart({number})"
+                yield NOTHING if number is None else Move(((key,),), release=frozenset({key}))
+
+        labels = list(dict.fromkeys(topic_label(one.topic) for one in self.logs))
+        is_given_up = any(one.has_present_records for one in self.logs)
+        return Procedure(
+            f"bring-logs-back {' '.join(labels)} {' '.join(map(str, order))}",
+            f"Stop {brokers_in_words(order)}, bring the former logs of topic {listed(labels)} back, and start broker "
+            f"{order[0]} first.",
+            (*(tuple(NOTHING for _ in range(3 * len(order))) for _ in self.topics), *map(tuple, map(moves, self.logs))),
+            cost=4 * len(order),
+            commands=(
+                *(f"{STOP[0]}   # on broker {b}; wait until it has ended" for b in reversed(order)),
+                *(line for broker in order for line in self._renamed(broker)),
+                *(f"{START[0]}   # on broker {b}; wait until it has started" for b in order),
+            ),
+            before=f"no client writes topic {listed(labels)}"
+            + "; what is wanted of the records that it has now was copied elsewhere" * is_given_up,
+            after=REST,
+            risk="no topic of these brokers is served meanwhile"
+            + "; the records that were written since are in BACKUP only: keep it" * is_given_up,
+        )
+
+    def _renamed(self, broker: int) -> Iterator[str]:
+        """Yield the commands on a stopped broker."""
+        yield f"# on broker {broker}, in LOG_DIR"
+        for one in self.logs:
+            for number in one.partitions if broker in one.brokers else ():
+                name, path = one.names.get((number, broker)), shlex.quote(f"{one.topic}-{number}")
+                away = f"mv {path} BACKUP"
+                if one.how(broker) == "write_log_id":
+                    yield f"ls -d {path}.*-stray   # nothing; else: {away} && mv {path}.*-stray {path}"
+                elif one.has_present_log(broker):
+                    yield away
+                if name is not None:
+                    yield f"mv {shlex.quote(name)} {path}"
+                if name is not None or one.how(broker) == "write_log_id":
+                    yield f"printf 'version: 0\\ntopic_id: {one.topic_id}\\n' > {path}/partition.metadata"
 
     def _write_content(self, one: MigratingTopic) -> Procedure:
         assert one.image is not None and one.topic is not None

@@ -1,14 +1,16 @@
-"""What an operator does to ZooKeeper while KRaft's controller leads: to znodes of topics and states, and /migration."""
+"""What an operator does while KRaft's controller leads: to znodes, and to logs with another topic id than KRaft."""
 
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import OPERATOR
-from kwalk.model.kafka.domains import Partition, Topic
+from kwalk.model.kafka.broker.log_manager import delete_log
+from kwalk.model.kafka.domains import Broker, Partition, Topic
+from kwalk.model.kafka.migration.broker_server import stop_under_kraft
 from kwalk.model.kafka.migration.kraft_migration_zk_writer import write_state
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.zookeeper.kafka_zk_client import topic_changed
-from kwalk.model.language import action, require
+from kwalk.model.language import Mark, action, require
 
 
 @action(by=OPERATOR, description="writes the content of {topic} as KRaft has it", source="set /brokers/topics/T")
@@ -50,3 +52,40 @@ def restart_controller(cluster: Cluster) -> None:
     migration = cluster.migration
     require(cluster.zookeeper.is_led_by_kraft)
     migration.driver, migration.compared = DriverState.INACTIVE, frozenset()
+
+
+@action(by=OPERATOR, description="stops broker {broker}", source="bin/kafka-server-stop.sh", mark=Mark.STOP)
+def stop_broker(cluster: Cluster, broker: Broker) -> None:
+    """KRaft's controller moves its leaders first."""
+    require(cluster.migration.is_led and cluster.is_up(broker))
+    stop_under_kraft(cluster, broker)
+
+
+@action(
+    by=OPERATOR,
+    description="gives the log of {topic}-{partition} that broker {broker} has set aside its place, and KRaft's id",
+    source="mv T-P BACKUP; mv T-P.X-stray T-P; T-P/partition.metadata",
+)
+def put_log_back(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The broker is stopped; the log that has the place is moved away."""
+    replica, image = cluster.replica_of(broker, topic, partition), cluster.migration.images[topic]
+    require(not cluster.is_up(broker) and not replica.set_aside.is_empty)
+    for record in replica.log.records:
+        replica.backup.push(record)
+    delete_log(replica)
+    for record in replica.set_aside:
+        replica.log.records.push(record)
+    replica.set_aside.clear()
+    replica.on_disk, replica.file_topic_id = True, image.topic_id
+
+
+@action(
+    by=OPERATOR,
+    description="writes KRaft's id into partition.metadata of {topic}-{partition} on broker {broker}",
+    source="T-P/partition.metadata",
+)
+def write_log_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """The broker is stopped."""
+    replica = cluster.replica_of(broker, topic, partition)
+    require(not cluster.is_up(broker) and replica.on_disk)
+    replica.file_topic_id = cluster.migration.images[topic].topic_id
