@@ -337,8 +337,9 @@ class _Migrating:
                 (f"/controller_epoch is {epoch}; state znodes have a higher one: {listed(ahead)}",),
                 "KRaft writes the epoch of its quorum into the state znodes. A controller of ZooKeeper mode with a "
                 "lower epoch takes itself for deposed, and aborts their elections (KAFKA-20488).",
-                "before a rollback, set /controller_epoch to at least the highest epoch of the state znodes",
-                basis="That elections are aborted was seen on brokers of 3.9.0; the way out was not tried.",
+                "after a rollback, delete /controller again and again, until /controller_epoch is above: `kwalk "
+                "recover` plans the rollback",
+                basis="Seen on brokers of 3.9.0, with the way out.",
             )
 
     # Logs.

@@ -26,6 +26,13 @@ from kwalk.model.kafka.snapshots.former_logs import (
 )
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
 from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write
+from kwalk.model.kafka.snapshots.rollback import (
+    MOST_ELECTIONS,
+    PartitionRollback,
+    elections_due,
+    parts_of_rollback,
+    world_of_rollback,
+)
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf
 
@@ -44,6 +51,15 @@ OF_LOGS = (
     migration.migrating_cluster_has_a_controller,
 )
 """The claims about logs that may be brought back."""
+OF_ROLLBACK = (
+    migration.migration_is_rolled_back,
+    migration.acknowledged_record_survives_rollback,
+    migration.leaders_move_after_rollback,
+    migration.state_znode_has_no_later_epoch,
+    migration.topics_stay,
+)
+"""The claims about a rollback: the first one is what it is for."""
+ROLLBACK_HARMS = (migration.acknowledged_record_survives_rollback.name, migration.topics_stay.name)
 HARMS = (migration.comparison_ends.name, migration.migrating_cluster_has_a_controller.name)
 PHRASES = {
     migration.comparison_ends.name: "a comparison with ZooKeeper that fails: brokers in ZooKeeper mode get no requests",
@@ -54,6 +70,11 @@ PHRASES = {
     records.isr_has_only_own_records.name: "other records in the ISR",
     records.no_divergence.name: "replicas in the ISR with different records",
     records.last_copies_are_kept.name: "records whose last copy is gone",
+    migration.migration_is_rolled_back.name: "a migration that is not rolled back yet",
+    migration.acknowledged_record_survives_rollback.name: "a leader without records that were acknowledged",
+    migration.leaders_move_after_rollback.name: "a partition without a live leader",
+    migration.state_znode_has_no_later_epoch.name: "state znodes with a higher epoch than /controller_epoch",
+    migration.topics_stay.name: "a topic that is gone from ZooKeeper",
     migration.replicas_have_the_images_id.name: "a replica without a log of KRaft's id",
 }
 COVERED = (
@@ -64,6 +85,8 @@ COVERED = (
     "comparison-leaves-zookeeper-behind",
 )
 """The consequences that claims of the worlds are about."""
+OF_EPOCHS = "rollback-stops-elections"
+"""The consequence that only a rollback has, and whose plan takes it into account."""
 OF_FORMER_LOGS = ("log-was-set-aside", "log-goes-at-kraft-start")
 """The consequences that the worlds of former logs are about."""
 UNSAFE = Prognosis.LOSES.exit_code
@@ -114,7 +137,39 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         uncovered=tuple(one.name for one in left),
         left_out=(*(topic_label(one.name) for one in topics if not fits(one)), *left_logs),
     )
-    return _with_logs(first, _Steps(capture, worlds, logs)) if logs else first
+    if logs:
+        return _with_logs(first, _Steps(capture, worlds, logs))
+    return first if is_over(capture) else _with_rollback(capture, first)
+
+
+def _with_rollback(capture: Capture, first: Problem) -> Problem:
+    """Return the problem with that of who wants to return to ZooKeeper mode beside it, or why that is not planned."""
+    why, parts, left = "", list[PartitionRollback](), list[str]()
+    others = tuple(name for name in first.uncovered if name != OF_EPOCHS)
+    if first.worlds or first.left_out or others:
+        why = "first ZooKeeper must have what KRaft has, and nothing else may be wrong: ask again then"
+    else:
+        parts, left = parts_of_rollback(capture)
+        due = elections_due(capture)
+        if left:
+            why = f"of {listed(left[:3])} a broker is down, its mode is not shown, or a reassignment is in flight"
+        elif due > MOST_ELECTIONS:
+            why = f"the quorum's epoch is above /controller_epoch by {due:,}, and {MOST_ELECTIONS} are looked at"
+    if why or not parts:
+        return evolve(first, notes=(*first.notes, f"A rollback is not planned: {why or 'there is no topic'}."))
+    healthy = evolve(first, uncovered=(), notes=tuple(_of_logs(capture, ())), inspection=_without_findings(first))
+    rollback = evolve(
+        healthy,
+        worlds=tuple(world_of_rollback(capture, one, OF_ROLLBACK, ROLLBACK_HARMS) for one in parts),
+        procedures=_Rollback(capture, parts).procedures(),
+        what_ifs=(),
+        notes=(),
+        premise="to roll the migration back",
+        keeps="safe: no acknowledged record and no topic is lost, and leaders move afterwards,",
+        although=f"{ALTHOUGH}, a broker crashes, or an answer of ZooKeeper is lost",
+        goals=frozenset({migration.migration_is_rolled_back.name, migration.state_znode_has_no_later_epoch.name}),
+    )
+    return evolve(healthy if OF_EPOCHS in first.uncovered else first, alternatives=(rollback,))
 
 
 def _with_logs(first: Problem, steps: _Steps) -> Problem:
@@ -207,7 +262,7 @@ class _Steps:
         found += [self._record()] if self.capture.migration is not None and self.capture.migration.offset < 0 else []
         known = sorted({broker for one in self.logs for broker in one.brokers})
         returns = [self._bring_back((first, *(b for b in known if b != first))) for first in known]
-        return (*found, *([] if is_over(self.capture) else [self._restart()]), *returns)
+        return (*found, *([] if is_over(self.capture) else [self.restart()]), *returns)
 
     def failure(self) -> WhatIf:
         """Return the failure of KRaft's active controller."""
@@ -331,7 +386,8 @@ class _Steps:
             risk=f"a copy that is not whole would be taken for one; {TRIED}",
         )
 
-    def _restart(self) -> Procedure:
+    def restart(self) -> Procedure:
+        """Return the restart of KRaft's active controller."""
         return Procedure(
             "restart-controller",
             "Restart KRaft's active controller.",
@@ -341,6 +397,129 @@ class _Steps:
             before="the other controllers of the quorum run, if there are others",
             after=DUAL_WRITE,
             risk="until another controller has compared everything, no leader is elected",
+        )
+
+
+ROLL = "before each next broker " + REST
+
+
+LOOK = "look()"
+"""No step of a world: a fault may strike between the operator's last look and the next step."""
+
+
+class _Rollback:
+    """Makes the steps of a rollback, in each of which every partition takes part."""
+
+    def __init__(self, capture: Capture, parts: Sequence[PartitionRollback]) -> None:
+        self.capture, self.parts = capture, tuple(parts)
+        self.brokers = tuple(sorted({broker for part in parts for broker in part.brokers}))
+
+    def procedures(self) -> tuple[Procedure, ...]:
+        """Return the steps, the cheapest first."""
+        kraft = [b for b in self.brokers if self.capture.brokers[b].mode == "kraft"]
+        return (
+            *([self._return(kraft)] if kraft else []),
+            self._restart_controller(),
+            self._roll_back(),
+            self._raise_epoch(),
+            self._second_roll(),
+        )
+
+    def _in_each(self, *keys: str) -> tuple[tuple[Move, ...], ...]:
+        return tuple(tuple(Move(((key,),)) for key in keys) for _ in self.parts)
+
+    def _roll(
+        self, brokers: Sequence[int], stop: Callable[[int, int], tuple[str, ...]]
+    ) -> tuple[tuple[Move, ...], ...]:
+        """Return the moves of restarts, one after the other; `stop` has the stops of a number among so many brokers."""
+
+        def moves(part: PartitionRollback) -> Iterator[Move]:
+            for broker in brokers:
+                if broker not in part.brokers:
+                    yield from (NOTHING, NOTHING)
+                    continue
+                number = part.brokers.index(broker)
+                start = f"restart({number})"
+                yield Move((stop(number, len(part.brokers)),), hold=frozenset({start}))
+                yield Move(((start,),), release=frozenset({start}))
+
+        return tuple(tuple(moves(part)) for part in self.parts)
+
+    def _return(self, kraft: Sequence[int]) -> Procedure:
+        return Procedure(
+            f"return-to-zookeeper-mode {' '.join(map(str, kraft))}",
+            f"Restart {brokers_in_words(kraft)} in ZooKeeper mode, one after the other, with the migration enabled.",
+            self._roll(kraft, lambda number, count: (f"stop_for_zookeeper({number})",)),
+            cost=2,
+            commands=(
+                *STOP,
+                "# in config/server.properties: no process.roles, broker.id for node.id, zookeeper.connect as it was,",
+                "# zookeeper.metadata.migration.enable=true; controller.quorum.* and controller.listener.names stay",
+                *START,
+            ),
+            before="KRaft's controllers run, and no partition is under-replicated",
+            after=ROLL,
+            risk="while one is down, partitions have one replica less",
+        )
+
+    def _restart_controller(self) -> Procedure:
+        return evolve(_Steps(self.capture, ()).restart(), moves=self._in_each("restart_controller()"), cost=3)
+
+    def _roll_back(self) -> Procedure:
+        return Procedure(
+            "roll-back",
+            "Stop KRaft's controllers, and delete /controller and /migration at once.",
+            self._in_each(LOOK, "roll_back()"),
+            cost=3,
+            commands=(
+                f"{STOP[0]}   # on each controller of KRaft, and wait until it has ended",
+                "zkCli.sh -server ZK delete /controller",
+                "zkCli.sh -server ZK get /migration   # keep what it prints",
+                "zkCli.sh -server ZK delete /migration",
+            ),
+            before="`kwalk inspect --migration` of a new snapshot does not name rollback-loses; all brokers are in "
+            "ZooKeeper mode, and in every ISR; until the last step no client creates, deletes or expands topics",
+            after="`zkCli.sh -server ZK get /controller` names a broker within a minute",
+            risk="what ZooKeeper does not have by then is lost; until /controller is deleted, no leader is elected; "
+            "with /migration left, the next migration copies nothing, and deletes all topics",
+        )
+
+    def _raise_epoch(self) -> Procedure:
+        due = max(0, elections_due(self.capture))
+        return Procedure(
+            "raise-controller-epoch",
+            "Fail ZooKeeper's controller over until /controller_epoch is above the epochs in all state znodes.",
+            self._in_each(*["delete_controller()"] * (due + 2)),
+            cost=2,
+            commands=(
+                "zkCli.sh -server ZK get /controller_epoch",
+                f"zkCli.sh -server ZK delete /controller   # some {due + 1} times, until the epoch is above",
+                f"# {self.capture.controller_epoch + due}, and above controller_epoch in every …/partitions/N/state",
+            ),
+            before="all brokers are in /brokers/ids",
+            after=REST,
+            risk="for about a second each time no leader is elected",
+        )
+
+    def _second_roll(self) -> Procedure:
+        return Procedure(
+            "restart-without-migration",
+            f"Restart {brokers_in_words(self.brokers)}, one after the other, without the migration.",
+            self._roll(
+                self.brokers,
+                lambda number, count: tuple(f"stop_without_migration({number}, {c})" for c in range(count)),
+            ),
+            cost=4,
+            commands=(
+                *STOP,
+                "# in config/server.properties: no zookeeper.metadata.migration.enable, no controller.quorum.*, no",
+                "# controller.listener.names",
+                *START,
+            ),
+            before="a broker is ZooKeeper's controller, controller_epoch in no state znode is above /controller_epoch "
+            "(`zkCli.sh -server ZK get …/partitions/N/state`), and no partition is under-replicated",
+            after=ROLL,
+            risk="while one is down, partitions have one replica less",
         )
 
 

@@ -17,7 +17,7 @@ from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
-from kwalk.model.language.recovery import Move
+from kwalk.model.language.recovery import Move, Problem
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from tests.snapshots.test_migration import healthy
@@ -263,6 +263,7 @@ SEEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
         ("restart-controller",),
     ),
     "recreation-not-written-03-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
+    "rollback-with-higher-epoch-00-dual-write-3.9.0": ({"rollback-stops-elections"}, "nothing to do", ()),
 }
 """By snapshot: what harms the cluster, the answer of `kwalk recover`, and its plan."""
 
@@ -453,3 +454,63 @@ def test_logs_are_brought_back_after_the_migration_has_ended() -> None:
     cluster = taken_logs()
     cluster["image"]["state"] = "POST_MIGRATION"
     assert planned(answer_to(cluster)) == ("bring-logs-back t0 1 2",)
+
+
+# A rollback.
+
+ROLLBACK = "rollback-with-higher-epoch-00-dual-write-3.9.0"
+"""Brokers in ZooKeeper mode; the state znodes have the controller epoch 11, and /controller_epoch is 3."""
+KRAFT_MODE = "careless-rollback-of-kraft-brokers-00-kraft-mode-3.9.0"
+
+
+def rollback_of(name: str) -> tuple[Problem, Recovery]:
+    found = plan_recovery(recovery_problem(MIGRATING / f"{name}.json"), seconds=60)
+    (rollback,) = found.alternatives
+    return rollback.problem, rollback
+
+
+def without(problem: Problem, step: str) -> Recovery:
+    """Plan without a step."""
+    left = tuple(one for one in problem.procedures if not one.name.startswith(step))
+    assert len(left) < len(problem.procedures)
+    return plan_recovery(evolve(problem, procedures=left), seconds=60)
+
+
+def test_a_rollback_raises_the_epoch_before_any_broker_restarts() -> None:
+    problem, found = rollback_of(ROLLBACK)
+    assert problem.premise == "to roll the migration back" and found.plan is not None and found.plan.at_any_moment
+    assert planned(found) == (
+        "restart-controller",
+        "roll-back",
+        "raise-controller-epoch",
+        "restart-without-migration",
+    )
+    assert not any(found.plan.early[:-1])
+    assert without(problem, "raise-controller-epoch").plan is None
+
+
+def test_brokers_in_kraft_mode_return_first_and_the_controller_compares_everything_afterwards() -> None:
+    """An answer of ZooKeeper that is lost while they return leaves the driver unable to write."""
+    problem, found = rollback_of(KRAFT_MODE)
+    steps = planned(found)
+    assert steps is not None
+    assert steps[-4:] == (
+        "return-to-zookeeper-mode 1 2 3",
+        "restart-controller",
+        "roll-back",
+        "restart-without-migration",
+    )
+    assert without(problem, "return-to-zookeeper-mode").plan is None
+
+
+def test_a_rollback_is_not_planned_where_zookeeper_lacks_something_or_the_epoch_is_far_behind() -> None:
+    lacks = recovery_problem(MIGRATING / "answer-lost-01-an-answer-was-lost-3.9.0.json")
+    assert lacks.alternatives == () and any("A rollback is not planned: first ZooKeeper" in one for one in lacks.notes)
+    cluster = taken_logs(ROLLBACK)
+    cluster["kraft_controller_epoch"] = 99
+    far = recovery_problem(json.dumps(cluster).encode())
+    assert far.alternatives == () and any("above /controller_epoch by 96" in note for note in far.notes)
+    cluster = taken_logs(ROLLBACK)
+    cluster["brokers"]["2"] |= {"alive": False, "metadata_cache": None}
+    down = recovery_problem(json.dumps(cluster).encode())
+    assert down.alternatives == () and any("a broker is down" in note for note in down.notes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kwalk.model.kafka.actors import OPERATOR
 from kwalk.model.kafka.broker.log_manager import delete_log
-from kwalk.model.kafka.domains import Broker, Partition, Topic
+from kwalk.model.kafka.clients.operator import may_stop, stop_process
+from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.migration.broker_server import stop_under_kraft
 from kwalk.model.kafka.migration.kraft_migration_zk_writer import write_state
 from kwalk.model.kafka.migration.state import DriverState
@@ -89,3 +90,29 @@ def write_log_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Part
     replica = cluster.replica_of(broker, topic, partition)
     require(not cluster.is_up(broker) and replica.on_disk)
     replica.file_topic_id = cluster.migration.images[topic].topic_id
+
+
+@action(
+    by=OPERATOR,
+    description="stops broker {broker}, for it to start without the migration; controller {controller} moves its "
+    "leaders first",
+    source="docs/ops.html, Reverting to ZooKeeper mode During the Migration",
+    mark=Mark.STOP,
+)
+def stop_without_migration(cluster: Cluster, broker: Broker, controller: Broker) -> None:
+    """The second roll of a rollback, when no election would be aborted (KAFKA-20488).
+
+    An ISR that shrinks and grows meanwhile lowers the epoch in a state znode; a broker that is back soon causes none.
+    """
+    zookeeper = cluster.zookeeper
+    require(not zookeeper.is_led_by_kraft and may_stop(cluster, broker, controller))
+    require(
+        all(
+            zookeeper.state_of(topic, partition).controller_epoch <= zookeeper.controller_epoch
+            for topic in TOPICS
+            for partition in PARTITIONS
+        )
+    )
+    cluster.stops += 1
+    stop_process(cluster, broker, controller)
+    cluster.migration.enabled = cluster.migration.enabled - {broker}

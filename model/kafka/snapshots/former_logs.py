@@ -423,24 +423,40 @@ def _initial(one: FormerLogs, *, is_over: bool) -> Callable[..., None]:
 
 
 def _arrange(cluster: Cluster, one: FormerLogs, case: FormerCase, *, is_over: bool) -> None:
-    migration, zookeeper, everyone = cluster.migration, cluster.zookeeper, frozenset(range(len(one.brokers)))
+    arrange_cluster(cluster, one.modes, one.leader, one.isr, case.leader_epoch)
+    if is_over:
+        cluster.migration.driver, cluster.migration.is_finalized = DriverState.INACTIVE, True
+    for number in range(len(one.brokers)):
+        _arrange_logs(cluster, one, case, number)
+        arrange_replication(cluster, number, cluster.zookeeper.state_of(0, 0))
+
+
+def arrange_cluster(
+    cluster: Cluster, modes: Sequence[str | None], leader: int | None, isr: frozenset[int], leader_epoch: int
+) -> None:
+    """Arrange a cluster in dual write with a partition that all brokers replicate; all are up, and have no logs.
+
+    Args:
+        cluster: the cluster, as it is created.
+        modes: the modes of its brokers.
+        leader: the number of the partition's leader.
+        isr: the numbers of its ISR.
+        leader_epoch: its leader epoch.
+    """
+    migration, zookeeper, everyone = cluster.migration, cluster.zookeeper, frozenset(range(len(modes)))
     zookeeper.controller_epoch, zookeeper.is_led_by_kraft, zookeeper.migration_is_recorded = 1, True, True
     zookeeper.broker_ids = migration.live = migration.enabled = everyone
     migration.epoch, migration.has_begun, migration.is_announced = 1, True, True
-    migration.driver, migration.is_finalized = DriverState.INACTIVE if is_over else DriverState.DUAL_WRITE, is_over
+    migration.driver = DriverState.DUAL_WRITE
     znode, image = zookeeper.topics[0], migration.images[0]
     znode.partition_count = znode.accepted_partitions = image.partition_count = image.copied_partitions = 1
     znode.topic_id, image.topic_id, znode.incarnation = 0, 0, OWN
     znode.assignments[0] = Assignment(everyone)
     for state in (znode.states[0], image.znodes[0]):
-        state.leader, state.isr, state.leader_epoch = one.leader, one.isr, case.leader_epoch
-    for number, mode in enumerate(one.modes):
-        broker = cluster.brokers[number]
-        broker.mode = BrokerMode.KRAFT if mode == "kraft" else BrokerMode.ZOOKEEPER
-        broker.controller_epoch = 1
-        _arrange_logs(cluster, one, case, number)
-    for number in range(len(one.brokers)):
-        arrange_replication(cluster, number, znode.states[0])
+        state.leader, state.isr, state.leader_epoch = leader, isr, leader_epoch
+    for number, mode in enumerate(modes):
+        cluster.brokers[number].mode = BrokerMode.KRAFT if mode == "kraft" else BrokerMode.ZOOKEEPER
+        cluster.brokers[number].controller_epoch = 1
 
 
 def _arrange_logs(cluster: Cluster, one: FormerLogs, case: FormerCase, number: int) -> None:
