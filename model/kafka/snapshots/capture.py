@@ -358,11 +358,11 @@ class Capture:
         return tuple(broker.id for broker in self.brokers.values() if broker.alive)
 
 
-def is_written(state: CapturedPartitionState | None, now: CapturedImagePartition | CapturedPartitionState) -> bool:
+def is_written(state: CapturedPartitionState | None, image: CapturedImagePartition | CapturedPartitionState) -> bool:
     """Whether a state znode has the leader, the leader epoch and the ISR that the image has."""
     if state is None:
         return False
-    return (state.leader_epoch, state.leader, set(state.isr)) == (now.leader_epoch, now.leader, set(now.isr))
+    return (state.leader_epoch, state.leader, set(state.isr)) == (image.leader_epoch, image.leader, set(image.isr))
 
 
 def topic_label(name: str) -> str:
