@@ -261,6 +261,12 @@ def former_logs(capture: Capture) -> tuple[list[FormerLogs], list[str]]:
     return groups[:MOST_PARTS], list(left)
 
 
+def have_modes(capture: Capture, brokers: Iterable[int]) -> bool:
+    """Whether brokers run, and the capture shows that each migrates or is in KRaft mode."""
+    known = [capture.brokers.get(b) for b in brokers]
+    return all(b is not None and b.alive and b.mode in ("migrating", "kraft") for b in known)
+
+
 def _foreign(capture: Capture, topic: str, number: int, brokers: Iterable[int]) -> dict[int, Directory]:
     """Return the logs with records of a partition that have their place and another id than KRaft, by broker."""
     assert capture.image is not None
@@ -282,18 +288,17 @@ def _of_partition(
     known, own = image.partitions[number], [one for one in aside if one.partition == number]
     in_place, present = _foreign(capture, topic, number, known.replicas), _present(capture, topic, number)
     former = {one.broker: one.directory for one in own} | in_place
-    brokers = [capture.brokers[b] for b in known.replicas]
-    is_shown = all(b.alive and b.seen and b.mode in ("migrating", "kraft") for b in brokers)
+    is_shown = have_modes(capture, known.replicas) and all(capture.brokers[b].seen for b in known.replicas)
     if len(former) < len(own) + len(in_place) or not former.keys() <= set(known.replicas) or not is_shown:
         return None
-    if len(ids) > 1 or {log.topic_id for log in former.values()} - ids or len(brokers) > MOST_BROKERS:
+    if len(ids) > 1 or {log.topic_id for log in former.values()} - ids or len(known.replicas) > MOST_BROKERS:
         return None
     if any(log.start for log in present.values()) or not _are_copies(former.values(), present.values()):
         return None
     return FormerLogs(
         topic,
         known.replicas,
-        tuple(b.mode for b in brokers),
+        tuple(capture.brokers[b].mode for b in known.replicas),
         known.replicas.index(known.leader) if known.leader in known.replicas else None,
         frozenset(known.replicas.index(b) for b in known.isr if b in known.replicas),
         frozenset(known.replicas.index(b) for b in in_place),

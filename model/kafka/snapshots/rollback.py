@@ -25,7 +25,7 @@ from kwalk.model.kafka.migration import broker_server, kraft_migration_driver, k
 from kwalk.model.kafka.migration.versions import UNLISTED_VARIANTS, VARIANTS
 from kwalk.model.kafka.snapshots.at_rest import arrange_replication
 from kwalk.model.kafka.snapshots.capture import Capture, topic_label
-from kwalk.model.kafka.snapshots.former_logs import MOST_BROKERS, MOST_PARTS, arrange_cluster
+from kwalk.model.kafka.snapshots.former_logs import MOST_BROKERS, MOST_PARTS, arrange_cluster, have_modes
 from kwalk.model.kafka.snapshots.migrating import AMPLE, CONTROLLER
 from kwalk.model.kafka.snapshots.migration import migrating_release
 from kwalk.model.kafka.state import Cluster
@@ -82,15 +82,15 @@ def parts_of_rollback(capture: Capture) -> tuple[list[PartitionRollback], list[s
     left = []
     for name, topic in capture.image.topics.items():
         for number, known in sorted(topic.partitions.items()):
-            brokers, label = [capture.brokers[b] for b in known.replicas], f"{topic_label(name)}-{number}"
-            is_shown = all(b.alive and b.mode in ("migrating", "kraft") for b in brokers)
-            if not is_shown or len(brokers) > MOST_BROKERS or known.moving or known.leader not in known.replicas:
+            label, count = f"{topic_label(name)}-{number}", len(known.replicas)
+            is_shown = have_modes(capture, known.replicas) and known.leader in known.replicas
+            if not is_shown or count > MOST_BROKERS or known.moving or known.leader is None:
                 left.append(label)
                 continue
             epochs = _epochs(capture, capture.topics[name].states[number].controller_epoch)
             isr = frozenset(known.replicas.index(b) for b in known.isr if b in known.replicas)
             leader = known.replicas.index(known.leader)
-            modes = tuple(b.mode for b in brokers)
+            modes = tuple(capture.brokers[b].mode for b in known.replicas)
             one = PartitionRollback(known.replicas, modes, leader, isr, epochs, (label,))
             found.setdefault(one, []).append(label)
     parts = [evolve(one, names=tuple(names)) for one, names in found.items()]
