@@ -92,6 +92,10 @@ OF_FORMER_LOGS = ("log-was-set-aside", "log-goes-at-kraft-start")
 UNSAFE = Prognosis.LOSES.exit_code
 KEEPS = "safe: KRaft's image and all logs stay as they are,"
 KEEPS_LOGS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
+GOES_AT_START = (
+    "Logs with the former id that have their place are set aside, before 3.7 deleted, when their brokers start in "
+    "KRaft mode: move them away before."
+)
 GIVES_UP = "the records that the topic has now are given up, and stay in BACKUP only; the former ones are all kept,"
 ALTHOUGH = "though KRaft's active controller fails"
 """What a plan keeps: its steps write to ZooKeeper, and restart controllers of KRaft."""
@@ -175,7 +179,7 @@ def _with_rollback(capture: Capture, first: Problem) -> Problem:
 def _with_logs(first: Problem, steps: _Steps) -> Problem:
     """Return the problem of who wants the former records; who wants the present ones is asked beside it."""
     label = listed(list(dict.fromkeys(topic_label(one.topic) for one in steps.logs)))
-    ids = listed(list(dict.fromkeys(one.identity or "none" for one in steps.logs)))
+    ids = listed(list(dict.fromkeys(f"under the id {one.identity or 'that was lost'}" for one in steps.logs)))
     harms = tuple(prop.name for prop in OF_LOGS[:4])
     of_others = first.inspection if first.worlds or first.uncovered or first.left_out else _without_findings(first)
     present = evolve(
@@ -183,19 +187,20 @@ def _with_logs(first: Problem, steps: _Steps) -> Problem:
         inspection=of_others,
         premise=f"to leave topic {label} the records that it has now; so if it was deleted and created again",
         what_ifs=(),
-        notes=(),
+        notes=(GOES_AT_START,) if any(one.in_place for one in steps.logs) else (),
     )
     is_given_up = any(one.has_present_records for one in steps.logs)
+    has_present = any(one.has_present_log(broker) for one in steps.logs for broker in one.brokers)
     return evolve(
         first,
         worlds=(*first.worlds, *(world_of_logs(steps.capture, one, OF_LOGS, harms) for one in steps.logs)),
         procedures=steps.procedures(),
         what_ifs=(steps.failure(),),
-        premise=f"to bring back the records that topic {label} had under the id {ids}; not if it was deleted and "
+        premise=f"to bring back the records that topic {label} had {ids}; not if it was deleted and "
         "created again, of which the snapshot does not show whether it was",
         keeps=GIVES_UP if is_given_up else KEEPS_LOGS,
         although=f"{ALTHOUGH} or a broker crashes",
-        alternatives=(present,),
+        alternatives=(present,) if has_present else (),
     )
 
 
@@ -296,8 +301,8 @@ class _Steps:
         is_given_up = any(one.has_present_records for one in self.logs)
         return Procedure(
             f"bring-logs-back {' '.join(labels)} {' '.join(map(str, order))}",
-            f"Stop {brokers_in_words(order)}, bring the former logs of topic {listed(labels)} back, and start broker "
-            f"{order[0]} first.",
+            f"Stop {brokers_in_words(order)}, bring the former logs of topic {listed(labels)} back, and start "
+            f"{'it' if len(order) == 1 else f'broker {order[0]} first'}.",
             (*(tuple(NOTHING for _ in range(3 * len(order))) for _ in self.topics), *map(tuple, map(moves, self.logs))),
             cost=4 * len(order),
             commands=(

@@ -389,6 +389,22 @@ def test_where_no_size_shows_which_former_log_is_the_longest_no_plan_is_safe() -
     assert planned(answer_to(cluster)) is None
 
 
+def test_before_any_log_is_set_aside_the_plan_is_safe_and_nothing_else_is_offered() -> None:
+    """As 3.5.2 leaves it until brokers start in KRaft mode, which deletes the logs."""
+    cluster = taken_logs("erased-id-00-dual-write-3.9.0") | {"version": "3.5.2"}
+    broker = cluster["brokers"]["2"]
+    for name, log in broker.pop("set_aside").items():
+        broker["dirs"][name.split(".")[0]] |= log
+    found = answer_to(cluster)
+    assert planned(found) == ("bring-logs-back t0 1 2",)
+    assert found.problem.keeps.startswith("safe") and not found.alternatives
+
+
+def test_who_leaves_the_former_logs_is_told_that_some_still_go() -> None:
+    (other,) = recovery_problem(MIGRATING / "erased-id-00-dual-write-3.9.0.json").alternatives
+    assert any("before 3.7 deleted" in note for note in other.notes)
+
+
 def test_a_log_in_its_place_without_krafts_id_is_no_replica() -> None:
     """The step without its writes: broker 1 refuses what KRaft's controller asks for."""
     problem = recovery_problem(json.dumps(taken_logs("erased-id-00-dual-write-3.9.0")).encode())
