@@ -27,7 +27,6 @@ from kwalk.model.kafka.snapshots.former_logs import (
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
 from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write
 from kwalk.model.kafka.snapshots.rollback import (
-    MOST_ELECTIONS,
     PartitionRollback,
     elections_due,
     parts_of_rollback,
@@ -148,17 +147,14 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
 
 def _with_rollback(capture: Capture, first: Problem) -> Problem:
     """Return the problem with that of who wants to return to ZooKeeper mode beside it, or why that is not planned."""
-    why, parts, left = "", list[PartitionRollback](), list[str]()
+    why, parts = "", list[PartitionRollback]()
     others = tuple(name for name in first.uncovered if name != OF_EPOCHS)
     if first.worlds or first.left_out or others:
         why = "first ZooKeeper must have what KRaft has, and nothing else may be wrong: ask again then"
     else:
         parts, left = parts_of_rollback(capture)
-        due = elections_due(capture)
         if left:
             why = f"of {listed(left[:3])} a broker is down, its mode is not shown, or a reassignment is in flight"
-        elif due > MOST_ELECTIONS:
-            why = f"the quorum's epoch is above /controller_epoch by {due:,}, and {MOST_ELECTIONS} are looked at"
     if why or not parts:
         return evolve(first, notes=(*first.notes, f"A rollback is not planned: {why or 'there is no topic'}."))
     healthy = evolve(first, uncovered=(), notes=tuple(_of_logs(capture, ())), inspection=_without_findings(first))
@@ -426,7 +422,7 @@ class _Rollback:
             *([self._return(kraft)] if kraft else []),
             self._restart_controller(),
             self._roll_back(),
-            self._raise_epoch(),
+            *([self._raise_epoch()] if elections_due(self.capture) >= 0 else []),
             self._second_roll(),
         )
 
@@ -486,7 +482,8 @@ class _Rollback:
             "ZooKeeper mode, and in every ISR; until the last step no client creates, deletes or expands topics",
             after="`zkCli.sh -server ZK get /controller` names a broker within a minute",
             risk="what ZooKeeper does not have by then is lost; until /controller is deleted, no leader is elected; "
-            "with /migration left, the next migration copies nothing, and deletes all topics",
+            "with /migration left, the next migration copies nothing, and deletes all topics; configurations, quotas "
+            "and producer ids are not looked at",
         )
 
     def _raise_epoch(self) -> Procedure:
@@ -494,7 +491,7 @@ class _Rollback:
         return Procedure(
             "raise-controller-epoch",
             "Fail ZooKeeper's controller over until /controller_epoch is above the epochs in all state znodes.",
-            self._in_each(*["delete_controller()"] * (due + 2)),
+            self._in_each("raise_controller_epoch()"),
             cost=2,
             commands=(
                 "zkCli.sh -server ZK get /controller_epoch",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from kwalk.model.kafka.actors import OPERATOR
 from kwalk.model.kafka.broker.log_manager import delete_log
 from kwalk.model.kafka.clients.operator import may_stop, stop_process
+from kwalk.model.kafka.controller.controller_context import EventKind
 from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.migration.broker_server import stop_under_kraft
 from kwalk.model.kafka.migration.kraft_migration_zk_writer import write_state
 from kwalk.model.kafka.migration.state import DriverState
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.zookeeper.kafka_zk_client import topic_changed
+from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed, topic_changed
 from kwalk.model.language import Mark, action, require
 
 
@@ -90,6 +91,23 @@ def write_log_id(cluster: Cluster, broker: Broker, topic: Topic, partition: Part
     replica = cluster.replica_of(broker, topic, partition)
     require(not cluster.is_up(broker) and replica.on_disk)
     replica.file_topic_id = cluster.migration.images[topic].topic_id
+
+
+@action(
+    by=OPERATOR,
+    description="deletes /controller again and again, until no state znode has a higher epoch than /controller_epoch",
+    source="delete /controller; KAFKA-20488",
+)
+def raise_controller_epoch(cluster: Cluster) -> None:
+    """Each deletion raises it by one. Those before the last are alike, and no step of their own here."""
+    zookeeper = cluster.zookeeper
+    require(not zookeeper.is_led_by_kraft and zookeeper.controller is not None)
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            written = zookeeper.state_of(topic, partition).controller_epoch
+            zookeeper.controller_epoch = max(zookeeper.controller_epoch, written)
+    zookeeper.controller = None
+    controller_changed(cluster, EventKind.REELECT)
 
 
 @action(
