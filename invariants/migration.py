@@ -257,6 +257,28 @@ def leaders_move_after_rollback(cluster: Cluster, topic: Topic, partition: Parti
     return state.leader is not None and state.leader in cluster.zookeeper.broker_ids
 
 
+@when_quiescent(
+    symptom="a partition gets no leader when its broker stops, although a member of the ISR is alive",
+    log="state-change.log of the controller: Aborted leader election for partition … since the LeaderAndIsr path was "
+    "already written by another controller",
+)
+def state_znode_has_no_later_epoch(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """After a rollback no state znode has a higher controller epoch than /controller_epoch (KAFKA-20488)."""
+    premise(cluster.migration.rollbacks > 0)
+    return cluster.zookeeper.state_of(topic, partition).controller_epoch <= cluster.zookeeper.controller_epoch
+
+
+@when_quiescent(
+    symptom="brokers wait for KRaft's controllers, or the next migration copies nothing and deletes all topics",
+    log="none: get /migration in ZooKeeper, and zookeeper.metadata.migration.enable in server.properties",
+)
+def migration_is_rolled_back(cluster: Cluster) -> bool:
+    """ZooKeeper's controller leads, /migration is gone, and no broker has the migration enabled."""
+    migration, zookeeper = cluster.migration, cluster.zookeeper
+    is_back = migration.rollbacks > 0 and not zookeeper.is_led_by_kraft and zookeeper.controller is not None
+    return is_back and not zookeeper.migration_is_recorded and not bool(migration.enabled)
+
+
 @always(
     symptom="brokers in ZooKeeper mode get no requests any more: they keep leaders that are dead",
     log="none: kafka-metadata-quorum.sh and kafka-broker-api-versions.sh show brokers of both modes",

@@ -96,12 +96,13 @@ def committed_records_are_kept(cluster: Cluster, topic: Topic, partition: Partit
     log="[Log partition=…, dir=…] Truncating to offset … (3.9: UnifiedLog)",
 )
 def last_copies_are_kept(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """Every record that disks had at the beginning is on a disk, or in a directory that was moved away."""
+    """Every record that disks had at the beginning is on a disk, set aside, or in a directory that was moved away."""
     premise(not cluster.originals[topic][partition].is_empty and not cluster.zookeeper.topics[topic].deletion_requested)
     return all(
         any(
             record in cluster.replica_of(broker, topic, partition).log.records
             or record in cluster.replica_of(broker, topic, partition).backup
+            or record in cluster.replica_of(broker, topic, partition).set_aside
             for broker in BROKERS
         )
         for record in cluster.originals[topic][partition]

@@ -24,6 +24,7 @@ from kwalk.model.kafka.snapshots.capture import (
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
 from kwalk.model.kafka.snapshots.procedures import START, STOP, znode_content
@@ -338,8 +339,9 @@ class _Migrating:
                 (f"/controller_epoch is {epoch}; state znodes have a higher one: {listed(ahead)}",),
                 "KRaft writes the epoch of its quorum into the state znodes. A controller of ZooKeeper mode with a "
                 "lower epoch takes itself for deposed, and aborts their elections (KAFKA-20488).",
-                "before a rollback, set /controller_epoch to at least the highest epoch of the state znodes",
-                basis="That elections are aborted was seen on brokers of 3.9.0; the way out was not tried.",
+                "after a rollback, delete /controller again and again, until /controller_epoch is above: `kwalk "
+                "recover` plans the rollback",
+                basis="Seen on brokers of 3.9.0, with the way out.",
             )
 
     # Logs.
@@ -386,47 +388,35 @@ class _Migrating:
 
     def _set_aside(self) -> Iterator[Consequence]:
         """Logs that brokers have set aside already: their records are on the disk, and are not served."""
-        places, of_deleted, commands = [], [], []
-        for broker in self.capture.brokers.values():
-            for name, directory in sorted(broker.set_aside.items()):
-                log, _, suffix = name.rpartition(".")
-                topic, _, number = log.rpartition("-")
-                if directory.is_empty is True:
-                    continue
-                known = self._in_image(topic)
-                goes = "; it is deleted within file.delete.delay.ms" * suffix.endswith("-delete")
-                has = f"has the id {directory.topic_id}" if directory.topic_id else "has no topic id"
-                place = f"{topic_label(topic)}-{number} on broker {broker.id}: {has}"
-                if known is None and self.image is not None:
-                    of_deleted.append(f"{place}{goes}")
-                    continue
+        places, left = [], []
+        for one in set_aside_logs(self.capture):
+            known = self._in_image(one.topic)
+            goes = "; it is deleted within file.delete.delay.ms" * one.is_deleted
+            has = f"has the id {one.directory.topic_id}" if one.directory.topic_id else "has no topic id"
+            place = f"{topic_label(one.topic)}-{one.partition} on broker {one.broker}: {has}"
+            if one.origin is LogOrigin.OPEN and (known is not None or self.image is None):
                 places.append(f"{place}{f', KRaft has {known.topic_id}' if known is not None else ''}{goes}")
-                if known is not None and suffix.endswith("-stray"):
-                    renamed = shlex.quote(f"{topic}-{number}")
-                    commands += [
-                        f"mv {renamed} BACKUP; mv {shlex.quote(name)} {renamed}   # in LOG_DIR of broker {broker.id}",
-                        f"printf 'version: 0\\ntopic_id: {known.topic_id}' > {renamed}/partition.metadata",
-                    ]
+            else:
+                why = "KRaft does not have the topic" if one.origin is LogOrigin.OPEN else one.fact or one.origin.value
+                left.append(f"{place}; {why}{goes}")
         if places:
             yield Consequence(
                 "log-was-set-aside",
                 LOSES,
                 "a log was set aside: its records are on the disk, and are not served",
                 tuple(places),
-                "The broker took it for the log of another topic. Records that were written since are in the new log.",
-                "to bring the records back while the topic has no new ones: stop all its brokers, give the directories "
-                "their names, write KRaft's id into partition.metadata, and start them",
-                (*STOP, *commands, *START) if commands else (),
-                "Tried on brokers of 3.9.0.",
+                "The broker took it for the log of another topic; so it is if the topic was deleted and created again. "
+                "Records that were written since are in the new log.",
+                "`kwalk recover` plans how to bring the records back. Until then let nobody write the topic",
+                basis="Tried on brokers of 3.9.0.",
             )
-
-        if of_deleted:
+        if left:
             yield Consequence(
                 "log-of-no-topic",
                 READY,
-                "a directory is left of a topic that KRaft does not have",
-                tuple(of_deleted),
-                "The topic was deleted, or its deletion was under way when ZooKeeper was copied.",
+                "a directory is left that no topic of KRaft needs",
+                tuple(left),
+                "The topic was deleted, perhaps created again, or a leader has the same records.",
                 "delete directories that end in -stray when you are sure that nobody wants their records",
             )
 

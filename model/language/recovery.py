@@ -160,6 +160,7 @@ class Problem:
         seen_as: pairs of claims and another claim: where the former are violated, an inspection may find the latter.
         left_out: the damaged parts that have no world.
         uncovered: the names of the kinds of damage that no claim of the worlds is about.
+        goals: the names of claims that are wanted, and whose violation no inspection finds.
     """
 
     inspection: Inspection
@@ -179,6 +180,7 @@ class Problem:
     seen_as: tuple[tuple[frozenset[str], str], ...] = ()
     left_out: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()
+    goals: frozenset[str] = frozenset()
 
     def carried_out_as(self, procedures: Iterable[Procedure]) -> tuple[CarriedOutPlan, ...]:
         """Return the plans with the same steps that repaired the same damage of a real system."""

@@ -140,7 +140,7 @@ def step_texts(plan: Plan, number: int, problem: Problem, snapshot: str) -> dict
     procedure = plan.procedures[number]
     started = frozenset(name for one in plan.procedures[:number] for name in one.starts)
     same = f"a new snapshot still shows what {snapshot} shows (`kwalk inspect`)" if number == 0 else ""
-    shows = plan.shows[number]
+    shows = plan.shows[number] - problem.goals
     expected = "CONSISTENT" if not shows else f"at most {problem.describe(shows)}"
     last = number + 1 == len(plan.procedures)
     early = " If it prints CONSISTENT, stop here." if plan.early[number] and not last else ""

@@ -392,9 +392,9 @@ class _Planner:
         early, downtime, shows, beliefs = [], [], [], self._start(faults)
         for procedure in procedures:
             beliefs, is_noticed = self._apply(beliefs, procedure)
-            early.append(self._may_stop(beliefs))
             downtime.append(is_noticed)
             shows.append(self._shows(beliefs))
+            early.append(self._may_stop(beliefs) and not shows[-1] & self.problem.goals)
             beliefs = self._unfinished(beliefs)
         if not all(map(self._is_clean, self.settlings, beliefs)):
             return None

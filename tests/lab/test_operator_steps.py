@@ -14,7 +14,7 @@ from kwalk.clusters.lab.experiments.operator_steps import carry_out
 from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import KwalkError
 from kwalk.model.language.recovery import Procedure
-from tests.snapshots.captured import FILES
+from tests.snapshots.captured import FILES, FOLDER
 
 
 class FakeLab:
@@ -197,3 +197,24 @@ def test_a_broker_may_have_several_log_directories(tmp_path):
     assert [root.name for root in broker.roots] == ["data", "data-2"]
     assert broker.directory("t-0") == tmp_path / "data-2" / "t-0" and broker.directory("t-1") is None
     assert _failed(broker.data).name == "data.failed"
+
+
+def test_logs_that_were_set_aside_are_brought_back_by_the_commands_themselves(tmp_path):
+    """Both logs of broker 2 are moved as the plan says, and get KRaft's id; broker 1 has a log in its place."""
+    source = FOLDER.parent / "snapshots/migrating/erased-id-00-dual-write-3.9.0.json"
+    problem, lab = recovery_problem(source), FakeLab(tmp_path)
+    (step,) = [one for one in problem.procedures if one.name == "bring-logs-back t0 1 2"]
+    aside = json.loads(source.read_text())["brokers"]["2"]["set_aside"]
+    for broker, names in ((1, ()), (2, aside)):
+        for name in ("t0-0", "t0-1", "t0-2", *names):
+            (lab.brokers[broker].data / name).mkdir()
+            (lab.brokers[broker].data / name / "00000000000000000000.log").write_text(name)
+    carry_out(lab, step)
+    assert lab.done == [("stop", 2), ("stop", 1), ("start", 1), ("start", 2)]
+    wanted = json.loads(source.read_text())["image"]["topics"]["t0"]["topic_id"]
+    for broker in (1, 2):
+        for number in range(3):
+            folder = lab.brokers[broker].data / f"t0-{number}"
+            assert (folder / "partition.metadata").read_text() == f"version: 0\ntopic_id: {wanted}\n"
+            assert (folder / "00000000000000000000.log").read_text().endswith("-stray") == (broker == 2)
+    assert [path.name for path in sorted((lab.brokers[2].folder / "backup").iterdir())] == ["t0-0", "t0-1", "t0-2"]

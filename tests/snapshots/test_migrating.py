@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from kwalk.clusters.handlers.recover import recovery_object
 from kwalk.invariants.reading.inspection import inspect_snapshot
@@ -15,8 +17,9 @@ from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
+from kwalk.model.language.recovery import Move, Problem
 from kwalk.reports.command_line import main
-from kwalk.search.analyses.recovery import plan_recovery
+from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from tests.snapshots.test_migration import healthy
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -172,10 +175,7 @@ def test_logs_that_were_set_aside_are_listed_with_the_way_back() -> None:
     cluster["brokers"]["1"]["set_aside"] = {STRAY: aside}
     found = consequence(cluster, "log-was-set-aside")
     assert found.places == (f"t0-0 on broker 1: has the id {OTHER}, KRaft has {ID}",)
-    assert found.commands[1:-1] == (
-        f"mv t0-0 BACKUP; mv {STRAY} t0-0   # in LOG_DIR of broker 1",
-        f"printf 'version: 0\\ntopic_id: {ID}' > t0-0/partition.metadata",
-    )
+    assert "kwalk recover" in found.way_out
     aside["files"] = {"00000000000000000000.log": 0}
     assert "log-was-set-aside" not in names(cluster)
 
@@ -225,6 +225,13 @@ SEEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     "answer-lost-03-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
     "careless-rollback-of-kraft-brokers-00-kraft-mode-3.9.0": (set(), "nothing to do", ()),
     "controller-restarts-01-deleted-3.4.1": ({"rollback-loses", "controller-copies-again"}, "not covered", ()),
+    "erased-id-00-dual-write-3.9.0": (
+        {"log-was-set-aside", "log-goes-at-kraft-start"},
+        "plan",
+        ("bring-logs-back t0 1 2",),
+    ),
+    "erased-id-01-end-3.9.0": ({"log-was-set-aside"}, "plan", ("bring-logs-back t0 1 2",)),
+    "erased-id-02-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
     "finalized-too-early-02-finalized-3.9.0": ({"finalized-too-early"}, "not covered", ()),
     "killed-after-copy-00-waiting-3.9.0": (set(), "nothing to do", ()),
     "killed-after-copy-02-the-controller-has-restarted-3.9.0": (
@@ -251,11 +258,12 @@ SEEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     ),
     "partition-not-written-03-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
     "recreation-not-written-01-the-controller-has-restarted-3.9.0": (
-        {"rollback-loses", "log-was-set-aside"},
+        {"rollback-loses"},
         "plan",
         ("restart-controller",),
     ),
-    "recreation-not-written-03-after-the-way-out-3.9.0": ({"log-was-set-aside"}, "not covered", ()),
+    "recreation-not-written-03-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
+    "rollback-with-higher-epoch-00-dual-write-3.9.0": ({"rollback-stops-elections"}, "nothing to do", ()),
 }
 """By snapshot: what harms the cluster, the answer of `kwalk recover`, and its plan."""
 
@@ -302,3 +310,219 @@ def test_a_plan_is_not_made_of_what_the_snapshot_does_not_show() -> None:
     del cluster["image"]
     problem = recovery_problem(json.dumps(cluster).encode())
     assert problem.worlds == () and "no image of KRaft" in problem.notes[0]
+
+
+# Logs that were set aside, brought back.
+
+
+def taken_logs(name: str = "erased-id-01-end-3.9.0") -> dict[str, Any]:
+    """A topic whose id was erased: both brokers have set its logs aside, and its new ones have a record."""
+    return json.loads((MIGRATING / f"{name}.json").read_text())
+
+
+def stray(cluster: dict[str, Any], broker: str, partition: str) -> dict[str, Any]:
+    aside = cluster["brokers"][broker]["set_aside"]
+    return next(log for name, log in aside.items() if name.startswith(f"{partition}."))
+
+
+def answer_to(cluster: dict[str, Any]) -> Recovery:
+    return plan_recovery(recovery_problem(json.dumps(cluster).encode()), seconds=60)
+
+
+def planned(found: Recovery) -> tuple[str, ...] | None:
+    return None if found.plan is None else tuple(one.name for one in found.plan.procedures)
+
+
+def lengthen(log: dict[str, Any]) -> None:
+    log["files"] = {"00000000000000000000.log": 999}
+
+
+def test_the_plan_says_that_records_since_are_given_up_and_the_operator_has_the_choice() -> None:
+    found = answer_to(taken_logs())
+    assert found.plan is not None and not found.problem.keeps.startswith("safe")
+    assert "in BACKUP only" in found.problem.keeps and found.problem.premise.startswith("to bring back the records")
+    (other,) = found.alternatives
+    assert other.healthy and other.problem.premise.startswith("to leave topic t0 the records that it has now")
+
+
+def test_with_empty_new_logs_the_plan_is_safe() -> None:
+    cluster = taken_logs()
+    for broker in ("1", "2"):
+        for name, log in cluster["brokers"][broker]["dirs"].items():
+            if name.startswith("t0-"):
+                log |= {"files": {"00000000000000000000.log": 0}, "first_batch": None, "recovery_point": 0}
+                log |= {"leader_epoch_checkpoint": None, "high_watermark": 0}
+    found = answer_to(cluster)
+    assert planned(found) == ("bring-logs-back t0 1 2",) and found.problem.keeps.startswith("safe")
+
+
+@pytest.mark.parametrize(("longer", "first"), [("1", "1 2"), ("2", "2 1")])
+def test_the_broker_with_the_longest_former_log_starts_first(longer: str, first: str) -> None:
+    cluster = taken_logs()
+    for partition in ("t0-0", "t0-1", "t0-2"):
+        lengthen(stray(cluster, longer, partition))
+    assert planned(answer_to(cluster)) == (f"bring-logs-back t0 {first}",)
+
+
+def test_a_replica_with_a_longer_former_log_gets_into_the_isr_first() -> None:
+    """Broker 2 is the only ISR member, and broker 1 has more: a full request lets it begin anew, and join the ISR."""
+    cluster = taken_logs("erased-id-00-dual-write-3.9.0")
+    for partition in ("t0-0", "t0-1", "t0-2"):
+        lengthen(cluster["brokers"]["1"]["dirs"][partition])
+    steps = planned(answer_to(cluster))
+    assert steps is not None and set(steps[:-1]) == {"restart-controller"} and steps[-1] == "bring-logs-back t0 1 2"
+
+
+def test_where_each_broker_has_the_longest_log_of_a_partition_no_plan_is_safe() -> None:
+    """One of the logs would be truncated, whichever broker starts first."""
+    cluster = taken_logs()
+    lengthen(stray(cluster, "1", "t0-0"))
+    lengthen(stray(cluster, "2", "t0-1"))
+    found = answer_to(cluster)
+    assert found.plan is None and found.complete
+    assert any("acknowledged_record_survives_migration" in one.violated for one in found.defeats)
+
+
+def test_where_no_size_shows_which_former_log_is_the_longest_no_plan_is_safe() -> None:
+    cluster = taken_logs()
+    stray(cluster, "1", "t0-0")["files"] = None
+    assert planned(answer_to(cluster)) is None
+
+
+def test_before_any_log_is_set_aside_the_plan_is_safe_and_nothing_else_is_offered() -> None:
+    """As 3.5.2 leaves it until brokers start in KRaft mode, which deletes the logs."""
+    cluster = taken_logs("erased-id-00-dual-write-3.9.0") | {"version": "3.5.2"}
+    broker = cluster["brokers"]["2"]
+    for name, log in broker.pop("set_aside").items():
+        broker["dirs"][name.split(".")[0]] |= log
+    found = answer_to(cluster)
+    assert planned(found) == ("bring-logs-back t0 1 2",)
+    assert found.problem.keeps.startswith("safe") and not found.alternatives
+
+
+def test_who_leaves_the_former_logs_is_told_that_some_still_go() -> None:
+    (other,) = recovery_problem(MIGRATING / "erased-id-00-dual-write-3.9.0.json").alternatives
+    assert any("before 3.7 deleted" in note for note in other.notes)
+
+
+def test_a_log_in_its_place_without_krafts_id_is_no_replica() -> None:
+    """The step without its writes: broker 1 refuses what KRaft's controller asks for."""
+    problem = recovery_problem(json.dumps(taken_logs("erased-id-00-dual-write-3.9.0")).encode())
+    (step,) = [one for one in problem.procedures if one.name == "bring-logs-back t0 1 2"]
+    moves = tuple(tuple(Move(()) if "write_log_id" in str(m.choices) else m for m in known) for known in step.moves)
+    found = plan_recovery(evolve(problem, procedures=(evolve(step, moves=moves),), alternatives=()), seconds=60)
+    assert found.plan is None and any("replicas_have_the_images_id" in one.violated for one in found.defeats)
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ({"partition": {"leader_epoch": 1}}, "it has the leader epoch 2, and the partition only 1"),
+        ({"first": 0}, "it has the leader epoch 2, and the log on broker 1 begins with 0"),
+        ({"version": 1}, "the topic never had another id than"),
+    ],
+)
+def test_logs_of_an_earlier_topic_of_the_name_are_not_brought_back(change: dict[str, Any], fact: str) -> None:
+    cluster = taken_logs()
+    stray(cluster, "2", "t0-0")["leader_epoch_checkpoint"] = "0\n2\n0 0\n2 3\n"
+    cluster["image"]["topics"]["t0"]["partitions"]["0"] |= change.get("partition", {})
+    cluster["topics"]["t0"]["partition_state"]["0"] |= change.get("partition", {})
+    cluster["topics"]["t0"]["version"] = change.get("version", 4)
+    if "first" in change:
+        for broker in ("1", "2"):
+            cluster["brokers"][broker]["dirs"]["t0-0"]["first_batch"]["leader_epoch"] = 0
+    assert "log-was-set-aside" not in names(cluster)
+    found = answer_to(cluster)
+    assert found.healthy and any(fact in note for note in found.problem.notes)
+
+
+def test_a_stray_that_the_leader_has_copied_is_not_lost() -> None:
+    cluster = taken_logs()
+    for partition in ("t0-0", "t0-1", "t0-2"):
+        for broker in ("1", "2"):
+            log = stray(cluster, broker, partition)
+            cluster["brokers"][broker]["dirs"][partition] |= {
+                key: log[key] for key in ("files", "first_batch", "leader_epoch_checkpoint")
+            }
+    assert "log-was-set-aside" not in names(cluster) and answer_to(cluster).healthy
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda cluster: stray(cluster, "1", "t0-0").update(first_batch=stray(cluster, "1", "t0-1")["first_batch"]),
+        lambda cluster: stray(cluster, "1", "t0-0").update(partition_metadata=f"version: 0\ntopic_id: {OTHER}"),
+        lambda cluster: cluster["brokers"]["1"].update(alive=False, metadata_cache=None),
+        lambda cluster: cluster["brokers"]["1"]["dirs"]["t0-0"].update(log_start=1),
+    ],
+    ids=["diverged", "another id", "down", "begins later"],
+)
+def test_what_is_not_understood_is_not_planned(damage: Callable[[dict[str, Any]], None]) -> None:
+    cluster = taken_logs()
+    damage(cluster)
+    found = answer_to(cluster)
+    assert not planned(found) and any(
+        "Not planned is how to bring back the logs of t0" in n for n in found.problem.notes
+    )
+
+
+def test_logs_are_brought_back_after_the_migration_has_ended() -> None:
+    cluster = taken_logs()
+    cluster["image"]["state"] = "POST_MIGRATION"
+    assert planned(answer_to(cluster)) == ("bring-logs-back t0 1 2",)
+
+
+# A rollback.
+
+ROLLBACK = "rollback-with-higher-epoch-00-dual-write-3.9.0"
+"""Brokers in ZooKeeper mode; the state znodes have the controller epoch 11, and /controller_epoch is 3."""
+KRAFT_MODE = "careless-rollback-of-kraft-brokers-00-kraft-mode-3.9.0"
+
+
+def rollback_of(name: str) -> tuple[Problem, Recovery]:
+    found = plan_recovery(recovery_problem(MIGRATING / f"{name}.json"), seconds=60)
+    (rollback,) = found.alternatives
+    return rollback.problem, rollback
+
+
+def without(problem: Problem, step: str) -> Recovery:
+    """Plan without a step."""
+    left = tuple(one for one in problem.procedures if not one.name.startswith(step))
+    assert len(left) < len(problem.procedures)
+    return plan_recovery(evolve(problem, procedures=left), seconds=60)
+
+
+def test_a_rollback_raises_the_epoch_before_any_broker_restarts() -> None:
+    problem, found = rollback_of(ROLLBACK)
+    assert problem.premise == "to roll the migration back" and found.plan is not None and found.plan.at_any_moment
+    assert planned(found) == (
+        "restart-controller",
+        "roll-back",
+        "raise-controller-epoch",
+        "restart-without-migration",
+    )
+    assert not any(found.plan.early[:-1])
+    assert without(problem, "raise-controller-epoch").plan is None
+
+
+def test_brokers_in_kraft_mode_return_first_and_the_controller_compares_everything_afterwards() -> None:
+    """An answer of ZooKeeper that is lost while they return leaves the driver unable to write."""
+    problem, found = rollback_of(KRAFT_MODE)
+    steps = planned(found)
+    assert steps is not None
+    assert steps[-4:] == (
+        "return-to-zookeeper-mode 1 2 3",
+        "restart-controller",
+        "roll-back",
+        "restart-without-migration",
+    )
+    assert without(problem, "return-to-zookeeper-mode").plan is None
+
+
+def test_a_rollback_is_not_planned_where_zookeeper_lacks_something_or_a_broker_is_down() -> None:
+    lacks = recovery_problem(MIGRATING / "answer-lost-01-an-answer-was-lost-3.9.0.json")
+    assert lacks.alternatives == () and any("A rollback is not planned: first ZooKeeper" in one for one in lacks.notes)
+    cluster = taken_logs(ROLLBACK)
+    cluster["brokers"]["2"] |= {"alive": False, "metadata_cache": None}
+    down = recovery_problem(json.dumps(cluster).encode())
+    assert down.alternatives == () and any("a broker is down" in note for note in down.notes)

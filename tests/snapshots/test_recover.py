@@ -258,7 +258,7 @@ def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
         for line in filter(None, map(squeezed, part.shown)):
             assert line in printed
             compared += 1
-    assert compared == 6
+    assert compared == 15
 
 
 def test_json_and_the_page_have_every_step_and_the_experiments_that_carried_it_out(capsys, tmp_path) -> None:

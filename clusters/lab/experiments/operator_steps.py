@@ -7,8 +7,10 @@ the step, with files removed, moved or edited in between.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -32,6 +34,8 @@ FIRST_BROKER = {
     "move-directories": 2,
 }
 """Steps that stop and start brokers: where the name of the step has the first of them."""
+ON_BROKER = re.compile(r"# on broker ([0-9]+)")
+"""How a remark begins that says where commands are entered."""
 RESTS = 3.0
 """Seconds without a change of a state znode after which the cluster counts as at rest."""
 LONGEST_REST = 40.0
@@ -49,6 +53,8 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
         _set_broker_id(lab, int(words[1]), int(words[2]))
     elif words[0] == "give-directories":
         _give_directories(lab, int(words[1]), int(words[2]), next(c for c in commands if c[0] == "mv")[1:-1])
+    elif words[0] == "bring-logs-back":
+        _bring_back(lab, procedure.commands)
     elif words[0] == "move-directories-at-once":
         _move_at_once(lab, dict(zip(map(int, words[2:]), [c for c in commands if c and c[0] == "mv"], strict=True)))
     elif first is not None:
@@ -113,6 +119,22 @@ def _move_at_once(lab: Lab, moves: Mapping[int, list[str]]) -> None:
         for found in filter(None, map(lab.brokers[number].directory, names)):
             move_away(lab.brokers[number], found)
     lab.start(*moves)
+
+
+def _bring_back(lab: Lab, commands: Sequence[str]) -> None:
+    """Stop and start brokers as the commands say; those on files are run by a shell in a log directory."""
+    number = 0
+    for command in commands:
+        number = int(found[1]) if (found := ON_BROKER.search(command)) else number
+        broker = lab.brokers[number]
+        if command.startswith("bin/kafka-server-stop.sh"):
+            lab.stop(number)
+        elif command.startswith("bin/kafka-server-start.sh"):
+            lab.start(number)
+        else:
+            (broker.folder / BACKUP).mkdir(exist_ok=True)
+            words = command.replace("BACKUP", shlex.quote(str((broker.folder / BACKUP).resolve())))
+            subprocess.run(["sh", "-c", words], cwd=broker.data, check=False, capture_output=True)
 
 
 def move_away(broker: LabBroker, path: Path) -> None:

@@ -117,15 +117,18 @@ def wait_for_brokers(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.BecomeZkControllerEvent; KafkaZkClient.tryRegisterKRaftControllerAsActiveController",
 )
 def claim_controller(cluster: Cluster) -> None:
-    """m4: one multi raises the epoch, and puts a persistent znode in the place of the controller's."""
+    """m4: one multi raises the epoch, and puts a persistent znode in the place of the controller's.
+
+    Which brokers are fenced is in the image: a controller that claims it again unfences those that have started since.
+    """
     migration, zookeeper = cluster.migration, cluster.zookeeper
     require(MIGRATION and migration.driver is DriverState.BECOME_CONTROLLER)
     if not zookeeper.is_led_by_kraft:
         keep_state_znodes(cluster)
+        migration.live = zookeeper.broker_ids
     zookeeper.controller = None
     zookeeper.is_led_by_kraft = True
     zookeeper.controller_epoch += 1
-    migration.live = zookeeper.broker_ids
     migration.read_controller_epoch = 0
     controller_changed(cluster, EventKind.CONTROLLER_CHANGE)
     if not zookeeper.migration_is_recorded:

@@ -458,12 +458,12 @@ def arrange_lineage(cluster: Cluster, situation: Situation, case: LineageCase) -
             replica.log.checkpoint = replica.log.end
             replica.log.high_watermark = replica.log.end if replica.log_open else 0
     for number in range(len(situation.brokers)):
-        _arrange_replication(cluster, number, state)
+        arrange_replication(cluster, number, state)
     if not situation.deleting:
         _arrange_history(cluster, case)
 
 
-def _arrange_replication(cluster: Cluster, number: int, state: PartitionStateZnode) -> None:
+def arrange_replication(cluster: Cluster, number: int, state: PartitionStateZnode) -> None:
     """Give a leader what it knows of its followers, and a follower its leader."""
     replica = cluster.replica_of(number, 0, 0)
     if replica.is_leader:

@@ -350,7 +350,8 @@ class Capture:
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
-        return self.brokers[broker].directories.get(f"{topic}-{partition}")
+        known = self.brokers.get(broker)
+        return None if known is None else known.directories.get(f"{topic}-{partition}")
 
     @property
     def kraft_controller(self) -> int | None:

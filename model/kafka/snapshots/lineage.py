@@ -415,15 +415,15 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     state, logs = topic.states.get(partition), lineages.logs
     epoch = 0 if state is None else state.leader_epoch
     number_of = {b: numbers[group] for group, members in enumerate(lineages.groups) for b in members}
-    bounds = _bounds(logs.values())
-    ranks = _ranks(logs.values(), bounds, epoch)
+    bounds = epoch_bounds(logs.values())
+    ranks = ranks_of(logs.values(), bounds, epoch)
     own = [b for b in logs if number_of[b] == OWN]
     isr = [b for b in own if b in lineages.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
     for reference, among in holders or [(None, [])]:
-        common = _epochs(logs[reference], bounds, ranks) if reference is not None else ()
+        common = epochs_of(logs[reference], bounds, ranks) if reference is not None else ()
         same = {b for b in among if _agrees(logs[reference or b], logs[b], is_compacted=lineages.is_compacted)}
         contents: list[LogContent | None] = []
         for b in lineages.brokers:
@@ -432,7 +432,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
             elif b in same:
                 contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
             else:
-                epochs, lineage = _epochs(logs[b], bounds, ranks), number_of[b]
+                epochs, lineage = epochs_of(logs[b], bounds, ranks), number_of[b]
                 began_apart = (
                     lineage == OWN
                     and reference is not None
@@ -448,12 +448,12 @@ def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool
     return compare(reference, log, is_compacted=is_compacted).relation is not Relation.DIVERGED
 
 
-def _epochs(log: Directory, bounds: Sequence[int], ranks: Mapping[int, int]) -> tuple[int, ...]:
+def epochs_of(log: Directory, bounds: Sequence[int], ranks: Mapping[int, int]) -> tuple[int, ...]:
     """Return the leader epochs of a log's records, in the numbers of a case."""
     return tuple(ranks[epoch_at(log, bounds[place]) or 0] for place in range(_length(log, bounds)))
 
 
-def _bounds(logs: Iterable[Directory]) -> list[int]:
+def epoch_bounds(logs: Iterable[Directory]) -> list[int]:
     """Return the offsets at which some log begins another leader epoch; with many of them, the first and the last."""
     found = sorted({0, *(start for log in logs for _, start in log.leader_epochs or ())})
     most = MOST_RECORDS - 1
@@ -472,6 +472,7 @@ def _has_last(log: Directory, bounds: Sequence[int]) -> bool:
     return log.least_end in bounds and log.least_end > 0 and bool(log.leader_epochs)
 
 
-def _ranks(logs: Iterable[Directory], bounds: Sequence[int], epoch: int) -> dict[int, int]:
+def ranks_of(logs: Iterable[Directory], bounds: Sequence[int], epoch: int) -> dict[int, int]:
+    """Return the rank of each leader epoch of logs' records, and of one epoch more."""
     used = {0, epoch, *(epoch_at(log, bound) or 0 for log in logs for bound in bounds)}
     return {number: rank for rank, number in enumerate(sorted(used))}
