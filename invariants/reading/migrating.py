@@ -276,19 +276,25 @@ class _Migrating:
         if self.phase is MigrationPhase.COPYING:
             return
         places = list(self._differences(image))
-        if places:
+        if places and self.phase is MigrationPhase.FINALIZED:
+            yield Consequence(
+                "rollback-loses",
+                READY,
+                "the migration has ended, and there is no rollback: ZooKeeper does not have what KRaft has",
+                tuple(places),
+                "KRaft writes nothing to ZooKeeper any more.",
+                "do not roll back",
+                basis="Kafka's documentation.",
+            )
+        elif places:
             yield Consequence(
                 "rollback-loses",
                 LOSES,
                 "ZooKeeper does not have what KRaft has: a rollback would lose it",
                 tuple(places),
                 "After a rollback the cluster goes on with what ZooKeeper has. KRaft writes each change to ZooKeeper; "
-                "what is not there was changed since, or a write failed."
-                if self.phase is not MigrationPhase.FINALIZED
-                else "KRaft has ended the migration, and writes nothing to ZooKeeper any more: there is no rollback.",
-                f"take another snapshot; if it shows the same: {RECOVER}"
-                if self.phase is not MigrationPhase.FINALIZED
-                else "do not roll back",
+                "what is not there was changed since, or a write failed.",
+                f"take another snapshot; if it shows the same: {RECOVER}",
                 basis=SOURCE,
             )
 

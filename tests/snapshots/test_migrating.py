@@ -233,7 +233,9 @@ SEEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     "erased-id-01-end-3.9.0": ({"log-was-set-aside"}, "plan", ("bring-logs-back t0 1 2",)),
     "erased-id-02-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
     "finalized-too-early-02-finalized-3.9.0": ({"finalized-too-early"}, "not covered", ()),
+    "finalized-too-early-04-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
     "killed-after-copy-00-waiting-3.9.0": (set(), "nothing to do", ()),
+    "killed-after-copy-01-copied-3.4.1": (set(), "nothing to do", ()),
     "killed-after-copy-02-the-controller-has-restarted-3.9.0": (
         {"copy-was-not-recorded"},
         "plan",
