@@ -331,3 +331,44 @@ LOG_TRIALS = (
     ),
 )
 """The trials of logs: docs/reference/mutants-of-logs.md."""
+
+
+MIGRATION_TRIALS = (
+    Trial(
+        "migration",
+        variant=LATEST,
+        bounds={"expansions": 0, "quorum_failures": 0},
+        about="Nobody interferes, but a client that adds a partition.",
+    ),
+    Trial("races-of-a-migration", variant=LATEST, about="KRaft's controller fails once, at any moment."),
+    Trial("migration", variant="3.4.1", bounds={"expansions": 0}, about="Without a comparison with ZooKeeper."),
+    Trial(
+        "migration-after-a-rollback",
+        variant=LATEST,
+        flags={"rollback_removes_migration": True},
+        about="A second attempt, after a rollback that removes /migration.",
+    ),
+    Trial("deletion-in-dual-write", variant=LATEST, about="A topic is deleted, and created again; brokers crash."),
+    Trial("reassignment-in-dual-write", variant=LATEST, about="A replica is moved."),
+    Trial("metadata-caches-in-dual-write", variant=LATEST, about="A deletion, and the caches of brokers."),
+    Trial(
+        "migration-with-records",
+        variant=LATEST,
+        bounds={"expansions": 0},
+        flags={"patient_operator": True},
+        about="A record, and the restarts in KRaft mode.",
+    ),
+    Trial(
+        "finalization-of-a-migration",
+        variant=LATEST,
+        flags={"patient_operator": True},
+        about="The end of a migration; brokers crash.",
+    ),
+    Trial(
+        "rollback-of-a-migration",
+        variant=LATEST,
+        flags={"patient_operator": True},
+        about="A record, a rollback, and a crash.",
+    ),
+)
+"""The trials of migrations to KRaft: docs/reference/mutants-of-migrations.md."""

@@ -25,7 +25,7 @@ COMMAND = Command(
     repeatable(
         "--operator", str, "NAME", "only mutants of this operator, such as dropped-guard", choices=values.OPERATORS
     ),
-    repeatable("--function", nonempty, "NAME", "only mutants of this function"),
+    repeatable("--function", nonempty, "NAME", "only mutants of this function, class or module"),
     option("--sample", positive, "N", "only a random sample of N mutants; a larger one has them all"),
     option("--seed", seed, "N", "the seed of the sample (default: 0)", default=0),
     switch("--list", "list the mutants without trying any"),

@@ -112,11 +112,13 @@ def _sibling(cls: type, name: str) -> str | None:
 def chosen_mutants(mutants: Iterable[Mutant], *, operators: Iterable[str], functions: Iterable[str]) -> list[Mutant]:
     """Return the mutants of some operators, and of functions whose names match; an empty argument matches all.
 
+    A name is that of a function, or of a class or module, whose functions all match.
+
     Raises:
         UsageError: No mutant is left.
     """
     operators, functions, mutants = tuple(operators), tuple(functions), list(mutants)
-    patterns = [re.compile(rf"(.*\.)?{re.escape(name)}$") for name in functions]
+    patterns = [re.compile(rf"(.*\.)?{re.escape(name)}(\..*)?$") for name in functions]
     chosen = [m for m in mutants if not operators or m.operator.name in operators]
     chosen = [m for m in chosen if not patterns or any(p.match(name_of(m.function)) for p in patterns)]
     if not chosen:
