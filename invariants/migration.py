@@ -308,7 +308,8 @@ def replicas_have_the_images_id(cluster: Cluster, broker: Broker, topic: Topic, 
 def deleted_topic_stays_deleted(cluster: Cluster, topic: Topic) -> bool:
     """In dual write a topic that was deleted is not in ZooKeeper, and no live broker has a log of it."""
     migration = cluster.migration
-    premise(migration.driver is DriverState.DUAL_WRITE and cluster.deletions > 0 and not migration.images[topic].exists)
+    premise(migration.driver is DriverState.DUAL_WRITE and not migration.has_stale_version)
+    premise(cluster.deletions > 0 and not migration.images[topic].exists)
     return not cluster.zookeeper.topics[topic].exists and not any(
         broker in migration.live and cluster.replica_of(broker, topic, partition).log_open
         for broker in BROKERS
@@ -357,3 +358,28 @@ def deleted_topic_leaves_caches(cluster: Cluster, broker: Broker, topic: Topic, 
     premise(not migration.has_partition(topic, partition) and not migration.has_stale_version)
     premise(cluster.deletions > 0)
     return cluster.brokers[broker].metadata[topic][partition].leader_epoch is None
+
+
+@when_quiescent(
+    symptom="clients are sent to a broker that does not lead",
+    log="none: kafka-topics.sh --describe of one broker shows another leader than that of others",
+)
+def caches_have_leaders_of_the_image(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """In dual write a broker in ZooKeeper mode answers clients with the leaders that KRaft has."""
+    migration, state = cluster.migration, cluster.zookeeper.state_of(topic, partition)
+    premise(migration.driver is DriverState.DUAL_WRITE and broker in migration.live)
+    premise(migration.has_partition(topic, partition) and not migration.has_stale_version)
+    cached = cluster.brokers[broker].metadata[topic][partition]
+    return cached.leader == state.leader and cached.leader_epoch == state.leader_epoch
+
+
+@when_quiescent(
+    symptom="acks=all waits for a broker that is gone, and a partition has a leader that is",
+    log="none: kafka-topics.sh --describe shows a broker in Isr that does not run",
+)
+def fenced_broker_leaves_isr(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """While KRaft leads, a broker that is fenced is no leader, and in no ISR but as its last member."""
+    migration, state = cluster.migration, cluster.zookeeper.state_of(topic, partition)
+    premise(migration.is_led and migration.has_partition(topic, partition) and state.exists)
+    is_left = len(state.isr) == 1 or state.isr <= migration.live
+    return is_left and (state.leader is None or state.leader in migration.live)

@@ -349,6 +349,13 @@ MIGRATION_TRIALS = (
         about="A second attempt, after a rollback that removes /migration.",
     ),
     Trial("deletion-in-dual-write", variant=LATEST, about="A topic is deleted, and created again; brokers crash."),
+    Trial(
+        "deletion-in-dual-write",
+        variant=LATEST,
+        bounds={"quorum_failures": 1, "restarts": 0},
+        about="The same, while KRaft's controller fails.",
+    ),
+    Trial("deletion-in-dual-write", variant=LATEST, bounds={"deletions": 0}, about="Brokers crash, and change modes."),
     Trial("reassignment-in-dual-write", variant=LATEST, about="A replica is moved."),
     Trial("metadata-caches-in-dual-write", variant=LATEST, about="A deletion, and the caches of brokers."),
     Trial(

@@ -197,8 +197,11 @@ DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
         migration.migrating_cluster_has_a_controller,
         migration.replicas_have_the_images_id,
         migration.deleted_topic_stays_deleted,
+        migration.image_has_the_topics_first_id,
+        migration.promised_partitions_are_in_the_image,
         records.isr_has_only_own_records,
         migration.kraft_brokers_get_no_requests,
+        migration.fenced_broker_leaves_isr,
     ),
     bounds={
         "partitions": 1,
@@ -248,7 +251,7 @@ DELETION_AND_METADATA_CACHES = DELETION_IN_DUAL_WRITE.varied(
         "A cluster migrates, and is in dual write. A topic is deleted through KRaft's controller, which fails; brokers "
         "in ZooKeeper mode answer clients from their metadata caches."
     ),
-    properties=(migration.deleted_topic_leaves_caches,),
+    properties=(migration.deleted_topic_leaves_caches, migration.caches_have_leaders_of_the_image),
     bounds={"records": 0, "strays": 0, "restarts": 0, "incarnations": 0, "quorum_failures": 1},
     flags={"metadata_caches": True},
 )
@@ -262,7 +265,11 @@ FINALIZATION_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
         *actions.BROKER,
         *(one for one in actions.MIGRATION if one not in BACKWARD[:3]),
     ),
-    properties=(migration.finalization_leaves_no_zookeeper_broker, partitions.partition_servable),
+    properties=(
+        migration.finalization_leaves_no_zookeeper_broker,
+        migration.fenced_broker_leaves_isr,
+        partitions.partition_servable,
+    ),
     bounds={"partitions": 1, "records": 0, "strays": 0, "expansions": 0, "failovers": 0, "restarts": 3},
 )
 
