@@ -373,7 +373,7 @@ def caches_have_leaders_of_the_image(cluster: Cluster, broker: Broker, topic: To
     return cached.leader == state.leader and cached.leader_epoch == state.leader_epoch
 
 
-@when_quiescent(
+@always(
     symptom="acks=all waits for a broker that is gone, and a partition has a leader that is",
     log="none: kafka-topics.sh --describe shows a broker in Isr that does not run",
 )
@@ -383,3 +383,19 @@ def fenced_broker_leaves_isr(cluster: Cluster, topic: Topic, partition: Partitio
     premise(migration.is_led and migration.has_partition(topic, partition) and state.exists)
     is_left = len(state.isr) == 1 or state.isr <= migration.live
     return is_left and (state.leader is None or state.leader in migration.live)
+
+
+@step(
+    symptom="a replica loses its log, and copies the leader's",
+    log="server.log: Log for partition … is renamed to … and is scheduled for deletion",
+)
+def log_of_the_image_is_kept(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """No broker removes the log of a partition that KRaft has, under its id, and of which it is a replica."""
+    replica, image = before.replica_of(broker, topic, partition), before.migration.images[topic]
+    is_replica = broker in before.zookeeper.topics[topic].assignments[partition].replicas
+    premise(replica.on_disk and replica.file_topic_id == image.topic_id and image.topic_id is not None)
+    premise(before.migration.has_partition(topic, partition) and is_replica)
+    premise(after.migration.images[topic].topic_id == image.topic_id)
+    return after.replica_of(broker, topic, partition).on_disk

@@ -356,6 +356,12 @@ MIGRATION_TRIALS = (
         about="The same, while KRaft's controller fails.",
     ),
     Trial("deletion-in-dual-write", variant=LATEST, bounds={"deletions": 0}, about="Brokers crash, and change modes."),
+    Trial(
+        "deletion-in-dual-write",
+        variant=LATEST,
+        bounds={"deletions": 0, "new_expansions": 1, "partitions": 2, "restarts": 0},
+        about="A partition is added.",
+    ),
     Trial("reassignment-in-dual-write", variant=LATEST, about="A replica is moved."),
     Trial("metadata-caches-in-dual-write", variant=LATEST, about="A deletion, and the caches of brokers."),
     Trial(

@@ -202,6 +202,7 @@ DELETION_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
         records.isr_has_only_own_records,
         migration.kraft_brokers_get_no_requests,
         migration.fenced_broker_leaves_isr,
+        migration.log_of_the_image_is_kept,
     ),
     bounds={
         "partitions": 1,
@@ -229,6 +230,7 @@ REASSIGNMENT_IN_DUAL_WRITE = MIGRATION_WITH_RECORDS.varied(
     ),
     properties=(
         migration.reassignment_completes_in_dual_write,
+        migration.log_of_the_image_is_kept,
         deletion.no_stray,
         partitions.partition_servable,
         migration.replica_is_moved_in_dual_write,
@@ -268,6 +270,7 @@ FINALIZATION_OF_A_MIGRATION = MIGRATION_WITH_RECORDS.varied(
     properties=(
         migration.finalization_leaves_no_zookeeper_broker,
         migration.fenced_broker_leaves_isr,
+        migration.log_of_the_image_is_kept,
         partitions.partition_servable,
     ),
     bounds={"partitions": 1, "records": 0, "strays": 0, "expansions": 0, "failovers": 0, "restarts": 3},

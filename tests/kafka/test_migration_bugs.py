@@ -86,6 +86,18 @@ BROKEN = (
     ),
     (
         Broken(
+            "deleted_topic_stays_deleted(0)",
+            "deletion-in-dual-write",
+            "3.5.2",
+            "fetch(1,0,0) fail_quorum() become_active() claim_controller() controller_change(0) controller_change(1) "
+            "client_deletes_topic(0) sync_topic(0) end_sync() send_to_brokers() handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1)",
+            bounds={"quorum_failures": 1, "restarts": 0},
+        ),
+        "3.6.1",
+    ),
+    (
+        Broken(
             "deleted_topic_leaves_caches(0, 0, 0)",
             "metadata-caches-in-dual-write",
             "3.5.2",

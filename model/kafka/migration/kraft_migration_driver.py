@@ -254,9 +254,10 @@ def record_copy(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.SendRPCsToBrokersEvent; MigrationPropagator.sendRPCsToBrokersFromMetadataImage",
 )
 def send_to_brokers(cluster: Cluster) -> None:
-    """m7: full requests."""
+    """m7: full requests, with the image as far as the driver has handled its changes."""
     migration = cluster.migration
     require(MIGRATION and migration.driver is DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM)
+    require(not bool(migration.unwritten))
     send_full(cluster)
     migration.driver, migration.is_announced = DriverState.DUAL_WRITE, True
 

@@ -157,7 +157,7 @@ def read_at_lagging_server(cluster: Cluster) -> None:
 def fail_within_writes(cluster: Cluster, topic: Topic, partition: Partition) -> None:
     """The topic's znode is written first, and then the state znode of each partition, in their order."""
     migration, image = cluster.migration, cluster.migration.images[topic]
-    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
+    require(MIGRATION and migration.handles_deltas and topic in migration.unwritten)
     require(partition < image.partition_count and migration.failures < QUORUM_FAILURES)
     require(image.is_new or partition >= cluster.zookeeper.topics[topic].partition_count)
     migration.failures += 1

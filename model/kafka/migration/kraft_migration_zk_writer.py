@@ -172,9 +172,12 @@ def end_sync(cluster: Cluster) -> None:
     source="KRaftMigrationDriver.MetadataChangeEvent; KRaftMigrationZkWriter.handleTopicsDelta",
 )
 def write_delta(cluster: Cluster, topic: Topic) -> None:
-    """m8: only what a delta names is written; other differences stay until the next controller compares everything."""
+    """m8: only what a delta names is written; other differences stay until the next controller compares everything.
+
+    Deltas are handled from the end of the comparison on, before the first requests, too.
+    """
     migration = cluster.migration
-    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
+    require(MIGRATION and migration.handles_deltas and topic in migration.unwritten)
     changed, is_new_leadership = migration.images[topic].changed, new_leadership(cluster, topic)
     is_recreated = cluster.zookeeper.topics[topic].exists and migration.images[topic].is_new
     if write(cluster, topic, len(PARTITIONS)):
@@ -316,7 +319,7 @@ def remove_topic(cluster: Cluster, topic: int) -> None:
 def lose_connection(cluster: Cluster, topic: Topic) -> None:
     """The write is sent again, and refused: it has raised the version of /migration that it checks."""
     migration = cluster.migration
-    require(MIGRATION and migration.driver is DriverState.DUAL_WRITE and topic in migration.unwritten)
+    require(MIGRATION and migration.handles_deltas and topic in migration.unwritten)
     require(migration.failures < QUORUM_FAILURES and not migration.has_stale_version)
     migration.failures += 1
     if write(cluster, topic, len(PARTITIONS)):

@@ -145,6 +145,11 @@ class MigrationState:
             DriverState.DUAL_WRITE,
         )
 
+    @property
+    def handles_deltas(self) -> bool:
+        """Whether the driver handles changes of the image (Kafka: MigrationDriverState.allowDualWrite)."""
+        return self.driver in (DriverState.KRAFT_CONTROLLER_TO_BROKER_COMM, DriverState.DUAL_WRITE)
+
     def has_partition(self, topic: int, partition: int) -> bool:
         """Whether the image has a partition."""
         return partition < self.images[topic].partition_count
