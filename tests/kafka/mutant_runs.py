@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from kwalk.invariants.mutation import CONFIGURATION_TRIALS, ENSEMBLE_TRIALS, GROUP_TRIALS, LOG_TRIALS, TRIALS
+from kwalk.invariants.mutation import (
+    CONFIGURATION_TRIALS,
+    ENSEMBLE_TRIALS,
+    GROUP_TRIALS,
+    LOG_TRIALS,
+    MIGRATION_TRIALS,
+    TRIALS,
+)
 from kwalk.model.language import Model, Scenario, Trial
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_text
@@ -58,4 +65,10 @@ RUNS = (
     MutantRun("mutants-of-ensembles", ENSEMBLE_TRIALS, "ENSEMBLE_TRIALS"),
     MutantRun("mutants-of-groups", GROUP_TRIALS, "GROUP_TRIALS", SAMPLE),
     MutantRun("mutants-of-logs", LOG_TRIALS, "LOG_TRIALS", SAMPLE),
+    MutantRun(
+        "mutants-of-migrations",
+        MIGRATION_TRIALS,
+        "MIGRATION_TRIALS",
+        "--function migration --sample 200 --seed 0 --seconds 20 ",
+    ),
 )
