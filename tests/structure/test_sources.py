@@ -130,6 +130,14 @@ def test_a_section_names_scenarios_that_exist_and_properties_that_they_have():
         assert set(names(experiments)) <= EXPERIMENTS.keys()
 
 
+def test_a_page_of_its_row_names_each_scenario_and_each_experiment():
+    for section, _, scenarios, _, page, experiments in ALL:
+        pages = [PAGE.parent / target for target in re.findall(r"\]\(([^)#]+)", page)]
+        text = "".join(path.read_text(encoding="utf-8") for path in pages)
+        known = set(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", text))
+        assert {*names(scenarios), *names(experiments)} <= known, section
+
+
 def test_every_file_that_the_map_names_is_there():
     targets = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
     assert [target for target in targets if not (PAGE.parent / target).is_file()] == []
