@@ -138,6 +138,17 @@ def test_a_page_of_its_row_names_each_scenario_and_each_experiment():
         assert {*names(scenarios), *names(experiments)} <= known, section
 
 
+def test_every_capture_and_every_test_that_the_map_names_is_there():
+    text = PAGE.read_text(encoding="utf-8")
+    captures = {path.stem for path in (ROOT / "tests" / "captures").glob("*.json")}
+    named = re.findall(r"`(scenario-\d\d-[\w-]+)`", text)
+    assert named
+    assert [name for name in named if name not in captures] == []
+    shortened = re.findall(r"`…(-[\w-]+)`", text)
+    assert [end for end in shortened if not any(name.endswith(end) for name in captures)] == []
+    assert [test for test in re.findall(r"`(test_\w+\.py)`", text) if not [*(ROOT / "tests").rglob(test)]] == []
+
+
 def test_every_file_that_the_map_names_is_there():
     targets = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
     assert [target for target in targets if not (PAGE.parent / target).is_file()] == []
