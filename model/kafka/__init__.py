@@ -50,8 +50,8 @@ What the model leaves out, and why these stories lose nothing by it:
 * Time: a replica that cannot fetch may leave the ISR at any moment, one that can may join, timers may fire at any time.
 * Records, unless the bound `records` is above 0: then a log holds that many, a crash loses none of them, and the high
   watermark is checkpointed only by a clean stop. Producers use acks=all, and min.insync.replicas is 1.
-* Deletion together with reassignment: a topic that is being reassigned is not ineligible for deletion here. Where
-  topics are deleted, every broker has a replica of every partition.
+* Deletion together with reassignment, except in `deletion-during-reassignment`: where else topics are deleted, every
+  broker has a replica of every partition.
 * Logs that fail under a running broker; a disk that has failed when a broker starts is under the flag `offline_logs`.
   A log that an operator removes under a running broker stays with the process.
 * Operators of runbooks remove a topic's znodes in one step; others one by one, under the flag `piecemeal_removal`.

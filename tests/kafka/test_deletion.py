@@ -18,6 +18,7 @@ from kwalk.model.kafka.broker import replica_manager
 from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
 from kwalk.model.kafka.versions import RELEASES
+from kwalk.model.kafka.zookeeper.kafka_zk_client import create_delete_topics_znode
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
@@ -144,6 +145,24 @@ def test_a_marker_that_outlives_a_removal_by_hand_deletes_the_next_topic_of_that
     schedule.do("delete_controller()")
     znode = schedule.cluster.zookeeper.topics[0]
     assert not znode.exists and not znode.deletion_requested
+
+
+@pytest.mark.parametrize("next_controller", [None, 1])
+def test_a_marker_of_a_topic_that_never_existed_goes_with_either_controller(next_controller):
+    # No action writes such a marker: a client checks first that the topic exists.
+    schedule = Schedule(Model(DELETE_BY_HAND, "2.8.2", {"failovers": 1, "controller_epochs": 3}))
+    if next_controller is not None:
+        schedule.take("delete_controller()")
+    with schedule.model.active():
+        cluster = schedule.cluster
+        create_delete_topics_znode(cluster, 0)
+        schedule.vector = schedule.model.vector(cluster)
+    if next_controller is not None:
+        schedule._elect(next_controller)
+    schedule.settle()
+    assert schedule.cluster.zookeeper.controller == (next_controller or 0)
+    assert not schedule.cluster.zookeeper.delete_topics
+    assert not any(broker.controller.topics[0].to_be_deleted for broker in schedule.cluster.brokers)
 
 
 def test_a_clients_deletion_holds_all_that_is_asked_of_it_in_every_state():

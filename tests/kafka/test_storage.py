@@ -264,6 +264,10 @@ class Entry(NamedTuple):
     timestamp: int = 0
 
 
+INDEX_OF_001 = (Entry(0, 0), Entry(20, 320), Entry(43, 1220))
+"""The offset index that document 001 prints (docs/reference/sources.md)."""
+
+
 @contextmanager
 def large_log(**bounds: int) -> Iterator[PartitionLog]:
     """An empty log in a model with large bounds, whose one action has no parameters."""
@@ -285,9 +289,8 @@ def test_a_segment_is_named_by_its_base_offset_in_20_digits():
 
 
 def test_offset_23_is_searched_from_position_320():
-    index = (Entry(0, 0), Entry(20, 320), Entry(43, 1220))
     with large_log():
-        found = [lookup_offset(index, 0, offset) for offset in (20, 23, 42, 43, 1_000)]
+        found = [lookup_offset(INDEX_OF_001, 0, offset) for offset in (20, 23, 42, 43, 1_000)]
     assert found == [Entry(20, 320), Entry(20, 320), Entry(20, 320), Entry(43, 1220), Entry(43, 1220)]
 
 
@@ -296,22 +299,33 @@ def test_before_its_first_entry_an_offset_index_leads_to_the_beginning_of_the_se
         assert lookup_offset((Entry(20, 320),), 7, 19) == OffsetPosition(offset=7, position=0)
 
 
-def test_timestamp_1557554753430_leads_by_offset_430_to_position_320():
+@pytest.mark.parametrize(
+    ("last", "position"),
+    [
+        pytest.param(Entry(43, 1220), 1220, id="the index that document 001 prints"),
+        pytest.param(Entry(431, 1220), 320, id="an index of which its answer, (20, 320), is true"),
+    ],
+)
+def test_timestamp_1557554753430_leads_by_offset_430_to_the_position_that_the_last_entry_decides(last, position):
+    # Of the time index the document prints the entry of offset 430 only; the two others are made up.
     times = [Entry(offset, timestamp=1557554753000 + ms) for offset, ms in ((380, 370), (430, 420), (501, 440))]
     with large_log():
         entry = lookup_timestamp(times, 1557554753430)
-        found = lookup_offset((Entry(0, 0), Entry(20, 320), Entry(431, 1220)), 0, entry.offset)
+        found = lookup_offset((*INDEX_OF_001[:2], last), 0, entry.offset)
         earlier = lookup_timestamp(times, 1557554753369)
-    assert (entry, found, earlier) == (Entry(430, timestamp=1557554753420), Entry(20, 320), None)
+    assert (entry, found.position, earlier) == (Entry(430, timestamp=1557554753420), position, None)
 
 
-def test_a_log_with_those_indexes_is_written_by_appending_batches():
+def test_appending_batches_writes_the_entries_of_that_index_but_the_first():
     with large_log() as log:
-        fill(log, (1, 5, 1), (20, 6, 319), (23, 9, 900), (10, 7, 100))
+        fill(log, (20, 6, 320), (1, 5, 900), (23, 9, 900), (10, 7, 100))
         segment = log.segments[0]
-        assert [(entry.offset, entry.position) for entry in segment.offset_index] == [(43, 320), (53, 1220)]
-        assert list(segment.time_index) == [TimestampOffset(timestamp=9, offset=43)]
-        assert [read_from_log(log, offset).first_offset for offset in (0, 20, 23, 43, 44)] == [0, 1, 21, 21, 44]
+        assert [(entry.offset, entry.position) for entry in segment.offset_index] == [(20, 320), (43, 1220), (53, 2120)]
+        assert list(segment.time_index) == [
+            TimestampOffset(timestamp=6, offset=19),
+            TimestampOffset(timestamp=9, offset=43),
+        ]
+        assert [read_from_log(log, offset).first_offset for offset in (0, 20, 23, 43, 44)] == [0, 20, 21, 21, 44]
         assert fetch_offset_by_timestamp(log, 7).first_offset == 21
         assert fetch_offset_by_timestamp(log, 10) is None
 

@@ -130,6 +130,25 @@ def test_a_section_names_scenarios_that_exist_and_properties_that_they_have():
         assert set(names(experiments)) <= EXPERIMENTS.keys()
 
 
+def test_a_page_of_its_row_names_each_scenario_and_each_experiment():
+    for section, _, scenarios, _, page, experiments in ALL:
+        pages = [PAGE.parent / target for target in re.findall(r"\]\(([^)#]+)", page)]
+        text = "".join(path.read_text(encoding="utf-8") for path in pages)
+        known = set(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", text))
+        assert {*names(scenarios), *names(experiments)} <= known, section
+
+
+def test_every_capture_and_every_test_that_the_map_names_is_there():
+    text = PAGE.read_text(encoding="utf-8")
+    captures = {path.stem for path in (ROOT / "tests" / "captures").glob("*.json")}
+    named = re.findall(r"`(scenario-\d\d-[\w-]+)`", text)
+    assert named
+    assert [name for name in named if name not in captures] == []
+    shortened = re.findall(r"`…(-[\w-]+)`", text)
+    assert [end for end in shortened if not any(name.endswith(end) for name in captures)] == []
+    assert [test for test in re.findall(r"`(test_\w+\.py)`", text) if not [*(ROOT / "tests").rglob(test)]] == []
+
+
 def test_every_file_that_the_map_names_is_there():
     targets = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
     assert [target for target in targets if not (PAGE.parent / target).is_file()] == []

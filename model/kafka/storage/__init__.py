@@ -18,7 +18,7 @@ What the model leaves out, and why these stories lose nothing by it:
   indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
 * While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.
 * leader-epoch-checkpoint, which `kwalk.model.kafka.broker.log` has: what of it is lost, and recovered.
-* segment.jitter.ms, flush.messages, preallocation, and the transaction index.
+* segment.jitter.ms, flush.messages, preallocated log files (index files are), and the transaction index.
 * The three rules of retention are three steps, which a check takes one after the other; each could be due without
   the others.
 """
