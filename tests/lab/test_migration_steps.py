@@ -8,12 +8,11 @@ import pytest
 
 from kwalk.clusters.lab.brokers import record_batch
 from kwalk.clusters.lab.cluster import LabBroker
-from kwalk.clusters.lab.experiments.known_records import Acknowledged, Ledger, read_records
-from kwalk.clusters.lab.experiments.migration_steps import STRAY, Migration, _put_back, _renamed
+from kwalk.clusters.lab.experiments.known_records import Acknowledged, Ledger
+from kwalk.clusters.lab.experiments.migration_steps import STRAY, Migration
 from kwalk.clusters.lab.experiments.migrations import _outcome
 
 UNIQUE = "0123456789abcdef" * 2
-NEW_ID = "1vBAndnGTpOTbEpKEn6-PA"
 
 
 def log(broker, name, *values):
@@ -62,15 +61,6 @@ def test_without_a_leader_a_record_is_kept_by_any_log_in_place(migration, monkey
     log(migration.lab.brokers[2], "t-0", "first:1")
     assert migration.fate("t")["kept"] == 0
     monkeypatch.setattr(Migration, "leaders", lambda self, name: {0: -1})
-    assert migration.fate("t")["kept"] == 1
-
-
-def test_a_log_that_is_put_back_has_the_new_id_and_its_records_and_the_other_one_is_moved_away(migration):
-    broker = migration.lab.brokers[1]
-    _put_back(broker, _renamed(broker, STRAY)[0], "t-0", NEW_ID)
-    assert [entry.value for entry in read_records(broker.data / "t-0").values()] == ["first:1"]
-    assert (broker.data / "t-0" / "partition.metadata").read_text() == f"version: 0\ntopic_id: {NEW_ID}\n"
-    assert [path.name for path in broker.folder.glob("backup/*/*")] == ["t-0"]
     assert migration.fate("t")["kept"] == 1
 
 

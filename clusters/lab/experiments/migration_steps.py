@@ -21,13 +21,15 @@ from kwalk.clusters.lab.cluster import Lab, LabBroker, Mode
 from kwalk.clusters.lab.experiments.damages import FIRST
 from kwalk.clusters.lab.experiments.experiment import ExperimentRound
 from kwalk.clusters.lab.experiments.known_records import Ledger, logs_on_disks, read_records
-from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
+from kwalk.clusters.lab.experiments.operator_steps import carry_out, rest
 from kwalk.clusters.lab.experiments.recoveries import collected
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Proxy, ZooKeeperParser
 from kwalk.clusters.lab.quorum import BEGUN, DUAL_WRITE, FIRST_ID, Quorum
 from kwalk.clusters.metadata import PartitionMetadata, metadata
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import KwalkError
+from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.base.atomic_files import save
 
 STRAY, DELETE = "stray", "delete"
@@ -41,6 +43,8 @@ IN_SYNC = 25.0
 """Seconds for a broker that was restarted to join every ISR."""
 SETTLES = 4.0
 """Seconds in which brokers act upon requests that were sent when the driver reached its state."""
+PLANNING = 120.0
+"""Seconds for a plan of `kwalk recover`."""
 PARTITION = re.compile(r"(.+)-(\d+)\.[0-9a-f]{32}-(stray|delete)")
 
 
@@ -252,18 +256,14 @@ class Migration:
     # Ways out.
 
     def bring_back(self) -> None:
-        """Put each log that was set aside in the place of KRaft's, with the new id, while no broker runs."""
-        ids = {name: self.topic_id(name) for name in self.ledgers}
-        for number, broker in self.lab.brokers.items():
-            if broker.runs:
-                self.lab.stop(number)
-        for broker in self.lab.brokers.values():
-            for path in _renamed(broker, STRAY):
-                parts = PARTITION.fullmatch(path.name)
-                if parts is not None and (topic_id := ids.get(parts[1])) is not None:
-                    _put_back(broker, path, f"{parts[1]}-{parts[2]}", topic_id)
-                    self.lab.note(f"broker {broker.id}: {path.name} is in place again, with the id {topic_id}")
-        self.lab.start(*self.lab.brokers)
+        """Carry out the first plan of `kwalk recover`, which gives each log that was set aside its place."""
+        roots = [each.folder / "data" for each in self.quorum.controllers.values()]
+        recovery = plan_recovery(recovery_problem(collected(self.lab, roots)), seconds=PLANNING)
+        steps = () if recovery.plan is None else recovery.plan.procedures
+        self.facts["plan"] = [one.name for one in steps]
+        for one in steps:
+            self.lab.note(f"carried out: {one.name}")
+            carry_out(self.lab, one)
         for number in self.lab.brokers:
             self.wait_for_isr(number)
 
@@ -273,14 +273,6 @@ class Migration:
             if broker.runs and (found := metadata(broker.port, with_ids=True).topics.get(name)):
                 return found.topic_id
         return None
-
-
-def _put_back(broker: LabBroker, path: Path, name: str, topic_id: str) -> None:
-    """Give a directory its name again, and a topic id, in place of the one that has the name."""
-    if (current := broker.directory(name)) is not None:
-        move_away(broker, current)
-    path = path.rename(path.with_name(name))
-    (path / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}\n")
 
 
 def _renamed(broker: LabBroker, suffix: str, name: str = "") -> list[Path]:

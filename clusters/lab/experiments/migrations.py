@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -366,15 +366,15 @@ def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return result(m, _leads_though_dead, observed, **{"way out": way_out})
 
 
-def _second_attempt(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Migrate to dual write, roll back without deleting /migration, and migrate again with new controllers."""
+def _second_attempt(lab: Lab, this: ExperimentRound, effect: Effect, deletes: Sequence[str]) -> RoundOutcome:
+    """Migrate to dual write, roll back by deleting znodes, and migrate again with new controllers."""
     m = Migration(lab, this)
     m.create(HEALTHY, TWO)
     m.create(m.topic, TWO)
     m.begin()
     m.is_in_dual_write()
     m.look("dual write of the first attempt")
-    _roll_back(m, "/controller")
+    _roll_back(m, *deletes)
     m.look("rolled back")
     m.before()
     lab.folder.joinpath(f"controller-{FIRST_ID}").rename(lab.folder / "first-controller")
@@ -388,7 +388,7 @@ def _second_attempt(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         m.stuck = REFUSED if REFUSED in m.quorum.active.text else f"a broker ends; the driver is in {m.quorum.state}"
     m.look("end")
     observed = {**m.observed(), "lost topics": sorted(m.ledgers.keys() - topics), "topics in ZooKeeper": topics}
-    return result(m, _loses, observed)
+    return result(m, effect, observed)
 
 
 # Effects.
@@ -576,6 +576,12 @@ EXPERIMENTS = (
         "second-attempt",
         "A cluster is rolled back from dual write, /migration stays, and it migrates again with new controllers.",
         "The copy is skipped: all topics are deleted from ZooKeeper, and no broker can start in KRaft mode.",
-        _second_attempt,
+        partial(_second_attempt, effect=_loses, deletes=("/controller",)),
+    ),
+    migration_experiment(
+        "second-attempt-without-znode",
+        "A cluster is rolled back from dual write, /migration is deleted, too, and it migrates again.",
+        "It migrates, and every acknowledged record is served.",
+        partial(_second_attempt, effect=_survives, deletes=("/controller", "/migration")),
     ),
 )

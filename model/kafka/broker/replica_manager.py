@@ -181,6 +181,7 @@ def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
     """As with LeaderAndIsr, an older controller's request is refused as a whole."""
     require(STOP_REPLICA)
     state = cluster.brokers[broker]
+    require(not MIGRATION or state.mode is BrokerMode.ZOOKEEPER)
     require(is_next(state, RequestKind.STOP_REPLICA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     deleted: frozenset[int]
