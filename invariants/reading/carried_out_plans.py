@@ -70,6 +70,17 @@ CARRIED_OUT = tuple(
     )
 )
 
+IN_MIGRATIONS = (
+    CarriedOutPlan("migration-erased-id", NEWER, frozenset({"log-was-set-aside"}), ("bring-logs-back",)),
+    CarriedOutPlan(
+        "migration-without-metadata-file-in-dual-write",
+        NEWER,
+        frozenset({"log-was-set-aside"}),
+        ("bring-logs-back",),
+    ),
+)
+"""Plans of clusters that migrate to KRaft: afterwards each leader had every acknowledged record."""
+
 
 def carried_out(release: str, inspection: Inspection) -> tuple[CarriedOutPlan, ...]:
     """Return the plans that repaired what an inspection shows, on brokers of a release."""

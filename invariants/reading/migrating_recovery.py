@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from attrs import evolve
 
 from kwalk.invariants import migration, records
+from kwalk.invariants.reading.carried_out_plans import IN_MIGRATIONS
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
@@ -196,6 +197,7 @@ def _with_logs(first: Problem, steps: _Steps) -> Problem:
         "created again, of which the snapshot does not show whether it was",
         keeps=GIVES_UP if is_given_up else KEEPS_LOGS,
         although=f"{ALTHOUGH} or a broker crashes",
+        carried_out=tuple(one for one in IN_MIGRATIONS if steps.capture.version in one.releases),
         alternatives=(present,) if has_present else (),
     )
 

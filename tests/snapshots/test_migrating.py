@@ -289,6 +289,8 @@ def test_real_migrations_are_diagnosed_and_get_the_plan_that_worked(name: str) -
     recovery = plan_recovery(recovery_problem(path), seconds=60)
     planned = () if recovery.plan is None else tuple(one.name for one in recovery.plan.procedures)
     assert planned == steps
+    shown = recovery_object(recovery, str(path), "")["carried_out"]
+    assert bool(shown) == (bool(steps) and steps[0].startswith("bring-logs-back"))
     assert recovery_object(recovery, str(path), "")["answer"] == answer
 
 
