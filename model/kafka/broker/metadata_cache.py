@@ -9,7 +9,6 @@ from __future__ import annotations
 from kwalk.model.kafka.actors import BROKER
 from kwalk.model.kafka.broker.replica_manager import is_from_older_controller, is_next
 from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
-from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.versions import FULL_UPDATE_METADATA
 from kwalk.model.kafka.requests import EpochKind, RequestKind, UpdateMetadataPartitionState
 from kwalk.model.kafka.state import BrokerState, Cluster
@@ -31,7 +30,6 @@ def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
     """
     require(METADATA_CACHES)
     state = cluster.brokers[broker]
-    require(not MIGRATION or state.mode is BrokerMode.ZOOKEEPER)
     require(is_next(state, RequestKind.UPDATE_METADATA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     is_stale = is_from_older_controller(state, request)

@@ -34,7 +34,6 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     """A request of an older controller is refused as a whole; otherwise each partition is checked by itself."""
     state = cluster.brokers[broker]
     require(is_next(state, RequestKind.LEADER_AND_ISR) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
-    require(not MIGRATION or state.mode is BrokerMode.ZOOKEEPER)
     request = state.requests.headers.pop()
     failed: frozenset[int]
     is_stale, failed = is_from_older_controller(state, request), frozenset()
@@ -99,9 +98,9 @@ def answer_storage_error(cluster: Cluster, broker: int, request: ControlRequest,
 
 
 def is_next(state: BrokerState, kind: RequestKind) -> bool:
-    """Whether the oldest request on its way to the broker is of this kind."""
+    """Whether the oldest request on its way to the broker is of this kind; in KRaft mode a broker handles none."""
     headers = state.requests.headers
-    if headers.is_empty:
+    if headers.is_empty or (MIGRATION and state.mode is BrokerMode.KRAFT):
         return False
     return headers.head.kind is kind
 
@@ -181,7 +180,6 @@ def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
     """As with LeaderAndIsr, an older controller's request is refused as a whole."""
     require(STOP_REPLICA)
     state = cluster.brokers[broker]
-    require(not MIGRATION or state.mode is BrokerMode.ZOOKEEPER)
     require(is_next(state, RequestKind.STOP_REPLICA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     deleted: frozenset[int]

@@ -46,7 +46,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     epochs_of,
     ranks_of,
 )
-from kwalk.model.kafka.snapshots.migrating import AMPLE, CONTROLLER, EPOCHS, REPAIRS
+from kwalk.model.kafka.snapshots.migrating import AMPLE, CONTROLLER, EPOCHS, REPAIRS, in_one_of
 from kwalk.model.kafka.snapshots.migration import migrating_release
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.zookeeper.znodes import Assignment
@@ -417,14 +417,7 @@ def _scenario(capture: Capture, one: FormerLogs, properties: Iterable[Property])
 
 
 def _initial(one: FormerLogs, *, is_over: bool) -> Callable[..., None]:
-    choice = Enum("Possibility", {f"possibility_{n}": n for n in range(len(one.cases))})  # type: ignore[misc]
-    arranged = [partial(_arrange, one=one, case=case, is_over=is_over) for case in one.cases]
-
-    def snapshot(cluster: Cluster, possibility: Any) -> None:
-        arranged[possibility.value](cluster)
-
-    snapshot.__annotations__ = {"cluster": Cluster, "possibility": choice, "return": None}
-    return snapshot
+    return in_one_of([partial(_arrange, one=one, case=case, is_over=is_over) for case in one.cases])
 
 
 def _arrange(cluster: Cluster, one: FormerLogs, case: FormerCase, *, is_over: bool) -> None:

@@ -10,7 +10,7 @@ A fault is the failure of KRaft's active controller; another one becomes active.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from itertools import product
@@ -230,8 +230,12 @@ def _ids(one: MigratingTopic) -> list[str]:
 
 def _initial(capture: Capture, one: MigratingTopic) -> Callable[..., None]:
     possible = possibilities(capture, one)
-    choice = Enum("Possibility", {f"possibility_{n}": n for n in range(len(possible))})  # type: ignore[misc]
-    arranged = [partial(_arrange, capture=capture, one=one, possibility=each) for each in possible]
+    return in_one_of([partial(_arrange, capture=capture, one=one, possibility=each) for each in possible])
+
+
+def in_one_of(arranged: Sequence[Callable[[Cluster], None]]) -> Callable[..., None]:
+    """Return an initial function with a state for each way in which a cluster may be arranged."""
+    choice = Enum("Possibility", {f"possibility_{n}": n for n in range(len(arranged))})  # type: ignore[misc]
 
     def snapshot(cluster: Cluster, possibility: Any) -> None:
         arranged[possibility.value](cluster)
