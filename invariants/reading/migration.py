@@ -96,12 +96,20 @@ def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospe
     return (_Forecast(capture, inspection).prospect(),)
 
 
+def _is_rolled(capture: Capture) -> bool:
+    """Whether all brokers run with the migration enabled: what is left before the copy restarts none of them."""
+    modes = {broker.mode if broker.id in capture.live else None for broker in capture.brokers.values()}
+    return phase_of(capture) is MigrationPhase.WAITING and modes == {"migrating"}
+
+
 class _Forecast:
     """Forecasts the migration of a capture."""
 
     def __init__(self, capture: Capture, inspection: Inspection) -> None:
         self.capture, self.inspection = capture, inspection
-        self.situations, self.migration = Situations(capture), DocumentedMigration(capture.version)
+        self.is_rolled = _is_rolled(capture)
+        self.situations = Situations(capture)
+        self.migration = DocumentedMigration(capture.version, is_rolled=self.is_rolled)
         self.unjudged: list[str] = []
         self.unidentified: dict[int, list[str]] = {}
         migrated = list(self._migrated())  # before fates: whether all logs of a broker are identified decides them
@@ -117,6 +125,7 @@ class _Forecast:
             *self._deletions(),
             *self._requests(),
             *self._starts(),
+            *self._topic_ids(),
             *self._waits(),
             *self._directories(),
             *self._reassignments(),
@@ -155,10 +164,17 @@ class _Forecast:
                     names.append(name)
 
     def _with_fates(self, one: _Partition) -> _Partition:
+        if self._lacks_topic_id(one):
+            return one  # nothing happens to its logs while the migration waits
         identified = tuple(broker not in self.unidentified for broker in one.observed.brokers)
         fates = self.migration.fates(one.migrated, identified)
         has_records = {b: fate for b, fate in fates.items() if not self._is_empty(one, b)}
         return evolve(one, fates=has_records)
+
+    def _lacks_topic_id(self, one: _Partition) -> bool:
+        """Whether the copy meets a topic without id; a roll mints one, where it has not ended."""
+        exists = one.topic.name in self.capture.topics and not self._is_deleted(one)
+        return exists and one.migrated.topic_id is None
 
     def _is_empty(self, one: _Partition, number: int) -> bool:
         directory = self.capture.directory(one.observed.brokers[number], one.topic.name, one.partition)
@@ -354,6 +370,32 @@ class _Forecast:
         known = sorted(self.unidentified.items())
         return [f"broker {broker}: {listed(names)} without topic id" for broker, names in known]
 
+    def _topic_ids(self) -> Iterator[Consequence]:
+        """Topics without id after the roll (ZkTopicMigrationClient.iterateTopics: topicIdOpt.get)."""
+        found = [one for one in self.partitions if self._lacks_topic_id(one)]
+        if not found:
+            return
+        waits = self._setting("waits_for_topic_ids")
+        then = (
+            "KRaft's controller fails at it in each poll, and ZooKeeper's controller goes on"
+            if waits
+            else "KRaft's controller takes /controller, fails to copy it, and begins again, each second: the cluster "
+            "has no controller"
+        )
+        yield Consequence(
+            "topic-id-is-missing",
+            WAITS if waits else STUCK,
+            "the copy waits for the id of a topic",
+            tuple(dict.fromkeys(f"the znode of {topic_label(one.topic.name)} has no topic id" for one in found)),
+            f"{then}. When the id is there, it goes on. If ZooKeeper's controller fails over before, it mints another "
+            "id, and the topic loses its records.",
+            "write back the id of its logs, and restart no broker before that; `kwalk recover` has the plan",
+            (RECOVER,),
+            "Seen on brokers of 3.6.2 and 3.9.0, with the way out." if waits else SOURCE,
+            "controller.log of the KRaft controller, ERROR: Unhandled error in WaitForZkBrokersEvent, "
+            "java.util.NoSuchElementException: None.get" * bool(waits),
+        )
+
     def _waits(self) -> Iterator[Consequence]:
         """Every broker in an assignment has to register (KRaftMigrationDriver.areZkBrokersReadyForMigration)."""
         capture, needed = self.capture, dict[int, list[str]]()
@@ -448,7 +490,8 @@ class _Forecast:
         if capture.unsettled:
             names = listed([topic_label(name) for name in capture.unsettled])
             places.append(f"changed while the snapshot was taken: {names}")
-        if not any(one.prognosis in (LOSES, STUCK) for one in consequences):
+        is_explained = any(map(self._lacks_topic_id, self.partitions))
+        if not is_explained and not any(one.prognosis in (LOSES, STUCK) for one in consequences):
             damage = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
             places += [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in damage]
         if not places:
@@ -465,9 +508,10 @@ class _Forecast:
         ]
 
     def _notes(self) -> Iterator[str]:
+        roll = "every broker has restarted" if self.is_rolled else "every broker restarts, the controller's last"
         yield (
-            "The forecast is of the documented migration: every broker restarts, the controller's last, and no client "
-            "older than 2.8 adds partitions, and no topic is deleted, until it has ended."
+            f"The forecast is of the documented migration: {roll}, and no client older than 2.8 adds partitions, and "
+            "no topic is deleted, until it has ended."
         )
         yield (
             "A snapshot does not show configurations, quotas, ACLs, inter.broker.protocol.version, or KRaft's "

@@ -240,6 +240,7 @@ def _while_waiting(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     m.quorum.start()
     m.is_in_dual_write()
     m.look("end")
+    m.keep("waiting")
     observed = m.observed()
     lab.zk.do(lab.topic_id_write(m.topic, topic_id))
     lab.note(f"the id {topic_id} is written back")
@@ -485,6 +486,7 @@ EXPERIMENTS = (
         "An old client erases a topic's id when all brokers have the flag; then the id is written back.",
         "The migration waits for good, and continues when the id is written back; no records are lost.",
         _while_waiting,
+        releases=("3.6.2", "3.9.0"),
     ),
     migration_experiment(
         "differing-id",

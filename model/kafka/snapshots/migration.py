@@ -1,9 +1,9 @@
 """What a migration to KRaft does to the partitions and logs of a captured cluster.
 
-The roll is executed in the model of the cluster: each broker stops by controlled shutdown and starts again, the
-controller's last, and between two of these steps the cluster comes to rest. One order of events is looked at; in which
-order requests are handled decides about leaders, and not about topic ids on disk. What follows (the copy, the full
-request, the start in KRaft mode) is decided by `kwalk.model.kafka.migration`.
+The roll is executed in the model of the cluster, unless it is over: each broker stops by controlled shutdown and
+starts again, the controller's last, and between two of these steps the cluster comes to rest. One order of events is
+looked at; in which order requests are handled decides about leaders, and not about topic ids on disk. What follows (the
+copy, the full request, the start in KRaft mode) is decided by `kwalk.model.kafka.migration`.
 """
 
 from __future__ import annotations
@@ -81,10 +81,11 @@ class DocumentedMigration:
 
     Args:
         release: the release of the capture.
+        is_rolled: whether all brokers have restarted with the migration enabled, so that none restarts before the copy.
     """
 
-    def __init__(self, release: str) -> None:
-        self.release = migrating_release(release)
+    def __init__(self, release: str, *, is_rolled: bool = False) -> None:
+        self.release, self.is_rolled = migrating_release(release), is_rolled
         self.migrated = lru_cache(maxsize=None)(self._migrated)
         self.story = REAL_CLUSTER.varied(properties=(), variants=VARIANTS, unlisted_variants=UNLISTED_VARIANTS)
         self._rules = Model(self.story.varied(actions=REAL_CLUSTER.actions[:1]), self.release)
@@ -99,7 +100,9 @@ class DocumentedMigration:
         with model.active():
             for cluster in states_of(situation, needs_of(situation, deletion=True)):
                 try:
-                    _roll(model, cluster, starts=not situation.deleting)
+                    _settle(model, cluster)
+                    if not self.is_rolled:
+                        _roll(model, cluster, starts=not situation.deleting)
                 except NotAtRest:
                     return None
                 found[_copied(cluster, situation)] = None
@@ -184,10 +187,9 @@ def _copied(cluster: Cluster, situation: Situation) -> Migrated:
 
 
 def _roll(model: Model, cluster: Cluster, *, starts: bool) -> None:
-    """Restart each broker, the controller's last; brokers that are down start if `starts`."""
+    """Restart each broker of a cluster at rest, the controller's last; brokers that are down start if `starts`."""
     numbers = range(len(cluster.brokers))
     down = {number for number in numbers if not cluster.is_up(number)}
-    _settle(model, cluster)
     controller = cluster.zookeeper.controller
     for number in sorted(set(numbers) - down, key=lambda b: (b == controller, b)):
         _end(model, cluster, number)
