@@ -14,7 +14,9 @@ from kwalk.reports.options.declaration import (
     Command,
     Section,
     argument,
+    switch,
 )
+from kwalk.reports.options.values import MIGRATION
 
 COMMAND = Command(
     "find a counterexample: exhaustive search, then walks on Spark, then minimize",
@@ -25,6 +27,7 @@ COMMAND = Command(
         "start from the state of a real system; an installed scenario that reads it is found",
         dest="snapshot",
     ),
+    switch("--migrate", f"search the shortest way from there to a loss in a migration: the scenario {MIGRATION}"),
     *SUBJECT,
     SIXTY_SECONDS,
     SEED,
@@ -38,5 +41,6 @@ COMMAND = Command(
     examples="""
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts
-  kwalk hunt --from cluster.json       start from the state of a real cluster""",
+  kwalk hunt --from cluster.json       start from the state of a real cluster
+  kwalk hunt --from cluster.json --migrate""",
 )

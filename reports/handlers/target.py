@@ -16,6 +16,7 @@ from kwalk.model.language.errors import unknown
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
+from kwalk.reports.options.values import MIGRATION
 from kwalk.reports.traces.trace_file import readable_text
 
 OPTIONS = (
@@ -88,10 +89,15 @@ def _selected_constraints(scenario: Scenario, names: Iterable[str]) -> dict[str,
 
 
 def _scenario(options: Namespace) -> tuple[str, Scenario]:
+    if options.scenario and getattr(options, "migrate", False):
+        named = visible(options.scenario)
+        raise UsageError(f"--migrate searches the scenario {MIGRATION!r}: leave out {named!r}, or --migrate.")
     if options.scenario:
         return options.scenario, find_scenario(options.scenario)
     if getattr(options, "snapshot", None) is None:
         raise UsageError("Name a scenario, or a snapshot with --from. `kwalk scenarios` lists the scenarios.")
+    if getattr(options, "migrate", False):
+        return MIGRATION, find_scenario(MIGRATION)
     for name, scenario in announced().items():
         if scenario.read_snapshot is not None:
             return name, scenario
@@ -126,7 +132,8 @@ def malformed_json(what: str) -> Iterator[None]:
 def _command(options: Namespace) -> str:
     snapshot = getattr(options, "snapshot", None)
     source = [] if snapshot is None else ["--from", snapshot]
-    return command_line(options, [*([options.scenario] if options.scenario else []), *source], OPTIONS)
+    migrates = ["--migrate"] if getattr(options, "migrate", False) else []
+    return command_line(options, [*([options.scenario] if options.scenario else []), *source, *migrates], OPTIONS)
 
 
 def command_line(options: Namespace, arguments: Iterable[str], names: Iterable[str]) -> str:

@@ -15,6 +15,8 @@ OPERATORS = (
     "swapped-field",
 )
 """The names of the mutation operators, so that parsing a command line does not import the operators."""
+MIGRATION = "migration-with-records"
+"""The scenario of `hunt --migrate`; an installed package announces it."""
 MOST_SEED = 2**63 - 1
 MOST_SIZE = 2**31
 MOST_WORKERS = 256

@@ -220,9 +220,21 @@ def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest
 def test_a_search_through_the_migration_agrees_with_the_forecast(name: str, tmp_path: Path) -> None:
     """Whether the topic loses its records; a stale log outside of the ISR is none of its own."""
     path = str(DAMAGED / f"{name}.json")
-    code = main(["hunt", "migration-with-records", "--from", path, "--seconds", "300", "--out", str(tmp_path)])
+    code = main(["hunt", "--from", path, "--migrate", "--seconds", "300", "--out", str(tmp_path)])
     is_emptied = "topic-is-emptied" in {one.name for one in prospect_of(Path(path)).consequences}
     assert code == (12 if is_emptied else 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["two-admins", "--migrate"], "leave out 'two-admins', or --migrate"),
+        (["--migrate"], "a snapshot with --from"),
+    ],
+)
+def test_a_search_of_the_migration_has_its_own_scenario(arguments: list[str], message: str, capsys: Any) -> None:
+    assert main(["hunt", *arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
