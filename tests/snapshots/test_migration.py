@@ -16,7 +16,7 @@ from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 from kwalk.reports.command_line import main
 
-DAMAGED, BEFORE, UNDER_WAY = (Path(__file__).parent / name for name in ("damaged", "before_migration", "migrating"))
+DAMAGED, BEFORE = (Path(__file__).parent / name for name in ("damaged", "before_migration"))
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
 
 
@@ -83,7 +83,7 @@ def test_an_erased_id_is_minted_in_the_roll_and_the_topic_loses_its_records() ->
 
 @pytest.mark.parametrize("release", MIGRATING)
 def test_a_topic_without_id_is_waited_for_when_all_brokers_have_restarted(release: str) -> None:
-    waiting = json.loads((UNDER_WAY / "erased-id-while-waiting-3.6.2.json").read_text())
+    waiting = json.loads((BEFORE / "erased-id-while-waiting-3.6.2.json").read_text())
     found = prospect_of({**waiting, "version": release})
     (one,) = found.consequences
     assert one.name == "topic-id-is-missing" and one.places == ("the znode of t0 has no topic id",)
@@ -92,7 +92,7 @@ def test_a_topic_without_id_is_waited_for_when_all_brokers_have_restarted(releas
 
 @pytest.mark.parametrize("mode", ["zookeeper", None])
 def test_a_broker_that_is_to_restart_lets_a_topic_without_id_get_another_one(mode: str | None) -> None:
-    waiting = json.loads((UNDER_WAY / "erased-id-while-waiting-3.6.2.json").read_text())
+    waiting = json.loads((BEFORE / "erased-id-while-waiting-3.6.2.json").read_text())
     waiting["brokers"]["1"]["mode"] = mode
     found = prospect_of(waiting)
     assert found.prognosis is LOSES and consequence(found, "topic-is-emptied")
@@ -257,7 +257,7 @@ OBSERVED = {
     "erased-id-3.9.0": {"t0"},
 }
 """The topics that lost their records on real brokers (docs/reference/migrations.md); all others lost none."""
-WAITED = {"gone-broker-3.9.0"}
+WAITED = {"gone-broker-3.9.0", "erased-id-while-waiting-3.6.2", "erased-id-while-waiting-3.9.0"}
 UNTOUCHED = {"healthy", "healthy-quorum", "without-metadata-file", "reassignment-in-flight"}
 """What migrated as if nothing were wrong."""
 
