@@ -53,6 +53,21 @@ def active_controller_runs_the_migration(before: Cluster, after: Cluster) -> boo
 
 
 @step(
+    symptom="a partition has no leader after the migration",
+    log="none: kafka-topics.sh --describe shows no leader",
+)
+def copied_partition_has_an_isr(before: Cluster, after: Cluster, topic: Topic) -> bool:
+    """What is copied of a partition has an ISR and a leader epoch, also if ZooKeeper has no state of it."""
+    premise(topic not in before.migration.copied and topic in after.migration.copied)
+    states = [after.zookeeper.state_of(topic, partition) for partition in PARTITIONS]
+    return all(
+        partition >= after.migration.images[topic].partition_count
+        or (states[partition].leader_epoch is not None and bool(states[partition].isr))
+        for partition in PARTITIONS
+    )
+
+
+@step(
     symptom="the metadata log has the copy of ZooKeeper twice",
     log="controller.log of KRaft: Starting ZK migration",
 )
@@ -210,6 +225,21 @@ def acknowledged_record_survives_migration(cluster: Cluster, topic: Topic, parti
         state.leader == broker
         and all(commit.record in cluster.replica_of(broker, topic, partition).log.records for commit in commits)
         for broker in BROKERS
+    )
+
+
+@always(
+    symptom="records of a topic are lost for good: no directory of any broker has them",
+    log="server.log: Deleted log for partition …",
+)
+def acknowledged_record_is_on_a_disk(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """Every committed record is in the log of a replica, or in one that a broker has set aside."""
+    commits = cluster.commits[topic][partition]
+    premise(not commits.is_empty)
+    replicas = [cluster.replica_of(broker, topic, partition) for broker in BROKERS]
+    return all(
+        any(commit.record in replica.log.records or commit.record in replica.set_aside for replica in replicas)
+        for commit in commits
     )
 
 

@@ -348,6 +348,13 @@ MIGRATION_TRIALS = (
         flags={"rollback_removes_migration": True},
         about="A second attempt, after a rollback that removes /migration.",
     ),
+    Trial(
+        "migration-after-a-rollback",
+        variant=LATEST,
+        bounds={"brokers": 2, "partitions": 1, "new_expansions": 0, "restarts": 1},
+        flags={"rollback_removes_migration": True},
+        about="The same, and a broker stops; KRaft's controller was elected once.",
+    ),
     Trial("deletion-in-dual-write", variant=LATEST, about="A topic is deleted, and created again; brokers crash."),
     Trial(
         "deletion-in-dual-write",
@@ -370,6 +377,13 @@ MIGRATION_TRIALS = (
         bounds={"expansions": 0},
         flags={"patient_operator": True},
         about="A record, and the restarts in KRaft mode.",
+    ),
+    Trial(
+        "migration-with-records",
+        variant=LATEST,
+        bounds={"restarts": 1},
+        flags={"patient_operator": True},
+        about="The same, after an old client has erased the topic's id: logs are set aside.",
     ),
     Trial(
         "finalization-of-a-migration",

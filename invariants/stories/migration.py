@@ -31,6 +31,7 @@ PROPERTIES = (
     migration.zookeeper_eventually_catches_up,
     migration.promised_partitions_are_in_the_image,
     migration.ended_copy_is_whole,
+    migration.copied_partition_has_an_isr,
     migration.kraft_claims_a_new_epoch,
     migration.active_controller_runs_the_migration,
     migration.copy_is_not_repeated,
@@ -45,6 +46,8 @@ PROPERTIES = (
 OF_RECORDS = (
     migration.acknowledged_record_survives_migration,
     migration.live_log_is_not_set_aside,
+    migration.acknowledged_record_is_on_a_disk,
+    migration.copied_partition_has_an_isr,
     partitions.partition_servable,
     migration.migrating_cluster_has_a_controller,
     migration.all_brokers_reach_kraft_mode,
@@ -121,6 +124,7 @@ MIGRATION_AFTER_A_ROLLBACK = MIGRATION.varied(
     name="migration-after-a-rollback",
     story="A migration is rolled back, /migration is left, and another one begins with new controllers.",
     actions=(*ZOOKEEPER_MODE, *actions.MIGRATION, kraft_migration_races.empty_migration),
+    properties=(*PROPERTIES, migration.leaders_move_after_rollback),
     bounds={"expansions": 0, "failovers": 0, "quorum_failures": 0, "rollbacks": 1},
 )
 

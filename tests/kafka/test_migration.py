@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kwalk.invariants.migration import leaders_move_after_rollback
 from kwalk.invariants.stories.migration import (
     DELETION_IN_DUAL_WRITE,
     MIGRATION,
@@ -232,7 +233,7 @@ def test_every_release_that_can_migrate_is_a_variant(release: str) -> None:
 
 
 def test_the_rollback_has_the_properties_of_the_migration() -> None:
-    assert MIGRATION_AFTER_A_ROLLBACK.properties == PROPERTIES
+    assert MIGRATION_AFTER_A_ROLLBACK.properties == (*PROPERTIES, leaders_move_after_rollback)
 
 
 def test_a_rollback_loses_what_zookeeper_does_not_have_yet() -> None:
