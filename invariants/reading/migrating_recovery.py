@@ -449,18 +449,24 @@ class _Rollback:
         return tuple(tuple(moves(part)) for part in self.parts)
 
     def _return(self, kraft: Sequence[int]) -> Procedure:
+        """Return the first roll; a driver whose write was refused would not let the brokers leave."""
+        restart = self._restart_controller()
+        roll = self._roll(kraft, lambda number, count: (f"stop_for_zookeeper({number})",))
         return Procedure(
             f"return-to-zookeeper-mode {' '.join(map(str, kraft))}",
-            f"Restart {brokers_in_words(kraft)} in ZooKeeper mode, one after the other, with the migration enabled.",
-            self._roll(kraft, lambda number, count: (f"stop_for_zookeeper({number})",)),
-            cost=2,
+            f"Restart KRaft's active controller, and then {brokers_in_words(kraft)} in ZooKeeper mode, one after the "
+            "other, with the migration enabled.",
+            tuple((*first, *then) for first, then in zip(restart.moves, roll, strict=True)),
+            cost=4,
             commands=(
+                *restart.commands,
+                f"# {restart.after}; then, on one broker after the other",
                 *STOP,
                 "# in config/server.properties: no process.roles, broker.id for node.id, zookeeper.connect as it was,",
                 "# zookeeper.metadata.migration.enable=true; controller.quorum.* and controller.listener.names stay",
                 *START,
             ),
-            before="KRaft's controllers run, and no partition is under-replicated",
+            before=f"{restart.before}; no partition is under-replicated",
             after=ROLL,
             risk="while one is down, partitions have one replica less",
         )

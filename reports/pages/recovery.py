@@ -105,6 +105,9 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "bad"), "  Every sequence that was tried can be defeated by one fault."]
+    if recovery.in_time:
+        what = "  One fault can defeat each of the cheapest sequences; dearer ones were not tried."
+        return [strong("UNDECIDED", "open"), what]
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
 
 

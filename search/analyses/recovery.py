@@ -39,6 +39,8 @@ MOST_CANDIDATES = 24
 """How many sequences that repair if no fault happens are tried against faults."""
 EXTENSION = 2
 """The most that a procedure costs of which two are added to a sequence that a fault defeats."""
+INSERTION = 3
+"""The most that a procedure costs that is inserted into such a sequence."""
 
 # What if.
 
@@ -176,6 +178,7 @@ class Recovery:
             if there is none either.
         defeats: if there is no such plan, what defeats the candidates.
         complete: whether all plans up to the greatest cost were looked at.
+        in_time: whether the time was enough; if it was, and not all plans were looked at, the cheapest ones were.
         healthy: whether nothing needs to be done.
         seconds: how long it took.
         visited: how many states were visited.
@@ -188,6 +191,7 @@ class Recovery:
     best: Plan | None = None
     defeats: tuple[Defeat, ...] = ()
     complete: bool = True
+    in_time: bool = True
     healthy: bool = False
     seconds: float = 0.0
     visited: int = 0
@@ -244,7 +248,7 @@ class _Planner:
         clock.began = time.monotonic()  # without the time that compiling took
 
     def recovery(self, faults: int) -> Recovery:
-        complete, plan, best = True, None, None
+        complete, in_time, plan, best = True, True, None, None
         defeated: list[tuple[tuple[Procedure, ...], int, bool]] = []
         try:
             for procedures in self._candidates():
@@ -261,7 +265,7 @@ class _Planner:
                     complete = False
                     break
         except PlanningStopped:
-            complete = False
+            complete = in_time = False
         alone = [((one,), 0, False) for one in self.problem.procedures]
         defeats = [] if plan else list(self._reasons([*defeated, *alone]))
         self._strike(at_any_moment=False)
@@ -277,6 +281,7 @@ class _Planner:
             None if plan else best,
             tuple(defeats),
             complete,
+            in_time,
             healthy=plan is not None and not plan.procedures,
             seconds=time.monotonic() - self.clock.began,
             visited=sum(s.visited for s in self.settlings),
@@ -313,8 +318,8 @@ class _Planner:
     def _candidates(self) -> Iterator[tuple[Procedure, ...]]:
         """Yield sequences after which all claims hold if no fault happens, by rising cost.
 
-        A sequence that repairs is also yielded with one or two more procedures: what a fault needs. Sequences of
-        procedures that are not late come first.
+        A sequence that repairs is also yielded with more procedures: what a fault needs. Sequences of procedures that
+        are not late come first.
         """
         first = tuple(one for one in self.problem.procedures if not one.late)
         seen: set[tuple[Procedure, ...]] = set()
@@ -341,10 +346,10 @@ class _Planner:
                 yield procedures
                 if not procedures:
                     return
-                for more in self._extensions(allowed):
+                alone = sum(one.cost for one in procedures)
+                for longer in self._longer(procedures, allowed):
                     count += 1
-                    extra = sum(one.cost for one in more)
-                    heappush(queue, (cost + extra, count, (*procedures, *more), None))
+                    heappush(queue, (cost + sum(one.cost for one in longer) - alone, count, longer, None))
                 continue
             for procedure in allowed:
                 after, is_noticed = self._apply(beliefs, procedure)
@@ -355,10 +360,16 @@ class _Planner:
                     heappush(queue, (wanted, count, (*procedures, procedure), after))
 
     @staticmethod
-    def _extensions(allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+    def _longer(procedures: Sequence[Procedure], allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+        """Yield a sequence with one or two more procedures at its end, and with a cheap one at another place.
+
+        Another place matters to faults only: without them, what comes first may leave the same.
+        """
         cheap = [one for one in allowed if one.cost <= EXTENSION]
-        yield from ((one,) for one in allowed)
-        yield from ((one, other) for one in cheap for other in cheap if one is not other)
+        yield from ((*procedures, one) for one in allowed)
+        yield from ((*procedures, one, other) for one in cheap for other in cheap if one is not other)
+        for place in range(1, len(procedures)):
+            yield from ((*procedures[:place], one, *procedures[place:]) for one in allowed if one.cost <= INSERTION)
 
     def _is_clean(self, settling: Settling, belief: Belief) -> bool:
         return not any(settling.violated(vector) for vector, _ in belief.states)

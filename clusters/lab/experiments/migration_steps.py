@@ -11,7 +11,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,12 @@ from kwalk.clusters.lab.experiments.recoveries import collected
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Proxy, ZooKeeperParser
 from kwalk.clusters.lab.quorum import BEGUN, DUAL_WRITE, FIRST_ID, Quorum
+from kwalk.clusters.lab.zookeeper import delete
 from kwalk.clusters.metadata import PartitionMetadata, metadata
 from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language import KwalkError
-from kwalk.search.analyses.recovery import plan_recovery
+from kwalk.model.language.recovery import Procedure
+from kwalk.search.analyses.recovery import Plan, Recovery, plan_recovery
 from kwalk.search.base.atomic_files import save
 
 STRAY, DELETE = "stray", "delete"
@@ -257,15 +259,53 @@ class Migration:
 
     def bring_back(self) -> None:
         """Carry out the first plan of `kwalk recover`, which gives each log that was set aside its place."""
-        roots = [each.folder / "data" for each in self.quorum.controllers.values()]
-        recovery = plan_recovery(recovery_problem(collected(self.lab, roots)), seconds=PLANNING)
-        steps = () if recovery.plan is None else recovery.plan.procedures
-        self.facts["plan"] = [one.name for one in steps]
-        for one in steps:
-            self.lab.note(f"carried out: {one.name}")
+        for one in self._steps(self._recovery().plan):
             carry_out(self.lab, one)
         for number in self.lab.brokers:
             self.wait_for_isr(number)
+
+    def roll_back(self) -> None:
+        """Carry out the plan of `kwalk recover` that rolls the migration back."""
+        plans = (each.plan for each in self._recovery().alternatives)
+        plan = next((p for p in plans if p is not None and any(s.name == "roll-back" for s in p.procedures)), None)
+        for one in self._steps(plan):
+            word, *numbers = one.name.split()
+            if word in ("restart-controller", "return-to-zookeeper-mode"):
+                self.quorum.stop()
+                self.quorum.start()
+                self.is_in_dual_write()
+            if word == "roll-back":
+                self.quorum.stop()
+                for path in ("/controller", "/migration"):
+                    self.lab.zk.do(delete(path))
+            elif word == "raise-controller-epoch":
+                self.raise_epoch()
+            elif word != "restart-controller":
+                mode = Mode.MIGRATING if word == "return-to-zookeeper-mode" else Mode.ZOOKEEPER
+                for number in map(int, numbers or self.lab.brokers):
+                    self.lab.roll(number, mode)
+                    self.wait_for_isr(number)
+            rest(self.lab)
+
+    def raise_epoch(self) -> None:
+        """Let ZooKeeper's controller fail over until its epoch is above those in state znodes."""
+        states = [state for name in self.ledgers for state in self.lab.states(name).values()]
+        while self.lab.controller_epoch() <= max(state["controller_epoch"] for state in states):
+            self.lab.delete_controller()
+            rest(self.lab)
+
+    def _recovery(self) -> Recovery:
+        """Plan with the snapshot that `kwalk collect` takes now."""
+        roots = [each.folder / "data" for each in self.quorum.controllers.values()]
+        return plan_recovery(recovery_problem(collected(self.lab, roots)), seconds=PLANNING)
+
+    def _steps(self, plan: Plan | None) -> Iterator[Procedure]:
+        """Yield the steps of a plan, and note each."""
+        steps = () if plan is None else plan.procedures
+        self.facts["plan"] = [one.name for one in steps]
+        for one in steps:
+            self.lab.note(f"carried out: {one.name}")
+            yield one
 
     def topic_id(self, name: str) -> str | None:
         """Return the id of a topic in the metadata of the first broker that has it."""

@@ -334,6 +334,38 @@ def _roll_back(m: Migration, *paths: str) -> None:
 
 def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Migrate to a quorum that has elected often, roll back, and crash a leader."""
+    m = _with_a_quorum_that_elected_often(lab, this)
+    _roll_back(m, "/controller", "/migration")
+    time.sleep(DEAD)
+    m.look("rolled back")
+    dead = _crash_leader(m)
+    states = {name: {str(p): s["leader"] for p, s in lab.states(name).items()} for name in m.ledgers}
+    texts = (text_from(broker.log("state-change"), 0) for broker in lab.brokers.values())
+    refused = [line for text in texts for line in text.splitlines() if "another controller was elected" in line]
+    observed = {**m.observed(), "leaders": states, "dead": dead, "refused": refused[-1] if refused else None}
+    m.raise_epoch()
+    after = m.look("after the way out")
+    way_out = {**m.observed(), "leader moves": lab.states(HEALTHY)[0]["leader"] != dead, "records": after["records"]}
+    return result(m, _leads_though_dead, observed, **{"way out": way_out})
+
+
+def _planned_rollback(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False) -> RoundOutcome:
+    """Carry out the plan of a rollback, write records, and crash a leader."""
+    m = _with_a_quorum_that_elected_often(lab, this)
+    if in_kraft_mode:
+        m.roll(Mode.KRAFT)
+    m.keep("KRaft mode" if in_kraft_mode else "dual write")
+    m.roll_back()
+    m.keep("rolled back")
+    m.look("rolled back")
+    dead = _crash_leader(m)
+    moved = {name: all(state["leader"] not in (dead, -1) for state in lab.states(name).values()) for name in m.ledgers}
+    observed = {**m.observed(), "leaders move": moved, "leaves /migration": lab.zk.get("/migration") is not None}
+    return result(m, lambda seen: bool(seen["lost topics"]) or not all(seen["leaders move"].values()), observed)
+
+
+def _with_a_quorum_that_elected_often(lab: Lab, this: ExperimentRound) -> Migration:
+    """Return a migration in dual write, of a quorum whose epoch is above that of ZooKeeper."""
     m = Migration(lab, this)
     m.create(HEALTHY, TWO)
     m.create(m.topic, TWO)
@@ -347,24 +379,16 @@ def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     m.roll(Mode.MIGRATING)
     m.is_in_dual_write()
     m.look("dual write")
-    _roll_back(m, "/controller", "/migration")
+    return m
+
+
+def _crash_leader(m: Migration) -> int:
+    """Kill a leader, wait until its session has expired, and return its number."""
+    dead: int = m.lab.states(HEALTHY)[0]["leader"]
+    m.lab.kill(dead)
     time.sleep(DEAD)
-    m.look("rolled back")
-    dead = lab.states(HEALTHY)[0]["leader"]
-    lab.kill(dead)
-    time.sleep(DEAD)
-    states = {name: {str(p): s["leader"] for p, s in lab.states(name).items()} for name in m.ledgers}
     m.look("a leader has crashed")
-    texts = (text_from(broker.log("state-change"), 0) for broker in lab.brokers.values())
-    refused = [line for text in texts for line in text.splitlines() if "another controller was elected" in line]
-    observed = {**m.observed(), "leaders": states, "dead": dead, "refused": refused[-1] if refused else None}
-    newest = max(state["controller_epoch"] for name in m.ledgers for state in lab.states(name).values())
-    while lab.controller_epoch() <= newest:
-        lab.delete_controller()
-        rest(lab)
-    after = m.look("after the way out")
-    way_out = {**m.observed(), "leader moves": lab.states(HEALTHY)[0]["leader"] != dead, "records": after["records"]}
-    return result(m, _leads_though_dead, observed, **{"way out": way_out})
+    return dead
 
 
 def _second_attempt(lab: Lab, this: ExperimentRound, effect: Effect, deletes: Sequence[str]) -> RoundOutcome:
@@ -573,6 +597,22 @@ EXPERIMENTS = (
         "The quorum elects often, the cluster migrates to dual write and is rolled back, and a leader crashes.",
         "ZooKeeper's controller elects no leader for the one that crashed, until failovers have raised its epoch.",
         _rolled_back,
+    ),
+    migration_experiment(
+        "planned-rollback",
+        "The same; the cluster is rolled back by the plan of `kwalk recover`.",
+        "Every acknowledged record is served, and another replica leads for the one that crashed.",
+        _planned_rollback,
+        predicted=lambda release: False,
+        releases=("3.6.2", "3.9.0"),
+    ),
+    migration_experiment(
+        "planned-rollback-of-kraft-brokers",
+        "The same, when the brokers are in KRaft mode.",
+        "Every acknowledged record is served, and another replica leads for the one that crashed.",
+        partial(_planned_rollback, in_kraft_mode=True),
+        predicted=lambda release: False,
+        releases=("3.6.2", "3.9.0"),
     ),
     migration_experiment(
         "second-attempt",
