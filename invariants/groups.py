@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.groups.domains import (
+    CLEANINGS,
     CONSUMER_STOPS,
     CONSUMERS,
     MEMBER_IDS,
@@ -217,14 +218,21 @@ def loaded_group_is_that_of_the_log(before: GroupCluster, after: GroupCluster) -
         for b in BROKERS
     ]
     premise(any(loading))
+    return all(not loading[b] or caches_log_of(after, b) for b in BROKERS)
+
+
+def caches_log_of(cluster: GroupCluster, broker: int) -> bool:
+    """Whether a broker caches what the last records of its own log say."""
     last, offset = OffsetsRecord(is_tombstone=True), None
-    for record in after.partition.log:
-        if record.key is RecordKey.GROUP:
+    for record in cluster.partition.log:
+        if broker in record.removed_from:
+            pass
+        elif record.key is RecordKey.GROUP:
             last = record
         else:
             offset = None if record.is_tombstone else record.offset
-    groups = [after.coordinators[b].group for b in BROKERS]
-    return all(not loading[b] or (is_loaded(groups[b], last) and groups[b].offset == offset) for b in BROKERS)
+    group = cluster.coordinators[broker].group
+    return is_loaded(group, last) and group.offset == offset
 
 
 def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
@@ -239,11 +247,13 @@ def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
     log="none: kafka-dump-log.sh --offsets-decoder shows the records",
 )
 def records_are_in_order(cluster: GroupCluster) -> bool:
-    """Generations and commits rise in the log, but after a tombstone; who leads or owns is a member."""
+    """Generations and commits rise, but after a tombstone, or a gap where one was; who leads or owns is a member."""
     generation = commit = 0
     is_ordered = True
     for record in cluster.partition.log:
-        if record.key is RecordKey.GROUP:
+        if record.is_gone:
+            generation = 0
+        elif record.key is RecordKey.GROUP:
             has_leader = record.leader in record.members if record.members else record.leader is None
             has_owner = record.owner is None or record.owner in record.members
             is_ordered = is_ordered and has_leader and has_owner
@@ -262,9 +272,8 @@ def records_are_in_order(cluster: GroupCluster) -> bool:
 def high_watermark_does_not_go_back(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
     """A leader's high watermark rises or stays; an election leaves that of each replica as it is.
 
-    A follower takes its leader's, which may be lower. The cleaner removes records below it.
+    A follower takes its leader's, which may be lower.
     """
-    premise(after.cleanings == before.cleanings)
     leads = after.partition.leader == broker and before.partition.leader == broker
     premise(leads or before.partition.leader != after.partition.leader)
     old, new = watermark(before, broker), watermark(after, broker)
@@ -298,7 +307,7 @@ def stable_group_is_stored(cluster: GroupCluster, broker: Broker) -> bool:
     premise(cluster.serves(broker) and group.state is GroupState.STABLE and not group.is_storing)
     is_stored = False
     for record in cluster.partition.log:
-        if record.key is RecordKey.GROUP:
+        if record.key is RecordKey.GROUP and broker not in record.removed_from:
             is_same = record.generation == group.generation and record.members == group.members
             is_stored = is_same and record.owner == group.owner and not record.is_tombstone
     return is_stored
@@ -331,7 +340,7 @@ def generation_does_not_go_back(before: GroupCluster, after: GroupCluster, broke
     log="none",
 )
 def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
-    """What the bounds count happens by the step that counts it: starts, stops, stalls, commits, and elections."""
+    """What the bounds count happens by the step that counts it: starts, stops, stalls, commits, moves and cleanings."""
     started = stopped = stalled = committed = 0
     for consumer in CONSUMERS:
         old, new = before.consumers[consumer], after.consumers[consumer]
@@ -344,6 +353,7 @@ def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
         committed = committed + (after.coordinators[broker].group.is_committing and not was_committing)
     is_moved = before.partition.leader != after.partition.leader
     is_shorter = len(after.partition.log) < len(before.partition.log)
+    is_cleaned = CLEANINGS > 0 and any(after.partition.clean_ends[b] > before.partition.clean_ends[b] for b in BROKERS)
     return (
         after.starts == before.starts + started
         and after.consumer_stops == before.consumer_stops + stopped
@@ -351,7 +361,8 @@ def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
         and after.commits == before.commits + committed
         and after.moves + after.reassignments == before.moves + before.reassignments + is_moved
         and after.partition.leader_epoch == before.partition.leader_epoch + is_moved
-        and (is_moved or after.cleanings == before.cleanings + is_shorter)
+        and (is_moved or not is_shorter)
+        and after.cleanings == before.cleanings + is_cleaned
     )
 
 

@@ -85,6 +85,14 @@ def group_with_a_member(cluster: GroupCluster) -> None:
     cluster.stored_generation = 1
 
 
+def group_was_removed(cluster: GroupCluster) -> None:
+    """No consumer runs, and the log of both brokers ends with the tombstone of the group."""
+    no_group_yet(cluster)
+    partition = cluster.partition
+    partition.log.push(OffsetsRecord(key=RecordKey.GROUP, is_tombstone=True))
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 1
+
+
 CONSUMER_GROUP = Scenario(
     name="consumer-group",
     story="Two consumers join a group, commit, crash or leave, while the group's coordinator moves to another broker.",
@@ -223,6 +231,14 @@ COMPACTED_OFFSETS = CONSUMER_GROUP.varied(
     bounds={"consumers": 1, "consumer_stops": 1, "cleanings": 1, "commits": 2},
     source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord; KAFKA-9065",
 )
+COMPACTED_OFFSETS_THERE_AND_BACK = COMPACTED_OFFSETS.varied(
+    name="consumer-group-compaction-there-and-back",
+    story="A group was removed; its log is compacted, while the coordinator moves to another broker and back.",
+    initial=group_was_removed,
+    properties=MOVED_GROUP,
+    bounds={"starts": 1, "consumer_stops": 0, "moves": 2, "cleanings": 2, "generations": 2, "member_ids": 2, "log": 5},
+    source="KAFKA-9065, KAFKA-13194",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -236,4 +252,5 @@ SCENARIOS = (
     STATIC_MEMBER,
     GROUP_OF_RECREATED_TOPIC,
     COMPACTED_OFFSETS,
+    COMPACTED_OFFSETS_THERE_AND_BACK,
 )

@@ -122,6 +122,7 @@ SEARCHES = (
     # Consumer groups.
     "consumer-group --variant 2.8.2 --keep-going",
     "consumer-group-compaction --variant 3.9.0 --keep-going",
+    "consumer-group-compaction-there-and-back --variant 3.9.0 --keep-going",
     "consumer-group-recreated-topic --variant 3.9.0 --keep-going",
     "consumer-group-recreated-topic --variant 0.10.1 --bound moves=0 --keep-going",
     "consumer-group-recreated-topic --variant 0.10.2 --bound moves=0 --keep-going",

@@ -93,12 +93,12 @@ BROKEN = (
     (
         Broken(
             "partition_is_consumed()",
-            "consumer-group-compaction",
+            "consumer-group-compaction-there-and-back",
             "2.3",
             """
-            start(0) join_group(0,0) crash(0) complete_join(0) expire_heartbeat(0,0) complete_join(0) clean_up(0)
-            replicate(0) clean(1) elect(1,1) start(0) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0)
-            run_task(0,0)
+            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) clean(0,0) elect(1,0) handle_leader_and_isr(0,0)
+            handle_leader_and_isr(1,0) run_task(0,0) run_task(1,0) elect(0,1) handle_leader_and_isr(0,0)
+            handle_leader_and_isr(1,0) run_task(1,0)
             """,
         ),
         "2.8.0",
@@ -250,6 +250,7 @@ NEVER_FIXED = (
 SEARCHED = (
     ("consumer-group", "2.8.2"),
     ("consumer-group-compaction", "3.9.0"),
+    ("consumer-group-compaction-there-and-back", "3.9.0"),
     ("consumer-group-recreated-topic", "3.9.0"),
     ("consumer-group-removal", "0.10.0"),
     ("consumer-group-removal", "3.9.0"),

@@ -29,6 +29,7 @@ from kwalk.model.kafka.groups.versions import (
     DELETED_TOPICS_LOSE_OFFSETS,
     EMPTY_GROUPS_STAY,
     EXPIRE_STABLE_ONLY,
+    LOAD_ENDS_AT_GAP,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
     OLD_RECORDS,
@@ -128,10 +129,14 @@ def end_of_load(cluster: GroupCluster) -> int:
 
 
 def is_endless(cluster: GroupCluster, broker: int) -> bool:
-    """Whether a load does not end: it waits for offsets that were compacted away, as long as the broker leads."""
-    partition = cluster.partition
-    is_at_end = end_of_load(cluster) == len(partition.log)
-    return partition.ends_with_gap and is_at_end and cluster.coordinators[broker].is_leader
+    """Whether a load does not end: no record is left at or above its last offset, as long as the broker leads."""
+    if LOAD_ENDS_AT_GAP:
+        return False
+    end, position, is_gap = end_of_load(cluster), 0, True
+    for record in cluster.partition.log:
+        is_gap = is_gap and (position < end - 1 or broker in record.removed_from)
+        position = position + 1
+    return is_gap and end > 0 and cluster.coordinators[broker].is_leader
 
 
 def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
@@ -147,7 +152,7 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
     position = 0
     for record in partition.log:
         is_cached = not LOAD_WHOLE_LOG and position > buffer and not (loaded.is_tombstone and offset.is_tombstone)
-        if position < end and not is_cached:
+        if position < end and not is_cached and broker not in record.removed_from:
             if record.key is RecordKey.GROUP:
                 loaded = record
             else:
@@ -216,7 +221,6 @@ def append(cluster: GroupCluster, broker: int, record: OffsetsRecord) -> None:
     """
     if cluster.leads(broker):
         cluster.partition.log.push(record)
-        cluster.partition.ends_with_gap = False
 
 
 def store_group(cluster: GroupCluster, broker: int) -> None:

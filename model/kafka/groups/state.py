@@ -74,6 +74,7 @@ class OffsetsRecord:
     """A record of __consumer_offsets; a group's has `generation` to `other_protocol`, an offset's has `offset`.
 
     `time` is the number of retention periods before the group came into its state (Kafka: currentStateTimestamp).
+    `removed_from` are the brokers whose log cleaner has removed it from their replica; its offset stays.
     """
 
     key: RecordKey = choice(RecordKey)
@@ -85,6 +86,12 @@ class OffsetsRecord:
     time: int = number(0, RETENTIONS)
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     offset: CommittedOffset = nested(CommittedOffset)
+    removed_from: frozenset[int] = subset(BROKERS, when=CLEANINGS)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether no replica has it any more."""
+        return all(broker in self.removed_from for broker in BROKERS)
 
 
 @state
@@ -93,7 +100,7 @@ class OffsetsPartition:
 
     The two brokers are all its replicas, and in sync. The first `replicated` records are in both logs; the leader knows
     that of the first `high_watermark`, and the follower one fetch later of the first `follower_high_watermark`.
-    `ends_with_gap` means that the last offsets before the end offset were compacted away: the active segment is empty.
+    `clean_ends` is, for each broker, how many of the first records of its replica its log cleaner has cleaned.
     """
 
     leader: int = member(BROKERS)
@@ -102,7 +109,7 @@ class OffsetsPartition:
     replicated: int = number(0, LOG)
     high_watermark: int = number(0, LOG)
     follower_high_watermark: int = number(0, LOG)
-    ends_with_gap: bool = flag(when=CLEANINGS)
+    clean_ends: Array[int] = array(BROKERS, number(0, LOG), when=CLEANINGS)
 
 
 class GroupState(Enum):

@@ -149,12 +149,21 @@ STATE_TIME_IS_LOADED = version_flag(
 )
 LOAD_ENDS_AT_GAP = version_flag(
     "load_ends_at_gap",
-    "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the last records of the log "
-    "were compacted away",
+    "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the records before the end "
+    "of the log were compacted away, and those after them truncated",
     {"2.4.1": True},
     closes="a new coordinator loads a log whose last records were compacted away",
     source="KAFKA-9065 (2.4.1)",
-    trials=(Trial("consumer-group-compaction", ("partition_is_consumed",)),),
+    trials=(Trial("consumer-group-compaction-there-and-back", ("partition_is_consumed",)),),
+)
+COMPACT_BELOW_HIGH_WATERMARK = version_flag(
+    "compact_below_high_watermark",
+    "KAFKA-13194 (3.1.0): the log cleaner does not clean above the last stable offset; before, it cleaned all but the "
+    "active segment, and a commit could go for a later one that was then truncated",
+    {"3.1.0": True},
+    closes="a coordinator that leads again has every commit that was acknowledged",
+    source="KAFKA-13194 (3.1.0)",
+    trials=(Trial("consumer-group-compaction-there-and-back", ("committed_offset_is_kept",)),),
 )
 NEW_MEMBERS_EXPIRE = version_flag(
     "new_members_expire",
