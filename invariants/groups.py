@@ -7,6 +7,7 @@ from kwalk.model.kafka.groups.domains import (
     CLEANINGS,
     CONSUMER_STOPS,
     CONSUMERS,
+    GROUP_MAX_SIZE,
     MEMBER_IDS,
     MOVES,
     OTHER_PROTOCOLS,
@@ -458,6 +459,62 @@ def group_with_an_offset_is_listed(cluster: GroupCluster, broker: Broker) -> boo
     """The coordinator has the group as long as it has a commit that was acknowledged."""
     premise(cluster.acknowledged is not None and cluster.serves(broker))
     return cluster.coordinators[broker].group.exists
+
+
+@always(
+    symptom="kafka-consumer-groups.sh --describe --members shows more members than there are consumers, and the next "
+    "generation waits for those that are gone",
+    log="[GroupCoordinator …]: Member … in group … has failed, removing it from the group",
+)
+def group_has_no_more_members_than_consumers(cluster: GroupCluster, broker: Broker) -> bool:
+    """While no consumer stops, a group has no more members than there are consumers."""
+    premise(cluster.consumer_stops == 0 and cluster.serves(broker))
+    return len(cluster.coordinators[broker].group.members) <= sum(c.is_live for c in cluster.consumers)
+
+
+@always(
+    symptom="offsets of a partition are not answered to consumers with isolation.level=read_committed (2.5 and later), "
+    "do not expire, and keep their group from being removed, until the coordinator moves",
+    log="UNSTABLE_OFFSET_COMMIT in responses to OffsetFetch",
+)
+def pending_commit_is_on_its_way(cluster: GroupCluster, broker: Broker) -> bool:
+    """A coordinator takes a commit for one that is not answered yet only while one waits for the replicas."""
+    premise(cluster.commits > 0 and not cluster.coordinators[broker].group.is_committing)
+    return not cluster.coordinators[broker].group.is_pending_elsewhere
+
+
+@always(
+    symptom="consumers end with an exception while __consumer_offsets has fewer in-sync replicas than "
+    "min.insync.replicas",
+    log="NOT_ENOUGH_REPLICAS in responses to SyncGroup",
+)
+def short_isr_ends_no_consumer(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer gets no error that it does not expect from a partition that is short of in-sync replicas."""
+    premise(cluster.isr_shrinks > 0)
+    return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
+
+
+@always(
+    symptom="a group has more members than group.max.size",
+    log="none: kafka-consumer-groups.sh --describe --members shows them",
+)
+def group_stays_within_its_maximum(cluster: GroupCluster, broker: Broker) -> bool:
+    """Once a rebalance has begun to complete, a group has no more members than group.max.size."""
+    group = cluster.coordinators[broker].group
+    premise(GROUP_MAX_SIZE > 0 and group.state in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE))
+    return len(group.members) <= GROUP_MAX_SIZE
+
+
+@step(
+    symptom="after group.max.size was lowered more consumers end with GroupMaxSizeReachedException than there are too "
+    "many, and partitions are not consumed",
+    log="GROUP_MAX_SIZE_REACHED in responses to JoinGroup",
+)
+def group_keeps_its_maximum(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A member is removed for the size of its group only while more consumers are left than the group may have."""
+    premise(GROUP_MAX_SIZE > 0 and before.consumers[consumer].member_id is not None)
+    premise(before.consumers[consumer].is_live and after.consumers[consumer].status is ConsumerStatus.REFUSED)
+    return sum(c.status is ConsumerStatus.REFUSED for c in after.consumers) <= len(CONSUMERS) - GROUP_MAX_SIZE
 
 
 @always(

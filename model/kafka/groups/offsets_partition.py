@@ -7,6 +7,7 @@ from kwalk.model.kafka.groups.domains import (
     CLEANINGS,
     ELECTION,
     FOLLOWER,
+    ISR_SHRINKS,
     LOG,
     LOG_CLEANER,
     MOVES,
@@ -76,6 +77,31 @@ def truncate(partition: OffsetsPartition) -> None:
     if CLEANINGS > 0:
         for broker in BROKERS:
             partition.clean_ends[broker] = min(partition.clean_ends[broker], partition.replicated)
+
+
+@action(
+    by=ELECTION,
+    description="takes the follower out of the ISR: fewer replicas are in sync than min.insync.replicas",
+    source="Partition.maybeShrinkIsr; Partition.appendRecordsToLeader: NOT_ENOUGH_REPLICAS",
+)
+def shrink_isr(cluster: GroupCluster) -> None:
+    """The follower has stopped; nothing is on its way to it."""
+    partition = cluster.partition
+    require(cluster.isr_shrinks < ISR_SHRINKS and not partition.is_short_of_replicas)
+    require(partition.high_watermark == len(partition.log))
+    cluster.isr_shrinks += 1
+    partition.is_short_of_replicas = True
+
+
+@action(
+    by=FOLLOWER,
+    description="is in the ISR again",
+    source="Partition.maybeExpandIsr",
+)
+def expand_isr(cluster: GroupCluster) -> None:
+    """The follower has caught up."""
+    require(cluster.partition.is_short_of_replicas)
+    cluster.partition.is_short_of_replicas = False
 
 
 @action(

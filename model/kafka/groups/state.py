@@ -20,7 +20,11 @@ from kwalk.model.kafka.groups.domains import (
     CONSUMERS,
     GENERATIONS,
     GROUP_DELETIONS,
+    GROUP_MAX_SIZE,
+    ISR_SHRINKS,
+    JOIN_TIMEOUTS,
     LOG,
+    LONG_METADATA,
     MEMBER_IDS,
     MOVES,
     OTHER_PROTOCOLS,
@@ -100,6 +104,7 @@ class OffsetsPartition:
 
     The two brokers are all its replicas, and in sync. The first `replicated` records are in both logs; the leader knows
     that of the first `high_watermark`, and the follower one fetch later of the first `follower_high_watermark`.
+    `is_short_of_replicas` means that fewer replicas are in sync than min.insync.replicas: no commit is accepted.
     `clean_ends` is, for each broker, how many of the first records of its replica its log cleaner has cleaned.
     """
 
@@ -109,6 +114,7 @@ class OffsetsPartition:
     replicated: int = number(0, LOG)
     high_watermark: int = number(0, LOG)
     follower_high_watermark: int = number(0, LOG)
+    is_short_of_replicas: bool = flag(when=ISR_SHRINKS)
     clean_ends: Array[int] = array(BROKERS, number(0, LOG), when=CLEANINGS)
 
 
@@ -136,6 +142,7 @@ class GroupMetadata:
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
+    `is_pending_elsewhere` means that a commit of another partition counts as one on its way.
     A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
     (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
     since they joined.
@@ -156,6 +163,7 @@ class GroupMetadata:
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     is_storing: bool = flag()
     is_committing: bool = flag()
+    is_pending_elsewhere: bool = flag(when=LONG_METADATA)
     is_removing: bool = flag(when=REMOVAL_WAITS)
     replaced: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
     offset: CommittedOffset | None = optional(CommittedOffset)
@@ -180,6 +188,7 @@ class GroupMetadata:
         """Remove everything."""
         self.forget_group()
         self.offset, self.is_committing, self.is_offset_due = None, False, False
+        self.is_pending_elsewhere = False
 
     def remove_member(self, member_id: int) -> None:
         """Remove a member; if it is the leader, another one becomes leader (Kafka: GroupMetadata.remove)."""
@@ -248,7 +257,8 @@ class ConsumerStatus(Enum):
     """How far a consumer's membership is: JOINING_NEW has sent JoinGroup without a member id, and does not know it yet.
 
     JOINED has the answer to JoinGroup and is to send SyncGroup. FENCED has got FENCED_INSTANCE_ID, and REFUSED
-    INCONSISTENT_GROUP_PROTOCOL or UNKNOWN_SERVER_ERROR: the application gets an exception.
+    INCONSISTENT_GROUP_PROTOCOL, GROUP_MAX_SIZE_REACHED or another error that it does not expect: the application gets
+    an exception.
     """
 
     STOPPED = "stopped"
@@ -275,6 +285,7 @@ class Consumer:
     """A consumer, and what its ConsumerCoordinator stores.
 
     `member_ids` are those that the group's leader has read in its answer to JoinGroup; elsewhere they are the group's.
+    `found_no_group` means that its JoinGroup is handled, and found no group of that name.
     """
 
     status: ConsumerStatus = choice(ConsumerStatus)
@@ -284,6 +295,7 @@ class Consumer:
     generation: int = number(0, GENERATIONS)
     owns: bool = flag()
     member_ids: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
+    found_no_group: bool = flag(when=GROUP_MAX_SIZE)
 
     @property
     def is_live(self) -> bool:
@@ -298,6 +310,7 @@ class Consumer:
     def rejoin(self) -> None:
         """Give up the partition and send JoinGroup again, with the same member id."""
         self.status, self.owns, self.generation, self.member_ids = ConsumerStatus.UNJOINED, False, 0, frozenset()
+        self.found_no_group = False
 
     def reset(self) -> None:
         """Give up the partition and the member id (Kafka: AbstractCoordinator.resetGeneration)."""
@@ -334,6 +347,9 @@ class GroupCluster:
     reassignments: int = number(0, REASSIGNMENTS)
     cleanings: int = number(0, CLEANINGS)
     group_deletions: int = number(0, GROUP_DELETIONS)
+    join_timeouts: int = number(0, JOIN_TIMEOUTS)
+    long_metadata: int = number(0, LONG_METADATA)
+    isr_shrinks: int = number(0, ISR_SHRINKS)
     acknowledged: CommittedOffset | None = optional(CommittedOffset)
     stored_generation: int = number(0, GENERATIONS)
     commit_generation: int = number(0, GENERATIONS)
