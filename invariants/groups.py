@@ -243,6 +243,43 @@ def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
     return is_same and is_assigned and group.other_protocol == record.other_protocol
 
 
+@step(
+    symptom="after a compaction a new coordinator answers with an earlier generation or offset, or with none",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def compaction_keeps_the_last_values(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A compaction leaves the last generation and the last commit that a replica has."""
+    premise(after.cleanings > before.cleanings)
+    is_same_group = last_generation(after, broker) == last_generation(before, broker)
+    return is_same_group and last_commit(after, broker) == last_commit(before, broker)
+
+
+def last_generation(cluster: GroupCluster, broker: int) -> int:
+    """Return the generation of the last record of the group in the replica of a broker; 0 for a tombstone, or none."""
+    found, position = 0, 0
+    for record in cluster.partition.log:
+        is_there = position < end_of_replica(cluster, broker) and broker not in record.removed_from
+        found = record.generation if is_there and record.key is RecordKey.GROUP else found
+        position = position + 1
+    return found
+
+
+def last_commit(cluster: GroupCluster, broker: int) -> int:
+    """Return the last commit in the replica of a broker; 0 for a tombstone, or none."""
+    found, position = 0, 0
+    for record in cluster.partition.log:
+        is_there = position < end_of_replica(cluster, broker) and broker not in record.removed_from
+        found = record.offset.commit if is_there and record.key is RecordKey.OFFSET else found
+        position = position + 1
+    return found
+
+
+def end_of_replica(cluster: GroupCluster, broker: int) -> int:
+    """Return how many records the replica of a broker has, with those that were compacted away."""
+    partition = cluster.partition
+    return len(partition.log) if partition.leader == broker else partition.replicated
+
+
 @always(
     symptom="a new coordinator answers with an earlier generation, or with an assignment to a member that is gone",
     log="none: kafka-dump-log.sh --offsets-decoder shows the records",
@@ -303,14 +340,15 @@ def unloaded_group_is_not_cached(cluster: GroupCluster, broker: Broker) -> bool:
     log="[GroupCoordinator …]: Loading group metadata for … with generation …",
 )
 def stable_group_is_stored(cluster: GroupCluster, broker: Broker) -> bool:
-    """The last record of a Stable group has its generation, its members and its assignment."""
+    """The last record of a Stable group has its generation, its members, its leader and its assignment."""
     group = cluster.coordinators[broker].group
     premise(cluster.serves(broker) and group.state is GroupState.STABLE and not group.is_storing)
     is_stored = False
     for record in cluster.partition.log:
         if record.key is RecordKey.GROUP and broker not in record.removed_from:
             is_same = record.generation == group.generation and record.members == group.members
-            is_stored = is_same and record.owner == group.owner and not record.is_tombstone
+            is_assigned = record.leader == group.leader and record.owner == group.owner
+            is_stored = is_same and is_assigned and not record.is_tombstone
     return is_stored
 
 
@@ -336,22 +374,26 @@ def generation_does_not_go_back(before: GroupCluster, after: GroupCluster, broke
 
 
 @step(
-    symptom="a consumer starts, stops, stalls or commits, or the coordinator moves, without an action of a client or "
-    "an operator, and without a fault",
+    symptom="a consumer starts, stops, stalls, commits or joins again, or the coordinator moves, without an action of "
+    "a client or an operator, and without a fault",
     log="none",
 )
 def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
     """What the bounds count happens by the step that counts it: starts, stops, stalls, commits, moves and cleanings."""
-    started = stopped = stalled = committed = 0
+    started = stopped = stalled = gave_up = committed = 0
     for consumer in CONSUMERS:
         old, new = before.consumers[consumer], after.consumers[consumer]
         was_stopped, is_stopped = old.status is ConsumerStatus.STOPPED, new.status is ConsumerStatus.STOPPED
         started = started + (was_stopped and not is_stopped)
         stopped = stopped + (is_stopped and not was_stopped)
         stalled = stalled + (old.pace is Pace.RUNNING and new.pace is not Pace.RUNNING)
+        is_member = old.member_id in after.coordinators[old.coordinator].group.members
+        is_unanswered = old.status is ConsumerStatus.JOINING_NEW and new.status is ConsumerStatus.UNJOINED
+        gave_up = gave_up + (is_unanswered and is_member)
     for broker in BROKERS:
         was_committing = before.coordinators[broker].group.is_committing
         committed = committed + (after.coordinators[broker].group.is_committing and not was_committing)
+    is_short = after.partition.is_short_of_replicas and not before.partition.is_short_of_replicas
     is_moved = before.partition.leader != after.partition.leader
     is_shorter = len(after.partition.log) < len(before.partition.log)
     is_cleaned = CLEANINGS > 0 and any(after.partition.clean_ends[b] > before.partition.clean_ends[b] for b in BROKERS)
@@ -360,6 +402,8 @@ def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
         and after.consumer_stops == before.consumer_stops + stopped
         and after.pauses == before.pauses + stalled
         and after.commits == before.commits + committed
+        and after.join_timeouts == before.join_timeouts + gave_up
+        and after.isr_shrinks == before.isr_shrinks + is_short
         and after.moves + after.reassignments == before.moves + before.reassignments + is_moved
         and after.partition.leader_epoch == before.partition.leader_epoch + is_moved
         and (is_moved or not is_shorter)
@@ -614,6 +658,30 @@ def rebalance_ends(cluster: GroupCluster) -> bool:
     return all(is_settled(cluster, c) or not cluster.consumers[c].is_running for c in CONSUMERS)
 
 
+@step(
+    symptom="a group rebalances once more, a session timeout after a consumer did not join in time",
+    log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
+)
+def rebalance_has_a_reason(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A rebalance begins when a member joins, or is not a member any more; a failed append is another reason."""
+    old, new = before.coordinators[broker].group, after.coordinators[broker].group
+    premise(old.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE))
+    premise(new.state is GroupState.PREPARING_REBALANCE and not old.is_storing)
+    return new.members != old.members or bool(new.awaiting_join)
+
+
+@when_quiescent(
+    symptom="partitions that are added to a topic are not consumed until the group rebalances for another reason",
+    log="none: kafka-consumer-groups.sh --describe does not show the partitions",
+)
+def leader_knows_that_it_leads(cluster: GroupCluster, broker: Broker) -> bool:
+    """Of the consumers of a Stable group of static members its leader watches the metadata of the topics."""
+    group = cluster.coordinators[broker].group
+    premise(cluster.serves(broker) and group.state is GroupState.STABLE)
+    premise(all(c.is_live for c in cluster.consumers) and all(is_settled(cluster, c) for c in CONSUMERS))
+    return any(c.member_id == group.leader and bool(c.member_ids) for c in cluster.consumers)
+
+
 @when_quiescent(
     symptom="kafka-consumer-groups.sh --describe --members shows a member whose process is gone; the group is not "
     "Empty, so that it cannot be deleted",
@@ -715,8 +783,19 @@ def static_member_returns(cluster: GroupCluster) -> bool:
 
 @reachable()
 def log_is_compacted(cluster: GroupCluster) -> bool:
-    """After a compaction the next coordinator has loaded the group with its offset."""
-    return cluster.cleanings > 0 and any(
+    """After a compaction that has removed a record the next coordinator has loaded the group with its offset."""
+    is_compacted = any(bool(record.removed_from) for record in cluster.partition.log)
+    return is_compacted and any(
         broker > 0 and cluster.serves(broker) and cluster.coordinators[broker].group.offset is not None
         for broker in BROKERS
     )
+
+
+@reachable()
+def tombstone_is_compacted_away(cluster: GroupCluster) -> bool:
+    """A replica has lost the tombstone of an offset, and nothing has come in its place."""
+    is_lost, is_replaced = False, False
+    for record in cluster.partition.log:
+        is_lost = is_lost or (record.key is RecordKey.OFFSET and record.is_tombstone and bool(record.removed_from))
+        is_replaced = is_replaced or (record.key is RecordKey.OFFSET and not record.is_tombstone)
+    return is_lost and not is_replaced

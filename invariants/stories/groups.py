@@ -87,11 +87,12 @@ def group_with_a_member(cluster: GroupCluster) -> None:
 
 
 def group_was_removed(cluster: GroupCluster) -> None:
-    """No consumer runs, and the log of both brokers ends with the tombstone of the group."""
+    """No consumer runs, and the log of both brokers ends with the tombstones of the group's offset and of itself."""
     no_group_yet(cluster)
     partition = cluster.partition
+    partition.log.push(OffsetsRecord(key=RecordKey.OFFSET, is_tombstone=True))
     partition.log.push(OffsetsRecord(key=RecordKey.GROUP, is_tombstone=True))
-    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 1
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
 
 
 def group_of_two_to_load(cluster: GroupCluster) -> None:
@@ -224,6 +225,7 @@ STATIC_MEMBER = CONSUMER_GROUP.varied(
         groups.static_member_is_not_fenced,
         groups.static_member_can_join,
         groups.settled_static_member_is_not_fenced,
+        groups.leader_knows_that_it_leads,
         groups.static_member_returns,
     ),
     bounds={"consumers": 1, "consumer_stops": 1, "commits": 0},
@@ -242,7 +244,7 @@ COMPACTED_OFFSETS = CONSUMER_GROUP.varied(
     name="consumer-group-compaction",
     story="The log cleaner compacts the partition while consumers come, commit and go, and the coordinator moves.",
     actions=(*CONSUMER_GROUP.actions, offsets_partition.clean),
-    properties=(*MOVED_GROUP, groups.log_is_compacted),
+    properties=(*MOVED_GROUP, groups.compaction_keeps_the_last_values, groups.log_is_compacted),
     bounds={"consumers": 1, "consumer_stops": 1, "cleanings": 1, "commits": 2},
     source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord; KAFKA-9065",
 )
@@ -250,9 +252,17 @@ COMPACTED_OFFSETS_THERE_AND_BACK = COMPACTED_OFFSETS.varied(
     name="consumer-group-compaction-there-and-back",
     story="A group was removed; its log is compacted, while the coordinator moves to another broker and back.",
     initial=group_was_removed,
-    properties=MOVED_GROUP,
-    bounds={"starts": 1, "consumer_stops": 0, "moves": 2, "cleanings": 2, "generations": 2, "member_ids": 2, "log": 5},
+    properties=(*MOVED_GROUP, groups.compaction_keeps_the_last_values, groups.tombstone_is_compacted_away),
+    bounds={"starts": 1, "consumer_stops": 0, "moves": 2, "cleanings": 2, "generations": 2, "member_ids": 2, "log": 6},
     source="KAFKA-9065, KAFKA-13194",
+)
+LATE_EXPIRATION = STALLED_CONSUMER.varied(
+    name="consumer-group-late-expiration",
+    story="A consumer stalls and does not join in time; later its session ends.",
+    actions=(*STALLED_CONSUMER.actions, group_coordinator.expire_removed_member),
+    properties=(*GROUP_OF_ONE_BROKER, groups.rebalance_has_a_reason),
+    bounds={"commits": 0, "late_expirations": 1, "member_ids": 3, "generations": 4},
+    source="KAFKA-7196",
 )
 JOIN_TIMEOUT = CONSUMER_GROUP.varied(
     name="consumer-group-join-timeout",
@@ -316,6 +326,7 @@ SCENARIOS = (
     GROUP_OF_RECREATED_TOPIC,
     COMPACTED_OFFSETS,
     COMPACTED_OFFSETS_THERE_AND_BACK,
+    LATE_EXPIRATION,
     JOIN_TIMEOUT,
     LONG_METADATA,
     SHORT_OF_REPLICAS,

@@ -123,6 +123,7 @@ SEARCHES = (
     "consumer-group --variant 2.8.2 --keep-going",
     "consumer-group-compaction --variant 3.9.0 --keep-going",
     "consumer-group-compaction-there-and-back --variant 3.9.0 --keep-going",
+    "consumer-group-late-expiration --variant 3.9.0 --keep-going",
     "consumer-group-join-timeout --variant 3.9.0 --keep-going",
     "consumer-group-long-metadata --variant 3.9.0 --keep-going",
     "consumer-group-maximum-size --variant 3.9.0 --keep-going",

@@ -239,6 +239,30 @@ BROKEN = (
     ),
     (
         Broken(
+            "rebalance_has_a_reason(0)",
+            "consumer-group-late-expiration",
+            "2.0",
+            """
+            start(0) start(1) join_group(0,0) complete_join(0) join_group(1,0) stall(0,0) complete_join(0)
+            expire_removed_member(0,0)
+            """,
+        ),
+        "2.1.0",
+    ),
+    (
+        Broken(
+            "leader_knows_that_it_leads(0)",
+            "consumer-group-static-member",
+            "2.8.2",
+            """
+            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) start(0) replicate(0) join_group(0,0)
+            replicate(0) sync_group(0,0,1) replicate(0)
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "pending_commit_is_on_its_way(0)",
             "consumer-group-long-metadata",
             "2.8.2",
@@ -314,6 +338,7 @@ SEARCHED = (
     ("consumer-group-compaction", "3.9.0"),
     ("consumer-group-compaction-there-and-back", "3.9.0"),
     ("consumer-group-join-timeout", "3.9.0"),
+    ("consumer-group-late-expiration", "3.9.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
     ("consumer-group-over-its-maximum", "3.9.0"),

@@ -37,6 +37,9 @@ LONG_METADATA = Bound(
     "long_metadata", "how often a commit has another partition, with longer metadata than is allowed", default=0
 )
 ISR_SHRINKS = Bound("isr_shrinks", "how often the partition has too few in-sync replicas for its commits", default=0)
+LATE_EXPIRATIONS = Bound(
+    "late_expirations", "how often the session ends of a member that was removed before", default=0
+)
 GROUP_MAX_SIZE = Bound("group_max_size", "group.max.size, which 2.2 brought; 0: no limit", default=0)
 
 ConsumerId = Annotated[int, CONSUMERS]

@@ -15,12 +15,14 @@ from kwalk.model.kafka.groups.domains import (
     CONSUMERS,
     COORDINATOR,
     GROUP_MAX_SIZE,
+    LATE_EXPIRATIONS,
     MEMBER_IDS,
     OTHER_PROTOCOLS,
     ConsumerId,
     MemberId,
 )
 from kwalk.model.kafka.groups.group_metadata_manager import (
+    answer_static_member,
     fail_appends,
     is_over_capacity,
     names_members_by_time,
@@ -46,6 +48,7 @@ from kwalk.model.kafka.groups.versions import (
     MAX_SIZE_IS_ENFORCED,
     NEW_MEMBERS_EXPIRE,
     PENDING_SYNC_EXPIRES,
+    REMOVED_MEMBERS_ARE_NOT_WATCHED,
     SHORT_ISR_IS_RETRIABLE,
     STATIC_MEMBERS,
     STATIC_MEMBERSHIP,
@@ -203,7 +206,7 @@ def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) ->
 def update_static_member(cluster: GroupCluster, consumer: int, broker: int, old: int, new: int) -> None:
     """A static member has started again: replace its member id, without a rebalance if the group is Stable.
 
-    Its answer names the old member id as leader's, so that it makes no assignment.
+    Before KIP-814 its answer names the old member id as leader's, so that it makes no assignment.
 
     Kafka: GroupCoordinator.updateStaticMemberAndRebalance.
     """
@@ -219,7 +222,7 @@ def update_static_member(cluster: GroupCluster, consumer: int, broker: int, old:
     elif group.state is GroupState.STABLE or (
         group.state is GroupState.COMPLETING_REBALANCE and not STATIC_REJOIN_REBALANCES
     ):
-        joining.status, joining.generation = ConsumerStatus.JOINED, group.generation
+        answer_static_member(joining, group)
     else:
         group.awaiting_join = group.awaiting_join | {new}
         if group.state is GroupState.COMPLETING_REBALANCE:
@@ -271,6 +274,8 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
     for m in MEMBER_IDS:
         if m in group.members and m not in group.awaiting_join and not (STATIC_MEMBERS and STATIC_MEMBERSHIP):
             group.remove_member(m)
+            if LATE_EXPIRATIONS > 0 and not REMOVED_MEMBERS_ARE_NOT_WATCHED:
+                group.still_watched = group.still_watched | {m}
     if group.members:
         if group.leader not in group.awaiting_join:
             group.leader = min(group.awaiting_join)
@@ -398,6 +403,21 @@ def expire_heartbeat(cluster: GroupCluster, broker: Broker, member_id: MemberId)
     require(member_id not in group.unwatched)
     require(not is_heard(cluster, broker, member_id))
     remove_member_and_update_group(cluster, broker, member_id)
+
+
+@action(
+    by=COORDINATOR,
+    description="hears no heartbeat of {member_id}, which it has removed from the group before",
+    source="DelayedHeartbeat.onExpiration; GroupCoordinator.onExpireHeartbeat, removeMemberAndUpdateGroup",
+)
+def expire_removed_member(cluster: GroupCluster, broker: Broker, member_id: MemberId) -> None:
+    """Before KAFKA-7196 the heartbeat of a member that did not join in time was still awaited: the group rebalances."""
+    group = cluster.coordinators[broker].group
+    require(member_id in group.still_watched and cluster.late_expirations < LATE_EXPIRATIONS)
+    cluster.late_expirations += 1
+    group.still_watched = group.still_watched - {member_id}
+    if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
+        prepare_rebalance(cluster, broker)
 
 
 def is_heard(cluster: GroupCluster, broker: int, member_id: int) -> bool:

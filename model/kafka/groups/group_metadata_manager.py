@@ -17,6 +17,7 @@ from kwalk.model.kafka.groups.domains import (
 )
 from kwalk.model.kafka.groups.state import (
     CommittedOffset,
+    Consumer,
     ConsumerStatus,
     GroupCluster,
     GroupMetadata,
@@ -32,6 +33,7 @@ from kwalk.model.kafka.groups.versions import (
     DELETED_TOPICS_LOSE_OFFSETS,
     EMPTY_GROUPS_STAY,
     EXPIRE_STABLE_ONLY,
+    LEADER_SKIPS_ASSIGNMENT,
     LOAD_ENDS_AT_GAP,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
@@ -285,7 +287,7 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
                 if consumer.status is ConsumerStatus.SYNCING and group.state is GroupState.COMPLETING_REBALANCE:
                     consumer.status, consumer.owns = ConsumerStatus.STABLE, group.owner == consumer.member_id
                 elif consumer.status is ConsumerStatus.JOINING_NEW and group.state is GroupState.STABLE:
-                    consumer.status, consumer.generation = ConsumerStatus.JOINED, group.generation
+                    answer_static_member(consumer, group)
         group.awaiting_join = frozenset()
         group.awaiting_sync = frozenset()
         group.replaced = frozenset()
@@ -293,6 +295,16 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
         cluster.stored_generation = group.generation
     if group.is_removing:
         drop_group(cluster, broker)
+
+
+def answer_static_member(joining: Consumer, group: GroupMetadata) -> None:
+    """Answer the JoinGroup of a static member that has started again; since KIP-814 a leader reads that it leads.
+
+    Kafka: GroupCoordinator.updateStaticMemberAndRebalance.
+    """
+    joining.status, joining.generation = ConsumerStatus.JOINED, group.generation
+    if LEADER_SKIPS_ASSIGNMENT and group.leader == joining.member_id:
+        joining.member_ids = group.members
 
 
 def fail_appends(cluster: GroupCluster, broker: int) -> None:

@@ -149,7 +149,9 @@ def clean(cluster: GroupCluster, broker: Broker, drops_tombstones: bool) -> None
     require(cluster.cleanings < CLEANINGS and start < limit)
     goes = [may_go(partition, slot, broker) for slot in range(LOG)]
     require(not drops_tombstones or any(goes))
-    kept = [is_last_of_key(partition, slot, limit) and not (drops_tombstones and goes[slot]) for slot in range(LOG)]
+    kept = [
+        is_last_of_key(partition, slot, limit, broker) and not (drops_tombstones and goes[slot]) for slot in range(LOG)
+    ]
     cluster.cleanings += 1
     for slot in range(LOG):
         if slot < end:
@@ -172,13 +174,17 @@ def end_of_cleaning(partition: OffsetsPartition, broker: int) -> int:
     return len(partition.log) if leads else partition.replicated
 
 
-def is_last_of_key(partition: OffsetsPartition, slot: int, limit: int) -> bool:
-    """Whether no later record below `limit` has the key of the record in a slot (Kafka: Cleaner.buildOffsetMap)."""
+def is_last_of_key(partition: OffsetsPartition, slot: int, limit: int, broker: int) -> bool:
+    """Whether no later record of a replica, below `limit`, has the key of the record in a slot.
+
+    Kafka: Cleaner.buildOffsetMap.
+    """
     record, position, is_superseded = OffsetsRecord(), 0, False
     for other in partition.log:
         if position == slot:
             record = other
-        is_superseded = is_superseded or (slot < position and position < limit and other.key is record.key)
+        is_later = slot < position and position < limit and broker not in other.removed_from
+        is_superseded = is_superseded or (is_later and other.key is record.key)
         position = position + 1
     return not is_superseded
 

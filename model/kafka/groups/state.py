@@ -23,6 +23,7 @@ from kwalk.model.kafka.groups.domains import (
     GROUP_MAX_SIZE,
     ISR_SHRINKS,
     JOIN_TIMEOUTS,
+    LATE_EXPIRATIONS,
     LOG,
     LONG_METADATA,
     MEMBER_IDS,
@@ -145,7 +146,7 @@ class GroupMetadata:
     `is_pending_elsewhere` means that a commit of another partition counts as one on its way.
     A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
     (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
-    since they joined.
+    since they joined; `still_watched` are members that were removed, and whose session is yet to end.
     """
 
     state: GroupState = choice(GroupState)
@@ -155,6 +156,7 @@ class GroupMetadata:
     awaiting_sync: frozenset[int] = subset(MEMBER_IDS)
     pending_sync: frozenset[int] = subset(MEMBER_IDS)
     unwatched: frozenset[int] = subset(MEMBER_IDS, when=CONSUMER_STOPS)
+    still_watched: frozenset[int] = subset(MEMBER_IDS, when=LATE_EXPIRATIONS)
     leader: int | None = optional(MEMBER_IDS)
     owner: int | None = optional(MEMBER_IDS)
     time: int = number(0, RETENTIONS)
@@ -182,7 +184,7 @@ class GroupMetadata:
         self.time = 0
         self.is_unsubscribed = self.other_protocol = self.is_storing = self.is_removing = False
         self.has_no_time = False
-        self.replaced = frozenset()
+        self.replaced = self.still_watched = frozenset()
 
     def forget(self) -> None:
         """Remove everything."""
@@ -348,6 +350,7 @@ class GroupCluster:
     cleanings: int = number(0, CLEANINGS)
     group_deletions: int = number(0, GROUP_DELETIONS)
     join_timeouts: int = number(0, JOIN_TIMEOUTS)
+    late_expirations: int = number(0, LATE_EXPIRATIONS)
     long_metadata: int = number(0, LONG_METADATA)
     isr_shrinks: int = number(0, ISR_SHRINKS)
     acknowledged: CommittedOffset | None = optional(CommittedOffset)

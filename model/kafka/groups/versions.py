@@ -287,6 +287,24 @@ STATIC_REJOIN_IS_STORED = version_flag(
     source="KAFKA-10284 (2.6.1)",
     trials=(Trial("consumer-group-static-member", ("settled_static_member_is_not_fenced",)),),
 )
+LEADER_SKIPS_ASSIGNMENT = version_flag(
+    "leader_skips_assignment",
+    "KIP-814, KAFKA-13435 (3.2.0): a static leader that starts again reads that it leads, and that it is to make no "
+    "assignment; before, it read its earlier member id as leader's",
+    {"3.2.0": True},
+    closes="a static leader that has started again notices partitions that are added to its topics",
+    source="KIP-814 (3.2.0)",
+    trials=(Trial("consumer-group-static-member", ("leader_knows_that_it_leads",)),),
+)
+REMOVED_MEMBERS_ARE_NOT_WATCHED = version_flag(
+    "removed_members_are_not_watched",
+    "KAFKA-7196 (2.0.1): the heartbeat of a member that did not join in time is not awaited any more; before, the "
+    "group rebalanced again when it did not come",
+    {"2.0.1": True},
+    closes="a group does not rebalance once more for a member that it has removed",
+    source="KAFKA-7196 (2.0.1)",
+    trials=(Trial("consumer-group-late-expiration", ("rebalance_has_a_reason",)),),
+)
 HEARTBEAT_WHILE_COMPLETING = version_flag(
     "heartbeat_while_completing",
     "KAFKA-10134 (2.6.1): heartbeats keep a member alive while the group is completing a rebalance",
