@@ -55,13 +55,14 @@ OF_SEVERAL_BROKERS = (
     groups.loaded_group_is_that_of_the_log,
     groups.appends_end_with_the_leadership,
 )
-OF_DYNAMIC_MEMBERS = (
+OF_COMMITS = (
     groups.committed_offset_is_kept,
     groups.young_offset_is_kept,
     groups.only_the_last_generation_commits,
-    groups.assignment_is_the_leaders,
 )
+OF_DYNAMIC_MEMBERS = (*OF_COMMITS, groups.assignment_is_the_leaders)
 GROUP_OF_ONE_BROKER = tuple(prop for prop in GROUP if prop not in OF_SEVERAL_BROKERS)
+MEMBERS_OF_ONE_BROKER = tuple(prop for prop in GROUP_OF_ONE_BROKER if prop not in OF_COMMITS)
 
 
 def no_group_yet(cluster: GroupCluster) -> None:
@@ -260,7 +261,7 @@ LATE_EXPIRATION = STALLED_CONSUMER.varied(
     name="consumer-group-late-expiration",
     story="A consumer stalls and does not join in time; later its session ends.",
     actions=(*STALLED_CONSUMER.actions, group_coordinator.expire_removed_member),
-    properties=(*GROUP_OF_ONE_BROKER, groups.rebalance_has_a_reason),
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.rebalance_has_a_reason),
     bounds={"commits": 0, "late_expirations": 1, "member_ids": 3, "generations": 4},
     source="KAFKA-7196",
 )
@@ -288,7 +289,7 @@ SHORT_OF_REPLICAS = CONSUMER_GROUP.varied(
     name="consumer-group-short-of-replicas",
     story="While consumers join, the partition of their group has too few in-sync replicas for a time.",
     actions=(*CONSUMER_GROUP.actions, offsets_partition.shrink_isr, offsets_partition.expand_isr),
-    properties=(*GROUP_OF_ONE_BROKER, groups.short_isr_ends_no_consumer),
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.short_isr_ends_no_consumer),
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "commits": 0, "isr_shrinks": 1},
     source="KAFKA-3590",
 )
@@ -296,7 +297,7 @@ MAXIMUM_SIZE = CONSUMER_GROUP.varied(
     name="consumer-group-maximum-size",
     story="Two consumers join at a time a group of which group.max.size allows one member.",
     actions=(*CONSUMER_GROUP.actions, group_coordinator.look_up_group),
-    properties=(*GROUP_OF_ONE_BROKER, groups.group_stays_within_its_maximum),
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.group_stays_within_its_maximum),
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "commits": 0, "group_max_size": 1},
     source="KAFKA-7641, KAFKA-9844",
 )
@@ -305,7 +306,7 @@ OVER_ITS_MAXIMUM = CONSUMER_GROUP.varied(
     story="A coordinator loads a group of two members of which group.max.size allows one by now, and moves.",
     initial=group_of_two_to_load,
     properties=(
-        *(prop for prop in GROUP if prop is not groups.loaded_group_is_that_of_the_log),
+        *(prop for prop in GROUP if prop not in (*OF_COMMITS, groups.loaded_group_is_that_of_the_log)),
         groups.group_stays_within_its_maximum,
         groups.group_keeps_its_maximum,
     ),
