@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.groups.domains import (
+    CLEANINGS,
     CONSUMER_STOPS,
     CONSUMERS,
+    GROUP_MAX_SIZE,
     MEMBER_IDS,
     MOVES,
     OTHER_PROTOCOLS,
@@ -217,14 +219,21 @@ def loaded_group_is_that_of_the_log(before: GroupCluster, after: GroupCluster) -
         for b in BROKERS
     ]
     premise(any(loading))
+    return all(not loading[b] or caches_log_of(after, b) for b in BROKERS)
+
+
+def caches_log_of(cluster: GroupCluster, broker: int) -> bool:
+    """Whether a broker caches what the last records of its own log say."""
     last, offset = OffsetsRecord(is_tombstone=True), None
-    for record in after.partition.log:
-        if record.key is RecordKey.GROUP:
+    for record in cluster.partition.log:
+        if broker in record.removed_from:
+            pass
+        elif record.key is RecordKey.GROUP:
             last = record
         else:
             offset = None if record.is_tombstone else record.offset
-    groups = [after.coordinators[b].group for b in BROKERS]
-    return all(not loading[b] or (is_loaded(groups[b], last) and groups[b].offset == offset) for b in BROKERS)
+    group = cluster.coordinators[broker].group
+    return is_loaded(group, last) and group.offset == offset
 
 
 def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
@@ -234,16 +243,55 @@ def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
     return is_same and is_assigned and group.other_protocol == record.other_protocol
 
 
+@step(
+    symptom="after a compaction a new coordinator answers with an earlier generation or offset, or with none",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def compaction_keeps_the_last_values(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A compaction leaves the last generation and the last commit that a replica has."""
+    premise(after.cleanings > before.cleanings)
+    is_same_group = last_generation(after, broker) == last_generation(before, broker)
+    return is_same_group and last_commit(after, broker) == last_commit(before, broker)
+
+
+def last_generation(cluster: GroupCluster, broker: int) -> int:
+    """Return the generation of the last record of the group in the replica of a broker; 0 for a tombstone, or none."""
+    found, position = 0, 0
+    for record in cluster.partition.log:
+        is_there = position < end_of_replica(cluster, broker) and broker not in record.removed_from
+        found = record.generation if is_there and record.key is RecordKey.GROUP else found
+        position = position + 1
+    return found
+
+
+def last_commit(cluster: GroupCluster, broker: int) -> int:
+    """Return the last commit in the replica of a broker; 0 for a tombstone, or none."""
+    found, position = 0, 0
+    for record in cluster.partition.log:
+        is_there = position < end_of_replica(cluster, broker) and broker not in record.removed_from
+        found = record.offset.commit if is_there and record.key is RecordKey.OFFSET else found
+        position = position + 1
+    return found
+
+
+def end_of_replica(cluster: GroupCluster, broker: int) -> int:
+    """Return how many records the replica of a broker has, with those that were compacted away."""
+    partition = cluster.partition
+    return len(partition.log) if partition.leader == broker else partition.replicated
+
+
 @always(
     symptom="a new coordinator answers with an earlier generation, or with an assignment to a member that is gone",
     log="none: kafka-dump-log.sh --offsets-decoder shows the records",
 )
 def records_are_in_order(cluster: GroupCluster) -> bool:
-    """Generations and commits rise in the log, but after a tombstone; who leads or owns is a member."""
+    """Generations and commits rise, but after a tombstone, or a gap where one was; who leads or owns is a member."""
     generation = commit = 0
     is_ordered = True
     for record in cluster.partition.log:
-        if record.key is RecordKey.GROUP:
+        if record.is_gone:
+            generation = 0
+        elif record.key is RecordKey.GROUP:
             has_leader = record.leader in record.members if record.members else record.leader is None
             has_owner = record.owner is None or record.owner in record.members
             is_ordered = is_ordered and has_leader and has_owner
@@ -262,9 +310,8 @@ def records_are_in_order(cluster: GroupCluster) -> bool:
 def high_watermark_does_not_go_back(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
     """A leader's high watermark rises or stays; an election leaves that of each replica as it is.
 
-    A follower takes its leader's, which may be lower. The cleaner removes records below it.
+    A follower takes its leader's, which may be lower.
     """
-    premise(after.cleanings == before.cleanings)
     leads = after.partition.leader == broker and before.partition.leader == broker
     premise(leads or before.partition.leader != after.partition.leader)
     old, new = watermark(before, broker), watermark(after, broker)
@@ -293,14 +340,15 @@ def unloaded_group_is_not_cached(cluster: GroupCluster, broker: Broker) -> bool:
     log="[GroupCoordinator …]: Loading group metadata for … with generation …",
 )
 def stable_group_is_stored(cluster: GroupCluster, broker: Broker) -> bool:
-    """The last record of a Stable group has its generation, its members and its assignment."""
+    """The last record of a Stable group has its generation, its members, its leader and its assignment."""
     group = cluster.coordinators[broker].group
     premise(cluster.serves(broker) and group.state is GroupState.STABLE and not group.is_storing)
     is_stored = False
     for record in cluster.partition.log:
-        if record.key is RecordKey.GROUP:
+        if record.key is RecordKey.GROUP and broker not in record.removed_from:
             is_same = record.generation == group.generation and record.members == group.members
-            is_stored = is_same and record.owner == group.owner and not record.is_tombstone
+            is_assigned = record.leader == group.leader and record.owner == group.owner
+            is_stored = is_same and is_assigned and not record.is_tombstone
     return is_stored
 
 
@@ -326,32 +374,40 @@ def generation_does_not_go_back(before: GroupCluster, after: GroupCluster, broke
 
 
 @step(
-    symptom="a consumer starts, stops, stalls or commits, or the coordinator moves, without an action of a client or "
-    "an operator, and without a fault",
+    symptom="a consumer starts, stops, stalls, commits or joins again, or the coordinator moves, without an action of "
+    "a client or an operator, and without a fault",
     log="none",
 )
 def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
-    """What the bounds count happens by the step that counts it: starts, stops, stalls, commits, and elections."""
-    started = stopped = stalled = committed = 0
+    """What the bounds count happens by the step that counts it: starts, stops, stalls, commits, moves and cleanings."""
+    started = stopped = stalled = gave_up = committed = 0
     for consumer in CONSUMERS:
         old, new = before.consumers[consumer], after.consumers[consumer]
         was_stopped, is_stopped = old.status is ConsumerStatus.STOPPED, new.status is ConsumerStatus.STOPPED
         started = started + (was_stopped and not is_stopped)
         stopped = stopped + (is_stopped and not was_stopped)
         stalled = stalled + (old.pace is Pace.RUNNING and new.pace is not Pace.RUNNING)
+        is_member = old.member_id in after.coordinators[old.coordinator].group.members
+        is_unanswered = old.status is ConsumerStatus.JOINING_NEW and new.status is ConsumerStatus.UNJOINED
+        gave_up = gave_up + (is_unanswered and is_member)
     for broker in BROKERS:
         was_committing = before.coordinators[broker].group.is_committing
         committed = committed + (after.coordinators[broker].group.is_committing and not was_committing)
+    is_short = after.partition.is_short_of_replicas and not before.partition.is_short_of_replicas
     is_moved = before.partition.leader != after.partition.leader
     is_shorter = len(after.partition.log) < len(before.partition.log)
+    is_cleaned = CLEANINGS > 0 and any(after.partition.clean_ends[b] > before.partition.clean_ends[b] for b in BROKERS)
     return (
         after.starts == before.starts + started
         and after.consumer_stops == before.consumer_stops + stopped
         and after.pauses == before.pauses + stalled
         and after.commits == before.commits + committed
+        and after.join_timeouts == before.join_timeouts + gave_up
+        and after.isr_shrinks == before.isr_shrinks + is_short
         and after.moves + after.reassignments == before.moves + before.reassignments + is_moved
         and after.partition.leader_epoch == before.partition.leader_epoch + is_moved
-        and (is_moved or after.cleanings == before.cleanings + is_shorter)
+        and (is_moved or not is_shorter)
+        and after.cleanings == before.cleanings + is_cleaned
     )
 
 
@@ -450,6 +506,62 @@ def group_with_an_offset_is_listed(cluster: GroupCluster, broker: Broker) -> boo
 
 
 @always(
+    symptom="kafka-consumer-groups.sh --describe --members shows more members than there are consumers, and the next "
+    "generation waits for those that are gone",
+    log="[GroupCoordinator …]: Member … in group … has failed, removing it from the group",
+)
+def group_has_no_more_members_than_consumers(cluster: GroupCluster, broker: Broker) -> bool:
+    """While no consumer stops, a group has no more members than there are consumers."""
+    premise(cluster.consumer_stops == 0 and cluster.serves(broker))
+    return len(cluster.coordinators[broker].group.members) <= sum(c.is_live for c in cluster.consumers)
+
+
+@always(
+    symptom="offsets of a partition are not answered to consumers with isolation.level=read_committed (2.5 and later), "
+    "do not expire, and keep their group from being removed, until the coordinator moves",
+    log="UNSTABLE_OFFSET_COMMIT in responses to OffsetFetch",
+)
+def pending_commit_is_on_its_way(cluster: GroupCluster, broker: Broker) -> bool:
+    """A coordinator takes a commit for one that is not answered yet only while one waits for the replicas."""
+    premise(cluster.commits > 0 and not cluster.coordinators[broker].group.is_committing)
+    return not cluster.coordinators[broker].group.is_pending_elsewhere
+
+
+@always(
+    symptom="consumers end with an exception while __consumer_offsets has fewer in-sync replicas than "
+    "min.insync.replicas",
+    log="NOT_ENOUGH_REPLICAS in responses to SyncGroup",
+)
+def short_isr_ends_no_consumer(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer gets no error that it does not expect from a partition that is short of in-sync replicas."""
+    premise(cluster.isr_shrinks > 0)
+    return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
+
+
+@always(
+    symptom="a group has more members than group.max.size",
+    log="none: kafka-consumer-groups.sh --describe --members shows them",
+)
+def group_stays_within_its_maximum(cluster: GroupCluster, broker: Broker) -> bool:
+    """Once a rebalance has begun to complete, a group has no more members than group.max.size."""
+    group = cluster.coordinators[broker].group
+    premise(GROUP_MAX_SIZE > 0 and group.state in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE))
+    return len(group.members) <= GROUP_MAX_SIZE
+
+
+@step(
+    symptom="after group.max.size was lowered more consumers end with GroupMaxSizeReachedException than there are too "
+    "many, and partitions are not consumed",
+    log="GROUP_MAX_SIZE_REACHED in responses to JoinGroup",
+)
+def group_keeps_its_maximum(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A member is removed for the size of its group only while more consumers are left than the group may have."""
+    premise(GROUP_MAX_SIZE > 0 and before.consumers[consumer].member_id is not None)
+    premise(before.consumers[consumer].is_live and after.consumers[consumer].status is ConsumerStatus.REFUSED)
+    return sum(c.status is ConsumerStatus.REFUSED for c in after.consumers) <= len(CONSUMERS) - GROUP_MAX_SIZE
+
+
+@always(
     symptom="a group that an operator has deleted is listed again, with its old offset",
     log="[GroupCoordinator …]: Loading group metadata for … with generation …",
 )
@@ -544,6 +656,30 @@ def rebalance_ends(cluster: GroupCluster) -> bool:
     """While a consumer runs, the group does not wait for good in the middle of a rebalance."""
     premise(any(c.is_running for c in cluster.consumers))
     return all(is_settled(cluster, c) or not cluster.consumers[c].is_running for c in CONSUMERS)
+
+
+@step(
+    symptom="a group rebalances once more, a session timeout after a consumer did not join in time",
+    log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
+)
+def rebalance_has_a_reason(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A rebalance begins when a member joins, or is not a member any more; a failed append is another reason."""
+    old, new = before.coordinators[broker].group, after.coordinators[broker].group
+    premise(old.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE))
+    premise(new.state is GroupState.PREPARING_REBALANCE and not old.is_storing)
+    return new.members != old.members or bool(new.awaiting_join)
+
+
+@when_quiescent(
+    symptom="partitions that are added to a topic are not consumed until the group rebalances for another reason",
+    log="none: kafka-consumer-groups.sh --describe does not show the partitions",
+)
+def leader_knows_that_it_leads(cluster: GroupCluster, broker: Broker) -> bool:
+    """Of the consumers of a Stable group of static members its leader watches the metadata of the topics."""
+    group = cluster.coordinators[broker].group
+    premise(cluster.serves(broker) and group.state is GroupState.STABLE)
+    premise(all(c.is_live for c in cluster.consumers) and all(is_settled(cluster, c) for c in CONSUMERS))
+    return any(c.member_id == group.leader and bool(c.member_ids) for c in cluster.consumers)
 
 
 @when_quiescent(
@@ -647,8 +783,19 @@ def static_member_returns(cluster: GroupCluster) -> bool:
 
 @reachable()
 def log_is_compacted(cluster: GroupCluster) -> bool:
-    """After a compaction the next coordinator has loaded the group with its offset."""
-    return cluster.cleanings > 0 and any(
+    """After a compaction that has removed a record the next coordinator has loaded the group with its offset."""
+    is_compacted = any(bool(record.removed_from) for record in cluster.partition.log)
+    return is_compacted and any(
         broker > 0 and cluster.serves(broker) and cluster.coordinators[broker].group.offset is not None
         for broker in BROKERS
     )
+
+
+@reachable()
+def tombstone_is_compacted_away(cluster: GroupCluster) -> bool:
+    """A replica has lost the tombstone of an offset, and nothing has come in its place."""
+    is_lost, is_replaced = False, False
+    for record in cluster.partition.log:
+        is_lost = is_lost or (record.key is RecordKey.OFFSET and record.is_tombstone and bool(record.removed_from))
+        is_replaced = is_replaced or (record.key is RecordKey.OFFSET and not record.is_tombstone)
+    return is_lost and not is_replaced

@@ -231,6 +231,18 @@ GROUP_TRIALS = (
         bounds={"starts": 1},
         about="The log cleaner compacts the partition.",
     ),
+    Trial(
+        "consumer-group-compaction-there-and-back",
+        variant=LATEST,
+        bounds={"moves": 1, "commits": 1},
+        about="The log cleaner compacts the log of a group that was removed.",
+    ),
+    Trial("consumer-group-join-timeout", variant=LATEST, about="A consumer gives up its JoinGroup, and joins again."),
+    Trial("consumer-group-late-expiration", variant=LATEST, about="A member is removed, and later its session ends."),
+    Trial("consumer-group-long-metadata", variant=LATEST, about="A commit has another partition with long metadata."),
+    Trial("consumer-group-maximum-size", variant=LATEST, about="A group may have one member."),
+    Trial("consumer-group-over-its-maximum", variant=LATEST, about="A group of two members may have one by now."),
+    Trial("consumer-group-short-of-replicas", variant=LATEST, about="The partition has too few in-sync replicas."),
     Trial("consumer-group-recreated-topic", variant=LATEST, about="The consumed topic is deleted and created again."),
     Trial(
         "consumer-group-static-member",

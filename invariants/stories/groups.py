@@ -11,7 +11,8 @@ from kwalk.model.kafka.groups import (
     offsets_partition,
     versions,
 )
-from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, OffsetsRecord, RecordKey
+from kwalk.model.kafka.groups.domains import CONSUMERS
+from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, OffsetsRecord, RecordKey, Task
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
 MODULES = (consumer, group_coordinator, group_metadata_manager, offsets_partition)
@@ -54,13 +55,14 @@ OF_SEVERAL_BROKERS = (
     groups.loaded_group_is_that_of_the_log,
     groups.appends_end_with_the_leadership,
 )
-OF_DYNAMIC_MEMBERS = (
+OF_COMMITS = (
     groups.committed_offset_is_kept,
     groups.young_offset_is_kept,
     groups.only_the_last_generation_commits,
-    groups.assignment_is_the_leaders,
 )
+OF_DYNAMIC_MEMBERS = (*OF_COMMITS, groups.assignment_is_the_leaders)
 GROUP_OF_ONE_BROKER = tuple(prop for prop in GROUP if prop not in OF_SEVERAL_BROKERS)
+MEMBERS_OF_ONE_BROKER = tuple(prop for prop in GROUP_OF_ONE_BROKER if prop not in OF_COMMITS)
 
 
 def no_group_yet(cluster: GroupCluster) -> None:
@@ -83,6 +85,29 @@ def group_with_a_member(cluster: GroupCluster) -> None:
     )
     partition.replicated = partition.high_watermark = partition.follower_high_watermark = 1
     cluster.stored_generation = 1
+
+
+def group_was_removed(cluster: GroupCluster) -> None:
+    """No consumer runs, and the log of both brokers ends with the tombstones of the group's offset and of itself."""
+    no_group_yet(cluster)
+    partition = cluster.partition
+    partition.log.push(OffsetsRecord(key=RecordKey.OFFSET, is_tombstone=True))
+    partition.log.push(OffsetsRecord(key=RecordKey.GROUP, is_tombstone=True))
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
+
+
+def group_of_two_to_load(cluster: GroupCluster) -> None:
+    """Two consumers are the members of the first generation; broker 0, which leads, has started and is to load it."""
+    partition, members = cluster.partition, frozenset({cluster.member_ids.take(), cluster.member_ids.take()})
+    for number in CONSUMERS:
+        member = cluster.consumers[number]
+        member.status, member.generation, member.member_id = ConsumerStatus.STABLE, 1, number
+        member.owns = number == 0
+    partition.log.push(OffsetsRecord(key=RecordKey.GROUP, generation=1, members=members, leader=0, owner=0))
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 1
+    cluster.stored_generation = 1
+    cluster.coordinators[0].is_leader = True
+    cluster.coordinators[0].tasks.push(Task(is_load=True))
 
 
 CONSUMER_GROUP = Scenario(
@@ -201,6 +226,7 @@ STATIC_MEMBER = CONSUMER_GROUP.varied(
         groups.static_member_is_not_fenced,
         groups.static_member_can_join,
         groups.settled_static_member_is_not_fenced,
+        groups.leader_knows_that_it_leads,
         groups.static_member_returns,
     ),
     bounds={"consumers": 1, "consumer_stops": 1, "commits": 0},
@@ -219,9 +245,73 @@ COMPACTED_OFFSETS = CONSUMER_GROUP.varied(
     name="consumer-group-compaction",
     story="The log cleaner compacts the partition while consumers come, commit and go, and the coordinator moves.",
     actions=(*CONSUMER_GROUP.actions, offsets_partition.clean),
-    properties=(*MOVED_GROUP, groups.log_is_compacted),
+    properties=(*MOVED_GROUP, groups.compaction_keeps_the_last_values, groups.log_is_compacted),
     bounds={"consumers": 1, "consumer_stops": 1, "cleanings": 1, "commits": 2},
     source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord; KAFKA-9065",
+)
+COMPACTED_OFFSETS_THERE_AND_BACK = COMPACTED_OFFSETS.varied(
+    name="consumer-group-compaction-there-and-back",
+    story="A group was removed; its log is compacted, while the coordinator moves to another broker and back.",
+    initial=group_was_removed,
+    properties=(*MOVED_GROUP, groups.compaction_keeps_the_last_values, groups.tombstone_is_compacted_away),
+    bounds={"starts": 1, "consumer_stops": 0, "moves": 2, "cleanings": 2, "generations": 2, "member_ids": 2, "log": 6},
+    source="KAFKA-9065, KAFKA-13194",
+)
+LATE_EXPIRATION = STALLED_CONSUMER.varied(
+    name="consumer-group-late-expiration",
+    story="A consumer stalls and does not join in time; later its session ends.",
+    actions=(*STALLED_CONSUMER.actions, group_coordinator.expire_removed_member),
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.rebalance_has_a_reason),
+    bounds={"commits": 0, "late_expirations": 1, "member_ids": 3, "generations": 4},
+    source="KAFKA-7196",
+)
+JOIN_TIMEOUT = CONSUMER_GROUP.varied(
+    name="consumer-group-join-timeout",
+    story="A rebalance waits for a member, and another consumer, which joins, does not wait for the answer as long.",
+    actions=(*CONSUMER_GROUP.actions, consumer.give_up_join),
+    properties=(
+        *GROUP_OF_ONE_BROKER,
+        groups.group_has_no_more_members_than_consumers,
+        groups.both_consumers_are_members,
+    ),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "join_timeouts": 1},
+    source="KAFKA-7610, KIP-394",
+)
+LONG_METADATA = CONSUMER_GROUP.varied(
+    name="consumer-group-long-metadata",
+    story="A consumer commits two partitions, one of them with longer metadata than is allowed.",
+    actions=(*CONSUMER_GROUP.actions, consumer.commit_with_long_metadata),
+    properties=(*GROUP_OF_ONE_BROKER, groups.pending_commit_is_on_its_way),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "consumers": 1, "consumer_stops": 1, "long_metadata": 1},
+    source="KAFKA-16371",
+)
+SHORT_OF_REPLICAS = CONSUMER_GROUP.varied(
+    name="consumer-group-short-of-replicas",
+    story="While consumers join, the partition of their group has too few in-sync replicas for a time.",
+    actions=(*CONSUMER_GROUP.actions, offsets_partition.shrink_isr, offsets_partition.expand_isr),
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.short_isr_ends_no_consumer),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "commits": 0, "isr_shrinks": 1},
+    source="KAFKA-3590",
+)
+MAXIMUM_SIZE = CONSUMER_GROUP.varied(
+    name="consumer-group-maximum-size",
+    story="Two consumers join at a time a group of which group.max.size allows one member.",
+    actions=(*CONSUMER_GROUP.actions, group_coordinator.look_up_group),
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.group_stays_within_its_maximum),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "commits": 0, "group_max_size": 1},
+    source="KAFKA-7641, KAFKA-9844",
+)
+OVER_ITS_MAXIMUM = CONSUMER_GROUP.varied(
+    name="consumer-group-over-its-maximum",
+    story="A coordinator loads a group of two members of which group.max.size allows one by now, and moves.",
+    initial=group_of_two_to_load,
+    properties=(
+        *(prop for prop in GROUP if prop not in (*OF_COMMITS, groups.loaded_group_is_that_of_the_log)),
+        groups.group_stays_within_its_maximum,
+        groups.group_keeps_its_maximum,
+    ),
+    bounds={"starts": 0, "commits": 0, "group_max_size": 1},
+    source="KAFKA-9885",
 )
 
 SCENARIOS = (
@@ -236,4 +326,11 @@ SCENARIOS = (
     STATIC_MEMBER,
     GROUP_OF_RECREATED_TOPIC,
     COMPACTED_OFFSETS,
+    COMPACTED_OFFSETS_THERE_AND_BACK,
+    LATE_EXPIRATION,
+    JOIN_TIMEOUT,
+    LONG_METADATA,
+    SHORT_OF_REPLICAS,
+    MAXIMUM_SIZE,
+    OVER_ITS_MAXIMUM,
 )

@@ -122,6 +122,13 @@ SEARCHES = (
     # Consumer groups.
     "consumer-group --variant 2.8.2 --keep-going",
     "consumer-group-compaction --variant 3.9.0 --keep-going",
+    "consumer-group-compaction-there-and-back --variant 3.9.0 --keep-going",
+    "consumer-group-late-expiration --variant 3.9.0 --keep-going",
+    "consumer-group-join-timeout --variant 3.9.0 --keep-going",
+    "consumer-group-long-metadata --variant 3.9.0 --keep-going",
+    "consumer-group-maximum-size --variant 3.9.0 --keep-going",
+    "consumer-group-over-its-maximum --variant 3.9.0 --keep-going",
+    "consumer-group-short-of-replicas --variant 3.9.0 --keep-going",
     "consumer-group-recreated-topic --variant 3.9.0 --keep-going",
     "consumer-group-recreated-topic --variant 0.10.1 --bound moves=0 --keep-going",
     "consumer-group-recreated-topic --variant 0.10.2 --bound moves=0 --keep-going",

@@ -93,12 +93,12 @@ BROKEN = (
     (
         Broken(
             "partition_is_consumed()",
-            "consumer-group-compaction",
+            "consumer-group-compaction-there-and-back",
             "2.3",
             """
-            start(0) join_group(0,0) crash(0) complete_join(0) expire_heartbeat(0,0) complete_join(0) clean_up(0)
-            replicate(0) clean(1) elect(1,1) start(0) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0)
-            run_task(0,0)
+            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) clean(0,0) elect(1,0) handle_leader_and_isr(0,0)
+            handle_leader_and_isr(1,0) run_task(0,0) run_task(1,0) elect(0,1) handle_leader_and_isr(0,0)
+            handle_leader_and_isr(1,0) run_task(1,0)
             """,
         ),
         "2.8.0",
@@ -184,6 +184,92 @@ BROKEN = (
         "2.8.2",
     ),
     (Broken("partition_is_consumed()", "consumer-group-there-and-back", "2.8.0", f"{THERE} {AND_BACK}"), "2.8.2"),
+    (
+        Broken(
+            "partition_is_consumed()",
+            "consumer-group",
+            "2.0",
+            """
+            start(0) start(1) join_group(0,0) join_group(1,0) complete_join(0) sync_group(0,0,0) replicate(0)
+            replicate(0) elect(1,1) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0)
+            find_coordinator(0) find_coordinator(1)
+            """,
+            bounds={"large_group": 2},
+        ),
+        "2.1.0",
+    ),
+    (
+        Broken(
+            "short_isr_ends_no_consumer(0)",
+            "consumer-group-short-of-replicas",
+            "0.10.0",
+            "start(0) join_group(0,0) complete_join(0) shrink_isr() sync_group(0,0,0)",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "group_has_no_more_members_than_consumers(0)",
+            "consumer-group-join-timeout",
+            "2.1.0",
+            "start(0) start(1) join_group(0,0) complete_join(0) join_group(1,0) give_up_join(1) join_group(1,0)",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "group_stays_within_its_maximum(0)",
+            "consumer-group-maximum-size",
+            "2.4.1",
+            "start(0) start(1) look_up_group(0,0) join_group(1,0) join_group(0,0) complete_join(0)",
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "group_keeps_its_maximum(0)",
+            "consumer-group-over-its-maximum",
+            "2.4.1",
+            """
+            elect(1,1) find_coordinator(0) handle_leader_and_isr(1,0) run_task(0,0) heartbeat(1,0) join_group(1,0)
+            run_task(1,0) heartbeat(0,1) join_group(0,1)
+            """,
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "rebalance_has_a_reason(0)",
+            "consumer-group-late-expiration",
+            "2.0",
+            """
+            start(0) start(1) join_group(0,0) complete_join(0) join_group(1,0) stall(0,0) complete_join(0)
+            expire_removed_member(0,0)
+            """,
+        ),
+        "2.1.0",
+    ),
+    (
+        Broken(
+            "leader_knows_that_it_leads(0)",
+            "consumer-group-static-member",
+            "2.8.2",
+            """
+            start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) crash(0) start(0) replicate(0) join_group(0,0)
+            replicate(0) sync_group(0,0,1) replicate(0)
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "pending_commit_is_on_its_way(0)",
+            "consumer-group-long-metadata",
+            "2.8.2",
+            f"{JOINED} commit_with_long_metadata(0,0) replicate(0)",
+        ),
+        "3.9.0",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -250,11 +336,18 @@ NEVER_FIXED = (
 SEARCHED = (
     ("consumer-group", "2.8.2"),
     ("consumer-group-compaction", "3.9.0"),
+    ("consumer-group-compaction-there-and-back", "3.9.0"),
+    ("consumer-group-join-timeout", "3.9.0"),
+    ("consumer-group-late-expiration", "3.9.0"),
+    ("consumer-group-long-metadata", "3.9.0"),
+    ("consumer-group-maximum-size", "3.9.0"),
+    ("consumer-group-over-its-maximum", "3.9.0"),
     ("consumer-group-recreated-topic", "3.9.0"),
     ("consumer-group-removal", "0.10.0"),
     ("consumer-group-removal", "3.9.0"),
     ("consumer-group-reassigned-partition", "2.8.2"),
     ("consumer-group-retention", "2.8.2"),
+    ("consumer-group-short-of-replicas", "3.9.0"),
     ("consumer-group-retention-after-a-move", "2.8.2"),
     ("consumer-group-slow-unload", "3.9.0"),
     ("consumer-group-stalled-member", "2.8.2"),

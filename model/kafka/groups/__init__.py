@@ -11,11 +11,11 @@ What the model leaves out, and why these stories lose nothing by it:
   accepted, and commits that are refused, change nothing and are no steps.
 * A leader that was deposed and does not know it: what it appends is never replicated, so it is not in the log.
 * Time: session, rebalance and sync timeouts fire at any time for a member that does not answer, and for no other.
-  group.initial.rebalance.delay.ms (0.11), new members that give up while they join (KAFKA-7610), and member ids that
-  must be known before a member joins (KIP-394) are not there.
+  group.initial.rebalance.delay.ms (0.11) is not there. A member id that must be known before a member joins (KIP-394)
+  is known at once: its answer is not lost.
 * More than one partition of the topic, and more than one group: the members of a generation differ in who owns the
-  partition. Errors in one group that affect others of the same __consumer_offsets partition (KAFKA-2913, KAFKA-4704)
-  cannot be seen.
+  partition. Errors in one group that affect others of the same __consumer_offsets partition (KAFKA-2913) cannot be
+  seen.
 * More than one commit at a time, transactions (KIP-98), and simple consumers that commit without a generation. A
   commit that waits for its replicas is not overtaken by the deletion of its topic.
 * Heartbeats of 0.10.0: it answers REBALANCE_IN_PROGRESS to unknown members, too, who join again and learn it then.

@@ -10,6 +10,9 @@ from kwalk.model.kafka.groups.domains import (
     COMMITS,
     CONSUMER_STOPS,
     GROUP_DELETIONS,
+    JOIN_TIMEOUTS,
+    LONG_METADATA,
+    MEMBER_IDS,
     PAUSES,
     RETENTIONS,
     STARTS,
@@ -23,7 +26,14 @@ from kwalk.model.kafka.groups.group_coordinator import (
 )
 from kwalk.model.kafka.groups.group_metadata_manager import may_delete_group, remove_offset, store_offset
 from kwalk.model.kafka.groups.state import Consumer, ConsumerStatus, GroupCluster, GroupState, Pace
-from kwalk.model.kafka.groups.versions import DELETE_GROUPS, STATIC_MEMBERS, STATIC_MEMBERSHIP
+from kwalk.model.kafka.groups.versions import (
+    DELETE_GROUPS,
+    EMPTY_GROUPS_STAY,
+    LONG_METADATA_IS_NOT_PENDING,
+    MEMBER_ID_IS_REQUIRED,
+    STATIC_MEMBERS,
+    STATIC_MEMBERSHIP,
+)
 from kwalk.model.language import Mark, action, require
 
 
@@ -69,6 +79,28 @@ def leave_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> 
     end_process(cluster.consumers[consumer])
 
 
+@action(
+    by=APPLICATION,
+    description="waits for the answer to JoinGroup no longer, and closes the connection",
+    source="NetworkClient.handleTimedOutRequests; GroupCoordinator.doUnknownJoinGroup: MEMBER_ID_REQUIRED",
+)
+def give_up_join(cluster: GroupCluster, consumer: ConsumerId) -> None:
+    """A rebalance waits for a member for longer than a consumer that joins waits: it joins again.
+
+    It has no member id before its first JoinGroup is answered; since KIP-394 the coordinator answers with one at once.
+    """
+    joining = cluster.consumers[consumer]
+    group = cluster.coordinators[joining.coordinator].group
+    require(joining.is_running and joining.status is ConsumerStatus.JOINING_NEW)
+    require(cluster.join_timeouts < JOIN_TIMEOUTS)
+    require(any(m in group.members and m not in group.awaiting_join for m in MEMBER_IDS))
+    cluster.join_timeouts += 1
+    if MEMBER_ID_IS_REQUIRED:
+        joining.rejoin()
+    else:
+        joining.reset()
+
+
 @action(by=APPLICATION, description="stalls; still sends heartbeats: {sends_heartbeats}")
 def stall(cluster: GroupCluster, consumer: ConsumerId, sends_heartbeats: bool) -> None:
     """A long garbage collection stops all threads of a consumer; a slow application all but the heartbeat thread."""
@@ -95,6 +127,25 @@ def commit(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
 
     A refused commit changes nothing that a refused heartbeat does not change.
     """
+    accept_commit(cluster, consumer, broker)
+
+
+@action(
+    by=APPLICATION,
+    description="commits to broker {broker} its offset, and that of another partition with too long metadata",
+    source="GroupMetadataManager.storeOffsets, validateOffsetMetadataLength; GroupMetadata.prepareOffsetCommit",
+)
+def commit_with_long_metadata(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """The other partition is answered OFFSET_METADATA_TOO_LARGE, and nothing is appended for it."""
+    require(cluster.long_metadata < LONG_METADATA)
+    accept_commit(cluster, consumer, broker)
+    cluster.long_metadata += 1
+    if EMPTY_GROUPS_STAY and not LONG_METADATA_IS_NOT_PENDING:
+        cluster.coordinators[broker].group.is_pending_elsewhere = True
+
+
+def accept_commit(cluster: GroupCluster, consumer: int, broker: int) -> None:
+    """Accept a commit of the owner of the partition."""
     coordinator, committing = cluster.coordinators[broker], cluster.consumers[consumer]
     require(is_asked(cluster, consumer, broker) and committing.status is ConsumerStatus.STABLE and committing.owns)
     require(cluster.commits < COMMITS and cluster.leads(broker) and not coordinator.group.is_committing)

@@ -29,6 +29,19 @@ OTHER_PROTOCOLS = Bound(
     "other_protocols", "consumers, the last ones, that support another protocol than the rest", default=0
 )
 
+LARGE_GROUP = Bound(
+    "large_group", "members with whom a group's record is larger than offsets.load.buffer.size; 0: none is", default=0
+)
+JOIN_TIMEOUTS = Bound("join_timeouts", "how often a consumer waits for the answer to JoinGroup no longer", default=0)
+LONG_METADATA = Bound(
+    "long_metadata", "how often a commit has another partition, with longer metadata than is allowed", default=0
+)
+ISR_SHRINKS = Bound("isr_shrinks", "how often the partition has too few in-sync replicas for its commits", default=0)
+LATE_EXPIRATIONS = Bound(
+    "late_expirations", "how often the session ends of a member that was removed before", default=0
+)
+GROUP_MAX_SIZE = Bound("group_max_size", "group.max.size, which 2.2 brought; 0: no limit", default=0)
+
 ConsumerId = Annotated[int, CONSUMERS]
 MemberId = Annotated[int, MEMBER_IDS]
 Buffer = Annotated[int, BUFFERS]

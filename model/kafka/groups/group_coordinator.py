@@ -14,13 +14,17 @@ from kwalk.model.kafka.groups.domains import (
     CONSUMER_STOPS,
     CONSUMERS,
     COORDINATOR,
+    GROUP_MAX_SIZE,
+    LATE_EXPIRATIONS,
     MEMBER_IDS,
     OTHER_PROTOCOLS,
     ConsumerId,
     MemberId,
 )
 from kwalk.model.kafka.groups.group_metadata_manager import (
+    answer_static_member,
     fail_appends,
+    is_over_capacity,
     names_members_by_time,
     prepare_rebalance,
     remove_group,
@@ -39,8 +43,13 @@ from kwalk.model.kafka.groups.state import (
 from kwalk.model.kafka.groups.versions import (
     EMPTY_GROUPS_STAY,
     HEARTBEAT_WHILE_COMPLETING,
+    JOIN_CREATES_OR_CHECKS,
+    LAST_MEMBERS_ARE_EVICTED,
+    MAX_SIZE_IS_ENFORCED,
     NEW_MEMBERS_EXPIRE,
     PENDING_SYNC_EXPIRES,
+    REMOVED_MEMBERS_ARE_NOT_WATCHED,
+    SHORT_ISR_IS_RETRIABLE,
     STATIC_MEMBERS,
     STATIC_MEMBERSHIP,
     STATIC_REJOIN_IS_STORED,
@@ -110,13 +119,50 @@ def join_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> N
     require(is_asked(cluster, consumer, broker) and joining.status is ConsumerStatus.UNJOINED)
     require(not group.is_removing)
     is_without_id = joining.member_id is None and names_members_by_time() and group.has_no_time
-    if is_without_id or has_other_protocol(cluster, group, consumer):
+    is_evicted = exceeds_maximum(group, joining)
+    if is_evicted and joining.member_id in group.members:
+        assert joining.member_id is not None
+        group.remove_member(joining.member_id)
+    if is_without_id or is_evicted or has_other_protocol(cluster, group, consumer):
         joining.reset()
         joining.status = ConsumerStatus.REFUSED
     elif joining.member_id is not None:
         join_with_member_id(cluster, consumer, broker)
     else:
         join_without_member_id(cluster, consumer, broker)
+
+
+@action(
+    by=CONSUMER,
+    description="sends JoinGroup to broker {broker}, where a thread begins to handle it, and finds no group",
+    source="GroupCoordinator.handleJoinGroup: groupManager.getGroup",
+)
+def look_up_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """Before KAFKA-9844 the size of a group was not looked at if there was none when the request came.
+
+    Another thread can have created it, with a member, before this one adds its own.
+    """
+    joining, group = cluster.consumers[consumer], cluster.coordinators[broker].group
+    require(GROUP_MAX_SIZE > 0 and bool(MAX_SIZE_IS_ENFORCED) and not JOIN_CREATES_OR_CHECKS)
+    require(is_asked(cluster, consumer, broker) and joining.status is ConsumerStatus.UNJOINED)
+    require(joining.member_id is None and not group.exists and not joining.found_no_group)
+    joining.found_no_group = True
+
+
+def exceeds_maximum(group: GroupMetadata, joining: Consumer) -> bool:
+    """Whether the group is as large as it may be: GROUP_MAX_SIZE_REACHED, and the member is removed.
+
+    Of a group that is too large the first members that join again are removed; since KAFKA-9885 the last ones are.
+
+    Kafka: GroupCoordinator.handleJoinGroup, GroupCoordinator.acceptJoiningMember (2.6).
+    """
+    if GROUP_MAX_SIZE == 0 or not MAX_SIZE_IS_ENFORCED or joining.found_no_group:
+        return False
+    is_member, is_waiting = joining.member_id in group.members, joining.member_id in group.awaiting_join
+    if LAST_MEMBERS_ARE_EVICTED and group.state is GroupState.PREPARING_REBALANCE:
+        return not is_waiting and len(group.awaiting_join) >= GROUP_MAX_SIZE
+    is_shed = is_over_capacity(group) and is_member and not is_waiting and not LAST_MEMBERS_ARE_EVICTED
+    return is_shed or (not is_member and len(group.members) >= GROUP_MAX_SIZE)
 
 
 def has_other_protocol(cluster: GroupCluster, group: GroupMetadata, consumer: int) -> bool:
@@ -136,6 +182,7 @@ def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) ->
     new = cluster.member_ids.take()
     joining.member_id = new
     joining.status = ConsumerStatus.JOINING_NEW
+    joining.found_no_group = False
     cluster.is_removed = False
     if STATIC_MEMBERS:
         cluster.instance_of[new] = consumer
@@ -159,7 +206,7 @@ def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) ->
 def update_static_member(cluster: GroupCluster, consumer: int, broker: int, old: int, new: int) -> None:
     """A static member has started again: replace its member id, without a rebalance if the group is Stable.
 
-    Its answer names the old member id as leader's, so that it makes no assignment.
+    Before KIP-814 its answer names the old member id as leader's, so that it makes no assignment.
 
     Kafka: GroupCoordinator.updateStaticMemberAndRebalance.
     """
@@ -175,7 +222,7 @@ def update_static_member(cluster: GroupCluster, consumer: int, broker: int, old:
     elif group.state is GroupState.STABLE or (
         group.state is GroupState.COMPLETING_REBALANCE and not STATIC_REJOIN_REBALANCES
     ):
-        joining.status, joining.generation = ConsumerStatus.JOINED, group.generation
+        answer_static_member(joining, group)
     else:
         group.awaiting_join = group.awaiting_join | {new}
         if group.state is GroupState.COMPLETING_REBALANCE:
@@ -227,6 +274,8 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
     for m in MEMBER_IDS:
         if m in group.members and m not in group.awaiting_join and not (STATIC_MEMBERS and STATIC_MEMBERSHIP):
             group.remove_member(m)
+            if LATE_EXPIRATIONS > 0 and not REMOVED_MEMBERS_ARE_NOT_WATCHED:
+                group.still_watched = group.still_watched | {m}
     if group.members:
         if group.leader not in group.awaiting_join:
             group.leader = min(group.awaiting_join)
@@ -290,8 +339,16 @@ def sync_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker, owne
 
 
 def store_assignment(cluster: GroupCluster, coordinator: Coordinator, broker: int) -> None:
-    """Append the assignment; a broker that does not lead any more refuses, and the members join again."""
-    if coordinator.is_leader:
+    """Append the assignment; a broker that does not lead any more refuses, and the members join again.
+
+    Before KAFKA-3590 clients did not know the error of a partition that is short of in-sync replicas.
+    """
+    if cluster.partition.is_short_of_replicas and not SHORT_ISR_IS_RETRIABLE:
+        for consumer in cluster.consumers:
+            if consumer.coordinator == broker and consumer.status is ConsumerStatus.SYNCING:
+                consumer.reset()
+                consumer.status = ConsumerStatus.REFUSED
+    if coordinator.is_leader and not cluster.partition.is_short_of_replicas:
         coordinator.group.is_storing = True
         store_group(cluster, broker)
     else:
@@ -346,6 +403,21 @@ def expire_heartbeat(cluster: GroupCluster, broker: Broker, member_id: MemberId)
     require(member_id not in group.unwatched)
     require(not is_heard(cluster, broker, member_id))
     remove_member_and_update_group(cluster, broker, member_id)
+
+
+@action(
+    by=COORDINATOR,
+    description="hears no heartbeat of {member_id}, which it has removed from the group before",
+    source="DelayedHeartbeat.onExpiration; GroupCoordinator.onExpireHeartbeat, removeMemberAndUpdateGroup",
+)
+def expire_removed_member(cluster: GroupCluster, broker: Broker, member_id: MemberId) -> None:
+    """Before KAFKA-7196 the heartbeat of a member that did not join in time was still awaited: the group rebalances."""
+    group = cluster.coordinators[broker].group
+    require(member_id in group.still_watched and cluster.late_expirations < LATE_EXPIRATIONS)
+    cluster.late_expirations += 1
+    group.still_watched = group.still_watched - {member_id}
+    if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
+        prepare_rebalance(cluster, broker)
 
 
 def is_heard(cluster: GroupCluster, broker: int, member_id: int) -> bool:

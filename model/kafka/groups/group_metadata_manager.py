@@ -7,6 +7,8 @@ from kwalk.model.kafka.groups.domains import (
     BUFFERS,
     COORDINATOR,
     GROUP_DELETIONS,
+    GROUP_MAX_SIZE,
+    LARGE_GROUP,
     MEMBER_IDS,
     OTHER_PROTOCOLS,
     RETENTIONS,
@@ -15,6 +17,7 @@ from kwalk.model.kafka.groups.domains import (
 )
 from kwalk.model.kafka.groups.state import (
     CommittedOffset,
+    Consumer,
     ConsumerStatus,
     GroupCluster,
     GroupMetadata,
@@ -24,13 +27,17 @@ from kwalk.model.kafka.groups.state import (
     Task,
 )
 from kwalk.model.kafka.groups.versions import (
+    BUFFER_GROWS,
     CONCURRENT_REQUESTS,
     COORDINATOR_EPOCH,
     DELETED_TOPICS_LOSE_OFFSETS,
     EMPTY_GROUPS_STAY,
     EXPIRE_STABLE_ONLY,
+    LEADER_SKIPS_ASSIGNMENT,
+    LOAD_ENDS_AT_GAP,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
+    MAX_SIZE_IS_ENFORCED,
     OLD_RECORDS,
     REMOVAL_WAITS,
     RETENTION_FROM_EMPTY,
@@ -128,10 +135,22 @@ def end_of_load(cluster: GroupCluster) -> int:
 
 
 def is_endless(cluster: GroupCluster, broker: int) -> bool:
-    """Whether a load does not end: it waits for offsets that were compacted away, as long as the broker leads."""
-    partition = cluster.partition
-    is_at_end = end_of_load(cluster) == len(partition.log)
-    return partition.ends_with_gap and is_at_end and cluster.coordinators[broker].is_leader
+    """Whether a load does not end, as long as the broker leads.
+
+    Before KAFKA-9065 it needs a record at or above its last offset; before KAFKA-7286 each fits into its buffer.
+    """
+    end, position, is_gap, is_too_large = end_of_load(cluster), 0, not LOAD_ENDS_AT_GAP, False
+    for record in cluster.partition.log:
+        is_left = broker not in record.removed_from
+        is_gap = is_gap and (position < end - 1 or not is_left)
+        is_too_large = is_too_large or (position < end and is_left and is_large(record))
+        position = position + 1
+    return (is_too_large or (is_gap and end > 0)) and cluster.coordinators[broker].is_leader
+
+
+def is_large(record: OffsetsRecord) -> bool:
+    """Whether a record does not fit into the buffer of a load."""
+    return LARGE_GROUP > 0 and not BUFFER_GROWS and len(record.members) >= LARGE_GROUP
 
 
 def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
@@ -147,7 +166,7 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
     position = 0
     for record in partition.log:
         is_cached = not LOAD_WHOLE_LOG and position > buffer and not (loaded.is_tombstone and offset.is_tombstone)
-        if position < end and not is_cached:
+        if position < end and not is_cached and broker not in record.removed_from:
             if record.key is RecordKey.GROUP:
                 loaded = record
             else:
@@ -158,6 +177,8 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
     is_new = not group.exists
     if is_new and not loaded.is_tombstone:
         on_group_loaded(group, loaded)
+        if is_over_capacity(group):
+            prepare_rebalance(cluster, broker)
     elif is_new and EMPTY_GROUPS_STAY and not offset.is_tombstone:
         group.state = GroupState.EMPTY
     if not offset.is_tombstone and (is_new or not EMPTY_GROUPS_STAY):
@@ -178,6 +199,11 @@ def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
         group.has_no_time = not STATE_TIME_IS_LOADED or bool(OLD_RECORDS)
     if OTHER_PROTOCOLS > 0:
         group.other_protocol = record.other_protocol
+
+
+def is_over_capacity(group: GroupMetadata) -> bool:
+    """Whether a group has more members than it may have (Kafka: GroupCoordinator.groupIsOverCapacity)."""
+    return GROUP_MAX_SIZE > 0 and bool(MAX_SIZE_IS_ENFORCED) and len(group.members) > GROUP_MAX_SIZE
 
 
 def names_members_by_time() -> bool:
@@ -216,7 +242,6 @@ def append(cluster: GroupCluster, broker: int, record: OffsetsRecord) -> None:
     """
     if cluster.leads(broker):
         cluster.partition.log.push(record)
-        cluster.partition.ends_with_gap = False
 
 
 def store_group(cluster: GroupCluster, broker: int) -> None:
@@ -262,7 +287,7 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
                 if consumer.status is ConsumerStatus.SYNCING and group.state is GroupState.COMPLETING_REBALANCE:
                     consumer.status, consumer.owns = ConsumerStatus.STABLE, group.owner == consumer.member_id
                 elif consumer.status is ConsumerStatus.JOINING_NEW and group.state is GroupState.STABLE:
-                    consumer.status, consumer.generation = ConsumerStatus.JOINED, group.generation
+                    answer_static_member(consumer, group)
         group.awaiting_join = frozenset()
         group.awaiting_sync = frozenset()
         group.replaced = frozenset()
@@ -270,6 +295,16 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
         cluster.stored_generation = group.generation
     if group.is_removing:
         drop_group(cluster, broker)
+
+
+def answer_static_member(joining: Consumer, group: GroupMetadata) -> None:
+    """Answer the JoinGroup of a static member that has started again; since KIP-814 a leader reads that it leads.
+
+    Kafka: GroupCoordinator.updateStaticMemberAndRebalance.
+    """
+    joining.status, joining.generation = ConsumerStatus.JOINED, group.generation
+    if LEADER_SKIPS_ASSIGNMENT and group.leader == joining.member_id:
+        joining.member_ids = group.members
 
 
 def fail_appends(cluster: GroupCluster, broker: int) -> None:
@@ -349,8 +384,13 @@ def has_expired(cluster: GroupCluster, group: GroupMetadata) -> bool:
 
 def is_removable(group: GroupMetadata) -> bool:
     """Whether the group is Empty and has no offset, nor a commit on its way."""
-    is_empty = group.state is GroupState.EMPTY and group.offset is None and not group.is_committing
+    is_empty = group.state is GroupState.EMPTY and group.offset is None and not has_pending_commit(group)
     return bool(EMPTY_GROUPS_STAY) and is_empty
+
+
+def has_pending_commit(group: GroupMetadata) -> bool:
+    """Whether the group takes a commit for one on its way (Kafka: GroupMetadata.hasOffsets)."""
+    return group.is_committing or group.is_pending_elsewhere
 
 
 def remove_offset(cluster: GroupCluster, broker: int) -> None:
@@ -365,7 +405,7 @@ def remove_offset(cluster: GroupCluster, broker: int) -> None:
             cluster.acknowledged = None
         if not (REMOVAL_WAITS and group.state is GroupState.EMPTY):
             group.offset, group.is_offset_due = None, False
-    if EMPTY_GROUPS_STAY and group.state is GroupState.EMPTY and not group.is_committing:
+    if EMPTY_GROUPS_STAY and group.state is GroupState.EMPTY and not has_pending_commit(group):
         remove_group(cluster, broker)
 
 

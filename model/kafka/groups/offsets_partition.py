@@ -7,6 +7,7 @@ from kwalk.model.kafka.groups.domains import (
     CLEANINGS,
     ELECTION,
     FOLLOWER,
+    ISR_SHRINKS,
     LOG,
     LOG_CLEANER,
     MOVES,
@@ -14,7 +15,7 @@ from kwalk.model.kafka.groups.domains import (
 )
 from kwalk.model.kafka.groups.group_metadata_manager import complete_appends
 from kwalk.model.kafka.groups.state import GroupCluster, LeaderAndIsr, OffsetsPartition, OffsetsRecord
-from kwalk.model.kafka.groups.versions import LOAD_ENDS_AT_GAP
+from kwalk.model.kafka.groups.versions import COMPACT_BELOW_HIGH_WATERMARK
 from kwalk.model.language import action, evolve, require
 
 
@@ -63,13 +64,44 @@ def reassign(cluster: GroupCluster, broker: Broker) -> None:
 
 
 def truncate(partition: OffsetsPartition) -> None:
-    """Remove the records that are not in all replicas: the new leader does not have them."""
+    """Remove the records that are not in all replicas: the new leader does not have them.
+
+    Kafka: LogManager.truncateTo, LogCleaner.maybeTruncateCheckpoint.
+    """
     end = len(partition.log)
     for slot in range(LOG):
         if slot < end:
             record = partition.log.pop()
             if slot < partition.replicated:
                 partition.log.push(record)
+    if CLEANINGS > 0:
+        for broker in BROKERS:
+            partition.clean_ends[broker] = min(partition.clean_ends[broker], partition.replicated)
+
+
+@action(
+    by=ELECTION,
+    description="takes the follower out of the ISR: fewer replicas are in sync than min.insync.replicas",
+    source="Partition.maybeShrinkIsr; Partition.appendRecordsToLeader: NOT_ENOUGH_REPLICAS",
+)
+def shrink_isr(cluster: GroupCluster) -> None:
+    """The follower has stopped; nothing is on its way to it."""
+    partition = cluster.partition
+    require(cluster.isr_shrinks < ISR_SHRINKS and not partition.is_short_of_replicas)
+    require(partition.high_watermark == len(partition.log))
+    cluster.isr_shrinks += 1
+    partition.is_short_of_replicas = True
+
+
+@action(
+    by=FOLLOWER,
+    description="is in the ISR again",
+    source="Partition.maybeExpandIsr",
+)
+def expand_isr(cluster: GroupCluster) -> None:
+    """The follower has caught up."""
+    require(cluster.partition.is_short_of_replicas)
+    cluster.partition.is_short_of_replicas = False
 
 
 @action(
@@ -84,44 +116,92 @@ def replicate(cluster: GroupCluster, broker: Broker) -> None:
     require(cluster.leads(broker) and all(cluster.coordinators[other].requests.is_empty for other in BROKERS))
     end = len(partition.log)
     require(partition.high_watermark < end or partition.follower_high_watermark < partition.high_watermark)
+    if CLEANINGS > 0:
+        copy_gaps(partition, broker)
     partition.follower_high_watermark = partition.high_watermark
     partition.high_watermark = partition.replicated = end
     complete_appends(cluster, broker)
 
 
-@action(by=LOG_CLEANER, description="compacts the partition", source="Cleaner.cleanInto, shouldRetainRecord")
-def clean(cluster: GroupCluster, drops_tombstones: bool) -> None:
-    """Of all records below the high watermark the last one of each key stays; tombstones for delete.retention.ms.
-
-    If the active segment is empty, the last record of all may go, which matters to a load before KAFKA-9065.
-    """
-    partition = cluster.partition
-    require(cluster.cleanings < CLEANINGS)
-    end, limit = len(partition.log), partition.high_watermark
-    require(any(not is_kept(partition, slot, limit, drops_tombstones) for slot in range(LOG) if slot < limit))
-    cluster.cleanings += 1
-    kept = [is_kept(partition, slot, limit, drops_tombstones) for slot in range(LOG)]
-    removed = sum(slot < limit and not kept[slot] for slot in range(LOG))
-    known = partition.follower_high_watermark
-    removed_below_known = sum(slot < known and slot < limit and not kept[slot] for slot in range(LOG))
-    removes_last = limit == end and any(slot == end - 1 and not kept[slot] for slot in range(LOG))
-    partition.ends_with_gap = not LOAD_ENDS_AT_GAP and (partition.ends_with_gap or removes_last)
+def copy_gaps(partition: OffsetsPartition, leader: int) -> None:
+    """A follower does not get what its leader's cleaner has removed before it fetched that."""
+    end = len(partition.log)
     for slot in range(LOG):
         if slot < end:
             record = partition.log.pop()
-            if slot >= limit or kept[slot]:
-                partition.log.push(record)
-    partition.high_watermark = limit - removed
-    partition.replicated -= removed
-    partition.follower_high_watermark = known - removed_below_known
+            is_missed = slot >= partition.replicated and leader in record.removed_from
+            partition.log.push(OffsetsRecord(removed_from=frozenset(BROKERS)) if is_missed else record)
 
 
-def is_kept(partition: OffsetsPartition, slot: int, limit: int, drops_tombstones: bool) -> bool:
-    """Whether the cleaner keeps the record in a slot: no later record below `limit` has its key."""
+@action(
+    by=LOG_CLEANER,
+    description="compacts the replica of broker {broker}; tombstones that it has cleaned once go: {drops_tombstones}",
+    source="LogCleanerManager.grabFilthiestCompactedLog, Cleaner.doClean, Cleaner.shouldRetainRecord",
+)
+def clean(cluster: GroupCluster, broker: Broker, drops_tombstones: bool) -> None:
+    """Of each key the last record below `end_of_cleaning` stays; a tombstone, until a later cleaning.
+
+    Each replica is cleaned by its broker, and only if some of it is dirty: was appended since it was cleaned last. The
+    last record of the dirty part always stays, so that a gap at the end of a log is what a truncation leaves.
+    """
+    partition = cluster.partition
+    start, limit, end = partition.clean_ends[broker], end_of_cleaning(partition, broker), len(partition.log)
+    require(cluster.cleanings < CLEANINGS and start < limit)
+    goes = [may_go(partition, slot, broker) for slot in range(LOG)]
+    require(not drops_tombstones or any(goes))
+    kept = [
+        is_last_of_key(partition, slot, limit, broker) and not (drops_tombstones and goes[slot]) for slot in range(LOG)
+    ]
+    cluster.cleanings += 1
+    for slot in range(LOG):
+        if slot < end:
+            record = partition.log.pop()
+            removes = slot < limit and not kept[slot]
+            partition.log.push(without(record, broker) if removes else record)
+    partition.clean_ends[broker] = limit
+
+
+def end_of_cleaning(partition: OffsetsPartition, broker: int) -> int:
+    """Return how many records of a replica can be cleaned: before 3.1 all, since then those below its high watermark.
+
+    The active segment, which is never cleaned, begins there: with a record of another group.
+
+    Kafka: LogCleanerManager.cleanableOffsets.
+    """
+    leads = partition.leader == broker
+    if COMPACT_BELOW_HIGH_WATERMARK:
+        return partition.high_watermark if leads else partition.follower_high_watermark
+    return len(partition.log) if leads else partition.replicated
+
+
+def is_last_of_key(partition: OffsetsPartition, slot: int, limit: int, broker: int) -> bool:
+    """Whether no later record of a replica, below `limit`, has the key of the record in a slot.
+
+    Kafka: Cleaner.buildOffsetMap.
+    """
     record, position, is_superseded = OffsetsRecord(), 0, False
     for other in partition.log:
         if position == slot:
             record = other
-        is_superseded = is_superseded or (slot < position and position < limit and other.key is record.key)
+        is_later = slot < position and position < limit and broker not in other.removed_from
+        is_superseded = is_superseded or (is_later and other.key is record.key)
         position = position + 1
-    return not is_superseded and not (drops_tombstones and record.is_tombstone)
+    return not is_superseded
+
+
+def may_go(partition: OffsetsPartition, slot: int, broker: int) -> bool:
+    """Whether a slot has a tombstone that can be older than delete.retention.ms: the broker has cleaned it before.
+
+    An in-sync replica is behind for replica.lag.time.max.ms at most, which is less: such a tombstone is replicated.
+    """
+    position, is_tombstone = 0, False
+    for record in partition.log:
+        is_tombstone = is_tombstone or (position == slot and record.is_tombstone and broker not in record.removed_from)
+        position = position + 1
+    return is_tombstone and slot < partition.clean_ends[broker] and slot < partition.replicated
+
+
+def without(record: OffsetsRecord, broker: int) -> OffsetsRecord:
+    """Return a record that a broker's cleaner has removed; of one that no broker has its offset is left."""
+    remaining = evolve(record, removed_from=record.removed_from | {broker})
+    return OffsetsRecord(removed_from=remaining.removed_from) if remaining.is_gone else remaining

@@ -20,7 +20,12 @@ from kwalk.model.kafka.groups.domains import (
     CONSUMERS,
     GENERATIONS,
     GROUP_DELETIONS,
+    GROUP_MAX_SIZE,
+    ISR_SHRINKS,
+    JOIN_TIMEOUTS,
+    LATE_EXPIRATIONS,
     LOG,
+    LONG_METADATA,
     MEMBER_IDS,
     MOVES,
     OTHER_PROTOCOLS,
@@ -74,6 +79,7 @@ class OffsetsRecord:
     """A record of __consumer_offsets; a group's has `generation` to `other_protocol`, an offset's has `offset`.
 
     `time` is the number of retention periods before the group came into its state (Kafka: currentStateTimestamp).
+    `removed_from` are the brokers whose log cleaner has removed it from their replica; its offset stays.
     """
 
     key: RecordKey = choice(RecordKey)
@@ -85,6 +91,12 @@ class OffsetsRecord:
     time: int = number(0, RETENTIONS)
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     offset: CommittedOffset = nested(CommittedOffset)
+    removed_from: frozenset[int] = subset(BROKERS, when=CLEANINGS)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether no replica has it any more."""
+        return all(broker in self.removed_from for broker in BROKERS)
 
 
 @state
@@ -93,7 +105,8 @@ class OffsetsPartition:
 
     The two brokers are all its replicas, and in sync. The first `replicated` records are in both logs; the leader knows
     that of the first `high_watermark`, and the follower one fetch later of the first `follower_high_watermark`.
-    `ends_with_gap` means that the last offsets before the end offset were compacted away: the active segment is empty.
+    `is_short_of_replicas` means that fewer replicas are in sync than min.insync.replicas: no commit is accepted.
+    `clean_ends` is, for each broker, how many of the first records of its replica its log cleaner has cleaned.
     """
 
     leader: int = member(BROKERS)
@@ -102,7 +115,8 @@ class OffsetsPartition:
     replicated: int = number(0, LOG)
     high_watermark: int = number(0, LOG)
     follower_high_watermark: int = number(0, LOG)
-    ends_with_gap: bool = flag(when=CLEANINGS)
+    is_short_of_replicas: bool = flag(when=ISR_SHRINKS)
+    clean_ends: Array[int] = array(BROKERS, number(0, LOG), when=CLEANINGS)
 
 
 class GroupState(Enum):
@@ -129,9 +143,10 @@ class GroupMetadata:
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
+    `is_pending_elsewhere` means that a commit of another partition counts as one on its way.
     A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
     (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
-    since they joined.
+    since they joined; `still_watched` are members that were removed, and whose session is yet to end.
     """
 
     state: GroupState = choice(GroupState)
@@ -141,6 +156,7 @@ class GroupMetadata:
     awaiting_sync: frozenset[int] = subset(MEMBER_IDS)
     pending_sync: frozenset[int] = subset(MEMBER_IDS)
     unwatched: frozenset[int] = subset(MEMBER_IDS, when=CONSUMER_STOPS)
+    still_watched: frozenset[int] = subset(MEMBER_IDS, when=LATE_EXPIRATIONS)
     leader: int | None = optional(MEMBER_IDS)
     owner: int | None = optional(MEMBER_IDS)
     time: int = number(0, RETENTIONS)
@@ -149,6 +165,7 @@ class GroupMetadata:
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     is_storing: bool = flag()
     is_committing: bool = flag()
+    is_pending_elsewhere: bool = flag(when=LONG_METADATA)
     is_removing: bool = flag(when=REMOVAL_WAITS)
     replaced: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
     offset: CommittedOffset | None = optional(CommittedOffset)
@@ -167,12 +184,13 @@ class GroupMetadata:
         self.time = 0
         self.is_unsubscribed = self.other_protocol = self.is_storing = self.is_removing = False
         self.has_no_time = False
-        self.replaced = frozenset()
+        self.replaced = self.still_watched = frozenset()
 
     def forget(self) -> None:
         """Remove everything."""
         self.forget_group()
         self.offset, self.is_committing, self.is_offset_due = None, False, False
+        self.is_pending_elsewhere = False
 
     def remove_member(self, member_id: int) -> None:
         """Remove a member; if it is the leader, another one becomes leader (Kafka: GroupMetadata.remove)."""
@@ -241,7 +259,8 @@ class ConsumerStatus(Enum):
     """How far a consumer's membership is: JOINING_NEW has sent JoinGroup without a member id, and does not know it yet.
 
     JOINED has the answer to JoinGroup and is to send SyncGroup. FENCED has got FENCED_INSTANCE_ID, and REFUSED
-    INCONSISTENT_GROUP_PROTOCOL or UNKNOWN_SERVER_ERROR: the application gets an exception.
+    INCONSISTENT_GROUP_PROTOCOL, GROUP_MAX_SIZE_REACHED or another error that it does not expect: the application gets
+    an exception.
     """
 
     STOPPED = "stopped"
@@ -268,6 +287,7 @@ class Consumer:
     """A consumer, and what its ConsumerCoordinator stores.
 
     `member_ids` are those that the group's leader has read in its answer to JoinGroup; elsewhere they are the group's.
+    `found_no_group` means that its JoinGroup is handled, and found no group of that name.
     """
 
     status: ConsumerStatus = choice(ConsumerStatus)
@@ -277,6 +297,7 @@ class Consumer:
     generation: int = number(0, GENERATIONS)
     owns: bool = flag()
     member_ids: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
+    found_no_group: bool = flag(when=GROUP_MAX_SIZE)
 
     @property
     def is_live(self) -> bool:
@@ -291,6 +312,7 @@ class Consumer:
     def rejoin(self) -> None:
         """Give up the partition and send JoinGroup again, with the same member id."""
         self.status, self.owns, self.generation, self.member_ids = ConsumerStatus.UNJOINED, False, 0, frozenset()
+        self.found_no_group = False
 
     def reset(self) -> None:
         """Give up the partition and the member id (Kafka: AbstractCoordinator.resetGeneration)."""
@@ -327,6 +349,10 @@ class GroupCluster:
     reassignments: int = number(0, REASSIGNMENTS)
     cleanings: int = number(0, CLEANINGS)
     group_deletions: int = number(0, GROUP_DELETIONS)
+    join_timeouts: int = number(0, JOIN_TIMEOUTS)
+    late_expirations: int = number(0, LATE_EXPIRATIONS)
+    long_metadata: int = number(0, LONG_METADATA)
+    isr_shrinks: int = number(0, ISR_SHRINKS)
     acknowledged: CommittedOffset | None = optional(CommittedOffset)
     stored_generation: int = number(0, GENERATIONS)
     commit_generation: int = number(0, GENERATIONS)

@@ -149,12 +149,83 @@ STATE_TIME_IS_LOADED = version_flag(
 )
 LOAD_ENDS_AT_GAP = version_flag(
     "load_ends_at_gap",
-    "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the last records of the log "
-    "were compacted away",
+    "KAFKA-9065 (2.4.1): a load ends where nothing more is read; before, it never ended if the records before the end "
+    "of the log were compacted away, and those after them truncated",
     {"2.4.1": True},
     closes="a new coordinator loads a log whose last records were compacted away",
     source="KAFKA-9065 (2.4.1)",
-    trials=(Trial("consumer-group-compaction", ("partition_is_consumed",)),),
+    trials=(Trial("consumer-group-compaction-there-and-back", ("partition_is_consumed",)),),
+)
+COMPACT_BELOW_HIGH_WATERMARK = version_flag(
+    "compact_below_high_watermark",
+    "KAFKA-13194 (3.1.0): the log cleaner does not clean above the last stable offset; before, it cleaned all but the "
+    "active segment, and a commit could go for a later one that was then truncated",
+    {"3.1.0": True},
+    closes="a coordinator that leads again has every commit that was acknowledged",
+    source="KAFKA-13194 (3.1.0)",
+    trials=(Trial("consumer-group-compaction-there-and-back", ("committed_offset_is_kept",)),),
+)
+BUFFER_GROWS = version_flag(
+    "buffer_grows",
+    "KAFKA-7286 (2.0.1): the buffer of a load grows to the size of a record; before, a load never ended at a record "
+    "that is larger than offsets.load.buffer.size",
+    {"2.0.1": True},
+    closes="a new coordinator loads a record that is larger than offsets.load.buffer.size",
+    source="KAFKA-7286 (2.0.1)",
+    trials=(Trial("consumer-group", ("partition_is_consumed",), bounds={"consumers": 1, "large_group": 1}),),
+)
+SHORT_ISR_IS_RETRIABLE = version_flag(
+    "short_isr_is_retriable",
+    "KAFKA-3590 (0.10.1.0): while fewer replicas are in sync than min.insync.replicas, a coordinator answers with "
+    "COORDINATOR_NOT_AVAILABLE, and members ask again; before, with NOT_ENOUGH_REPLICAS, which they did not expect",
+    {"0.10.1": True},
+    closes="consumers live on while __consumer_offsets has too few in-sync replicas",
+    source="KAFKA-3590 (0.10.1.0)",
+    trials=(Trial("consumer-group-short-of-replicas", ("short_isr_ends_no_consumer",)),),
+)
+LONG_METADATA_IS_NOT_PENDING = version_flag(
+    "long_metadata_is_not_pending",
+    "KAFKA-16371 (3.7.1): a commit that is refused for its metadata is not pending; before, it was until the "
+    "coordinator moved, if the same request had another one that was accepted",
+    {"3.7.1": True},
+    closes="a commit that was refused does not hold up the fetches and the expiry of its partition",
+    source="KAFKA-16371 (3.7.1)",
+    trials=(Trial("consumer-group-long-metadata", ("pending_commit_is_on_its_way",), variant="3.9.0"),),
+)
+MEMBER_ID_IS_REQUIRED = version_flag(
+    "member_id_is_required",
+    "KIP-394, KAFKA-7824 (2.2.0): a consumer is told its member id before it may join; before, one that joined again "
+    "as it had no answer was another member, until the end of the rebalance (KAFKA-7610: since 2.1.1 for five minutes)",
+    {"2.2.0": True},
+    closes="a consumer that joins again and again is one member",
+    source="KIP-394 (2.2.0)",
+    trials=(Trial("consumer-group-join-timeout", ("group_has_no_more_members_than_consumers",)),),
+)
+MAX_SIZE_IS_ENFORCED = version_flag(
+    "max_size_is_enforced",
+    "KAFKA-7641 (2.2.0): a group has no more members than group.max.size",
+    {"2.2.0": True},
+    closes="an operator can limit the size of groups",
+    source="KAFKA-7641 (2.2.0)",
+    trials=(Trial("consumer-group-maximum-size", ("group_stays_within_its_maximum",)),),
+)
+JOIN_CREATES_OR_CHECKS = version_flag(
+    "join_creates_or_checks",
+    "KAFKA-9844 (2.6.0): a JoinGroup creates a group or looks at its size at one time; before, one that found no group "
+    "did not look at the size of a group that another one had created meanwhile",
+    {"2.6.0": True},
+    closes="two consumers that create a group at a time do not exceed group.max.size",
+    source="KAFKA-9844 (2.6.0)",
+    trials=(Trial("consumer-group-maximum-size", ("group_stays_within_its_maximum",)),),
+)
+LAST_MEMBERS_ARE_EVICTED = version_flag(
+    "last_members_are_evicted",
+    "KAFKA-9885 (2.6.0): of a group that is larger than group.max.size the last members that join again are removed; "
+    "before, the first ones, and others again by the next coordinator",
+    {"2.6.0": True},
+    closes="a group that is larger than group.max.size keeps that many members while its coordinator moves",
+    source="KAFKA-9885 (2.6.0)",
+    trials=(Trial("consumer-group-over-its-maximum", ("group_keeps_its_maximum",)),),
 )
 NEW_MEMBERS_EXPIRE = version_flag(
     "new_members_expire",
@@ -215,6 +286,24 @@ STATIC_REJOIN_IS_STORED = version_flag(
     closes="the next coordinator knows the member id of a static member that has started again",
     source="KAFKA-10284 (2.6.1)",
     trials=(Trial("consumer-group-static-member", ("settled_static_member_is_not_fenced",)),),
+)
+LEADER_SKIPS_ASSIGNMENT = version_flag(
+    "leader_skips_assignment",
+    "KIP-814, KAFKA-13435 (3.2.0): a static leader that starts again reads that it leads, and that it is to make no "
+    "assignment; before, it read its earlier member id as leader's",
+    {"3.2.0": True},
+    closes="a static leader that has started again notices partitions that are added to its topics",
+    source="KIP-814 (3.2.0)",
+    trials=(Trial("consumer-group-static-member", ("leader_knows_that_it_leads",)),),
+)
+REMOVED_MEMBERS_ARE_NOT_WATCHED = version_flag(
+    "removed_members_are_not_watched",
+    "KAFKA-7196 (2.0.1): the heartbeat of a member that did not join in time is not awaited any more; before, the "
+    "group rebalanced again when it did not come",
+    {"2.0.1": True},
+    closes="a group does not rebalance once more for a member that it has removed",
+    source="KAFKA-7196 (2.0.1)",
+    trials=(Trial("consumer-group-late-expiration", ("rebalance_has_a_reason",)),),
 )
 HEARTBEAT_WHILE_COMPLETING = version_flag(
     "heartbeat_while_completing",
