@@ -27,6 +27,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
+    DIRTY_PART,
     EMPTY_SEGMENT_IS_REPLACED,
     GAPS_ARE_PASSED,
     ROLLS_BEFORE_OVERFLOW,
@@ -270,7 +271,7 @@ def start_offset_survives_a_stop(before: PartitionLog, after: PartitionLog) -> b
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )
 def last_value_is_kept(log: PartitionLog, key: Key) -> bool:
-    """The last record of a key below the high watermark is kept, unless it is a tombstone."""
+    """The last record of a key below the high watermark is kept, unless it is a tombstone, or a client deleted it."""
     premise(is_running(log) and log.committed[key] is not None)
     return any(batch.last_offset == log.committed[key] for segment in log.segments for batch in segment.batches)
 
@@ -824,7 +825,10 @@ def cleaning_covers_what_is_replicated(before: PartitionLog, after: PartitionLog
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )
 def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> bool:
-    """A cleaning has one end offset; the swap begins with the .cleaned file, and ends when all old ones are renamed."""
+    """A cleaning has one end offset; the swap begins with the .cleaned file, and ends when all old ones are renamed.
+
+    One without segments, of which only the active one was chosen (KAFKA-9826), ends as it begins.
+    """
     premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
     is_one = before.cleaning_to == 0 or after.cleaning_to in (before.cleaning_to, 0)
     begins = before.suffix is not Suffix.CLEANED and after.suffix is Suffix.CLEANED
@@ -836,7 +840,10 @@ def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> boo
         and (not swaps or before.suffix is Suffix.CLEANED)
         and (not ends or (before.suffix is Suffix.SWAP and before.renamed == before.replaced))
         and after.renamed in (before.renamed, before.renamed + 1, 0)
-        and after.cleanings == before.cleanings + (before.cleaning_to == 0 and after.cleaning_to > 0)
+        and (
+            after.cleanings == before.cleanings + (before.cleaning_to == 0 and after.cleaning_to > 0)
+            or (DIRTY_PART == "from the start offset" and before.cleaning_to == 0)
+        )
     )
 
 

@@ -270,6 +270,24 @@ COMPACTED_COPY = COMPACTION.varied(
     },
     source="Cleaner.groupSegmentsBySize; KAFKA-5413",
 )
+DELETED_RECORDS = COMPACTION.varied(
+    name="log-deleted-records",
+    story="Clients delete records of a compacted log; the cleaner's thread compacts it, and deletes segments.",
+    actions=(
+        log.append_keyed,
+        log.replicate,
+        log.delete_records,
+        log.delete_before_start,
+        *actions_of(log_cleaner),
+    ),
+    properties=(
+        *COMPACTED,
+        storage.start_offset_is_not_above_the_high_watermark,
+        storage.segment_before_the_start_is_deleted,
+    ),
+    bounds={"offsets": 5, "crashes": 0},
+    source="LogCleanerManager.deletableLogs, LogCleanerManager.calculateCleanableBytes; KAFKA-7400, KAFKA-9826",
+)
 CONFIGURATION = Scenario(
     name="dynamic-configuration",
     story=(
@@ -305,5 +323,6 @@ SCENARIOS = (
     COMPACTION,
     TOMBSTONES,
     COMPACTED_COPY,
+    DELETED_RECORDS,
     CONFIGURATION,
 )

@@ -82,6 +82,27 @@ BROKEN = (
     ),
     (
         Broken(
+            "segment_before_the_start_is_deleted()",
+            "log-deleted-records",
+            "2.0",
+            f"""
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) replicate() delete_records(2)
+            begin_cleaning() {CLEANED}
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "cleaning_has_something_to_clean()",
+            "log-deleted-records",
+            "2.5",
+            "append_keyed(0,0,0,0) replicate() delete_records(1) begin_cleaning()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
             "expired_segment_is_deleted()",
             "log-retention",
             "0.10.0",
@@ -243,6 +264,7 @@ SEARCHED = (
     ("log-retention", "2.8.2"),
     ("log-retention", "0.10.0"),
     ("log-compaction", "3.9.0"),
+    ("log-deleted-records", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
 )

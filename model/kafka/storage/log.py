@@ -7,6 +7,7 @@ from kwalk.model.kafka.storage.domains import (
     CLIENT,
     CRASHES,
     FILE_DELETE_DELAY_MS,
+    KEYS,
     LOG,
     OFFSETS,
     OPERATOR,
@@ -51,6 +52,7 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_SEGMENT_IS_REPLACED,
     LATER_SEGMENTS_ARE_SEARCHED,
     ROLLS_BEFORE_OVERFLOW,
+    START_OFFSET_IN_COMPACTED_LOGS,
 )
 from kwalk.model.language import action, require
 
@@ -165,6 +167,15 @@ def delete_records(log: PartitionLog, offset: Offset) -> None:
     """DeleteRecords raises the start offset, up to the high watermark; segments go with the next retention check."""
     require(bool(DELETE_RECORDS) and is_running(log) and log.start_offset < offset <= log.high_watermark)
     log.start_offset = offset
+    forget_committed_before(log, offset)
+
+
+def forget_committed_before(log: PartitionLog, offset: int) -> None:
+    """History forgets committed records that a client has deleted."""
+    for key in KEYS:
+        committed = log.committed[key]
+        if CLEANINGS > 0 and committed is not None and committed < offset:
+            log.committed[key] = None
 
 
 @action(by=OPERATOR, description="sets the modification time of segment {slot} to now")
@@ -301,10 +312,19 @@ def delete_excess(log: PartitionLog) -> None:
     source="Log.deleteOldSegments, Log.deleteLogStartOffsetBreachedSegments",
 )
 def delete_before_start(log: PartitionLog) -> None:
-    """Retention by start offset."""
+    """Retention by start offset; of a compacted log, by the cleaner's thread, which does nothing else meanwhile."""
     breached = start_offset_breached(log)
     require(is_running(log) and breached > 0)
+    require(CLEANINGS == 0 or (bool(START_OFFSET_IN_COMPACTED_LOGS) and is_left_to_retention(log)))
     delete_segments(log, breached)
+
+
+def is_left_to_retention(log: PartitionLog) -> bool:
+    """Whether the cleaner's thread may delete segments: it lives, and does not clean this log.
+
+    Kafka: LogCleanerManager.deletableLogs, LogCleaner.CleanerThread.cleanFilthiestLog.
+    """
+    return not log.is_cleaner_dead and log.cleaning_to == 0
 
 
 def delete_segments(log: PartitionLog, number: int) -> None:

@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inacti
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
     CLEAN_BELOW_HIGH_WATERMARK,
+    DIRTY_PART,
     GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
     SWAP_REPLACES_ITS_OWN,
@@ -35,6 +36,8 @@ def first_dirty_offset(log: PartitionLog) -> int:
 
     Kafka: LogCleanerManager.cleanableOffsets.
     """
+    if DIRTY_PART == "from the first segment":
+        return max(log.dirty_offset, log.segments[0].base_offset)
     is_valid = log.start_offset <= log.dirty_offset <= log.end_offset
     return log.dirty_offset if is_valid else log.start_offset
 
@@ -52,12 +55,25 @@ def first_uncleanable_offset(log: PartitionLog) -> int:
 
 
 def bytes_between(log: PartitionLog, start: int, end: int) -> int:
-    """Return the bytes of the segments from the one that has the start up to, and without, the one with the end."""
+    """Return the bytes of the segments from the one that has the start up to, and without, the one with the end.
+
+    Where start and end are one offset within a segment, that segment counts (Kafka: Log.logSegments before 2.5.1).
+    """
     return sum(
         log.segments[slot].size
         for slot in SEGMENTS
         if slot < log.count and next_base_offset(log, slot) > start and log.segments[slot].base_offset < end
     )
+
+
+def cleanable_bytes(log: PartitionLog, dirty: int, end: int) -> int:
+    """Return the bytes of the dirty part; before KAFKA-9826, of the active segment if the part begins within that.
+
+    Kafka: LogCleanerManager.calculateCleanableBytes.
+    """
+    if DIRTY_PART == "in closed segments":
+        return bytes_between(log, dirty, end) if dirty < end else 0
+    return bytes_between(log, dirty, max(dirty, end))
 
 
 def is_idle(log: PartitionLog) -> bool:
@@ -73,14 +89,18 @@ def is_idle(log: PartitionLog) -> bool:
 def begin_cleaning(log: PartitionLog) -> None:
     """The log is cleaned if enough of it is dirty; tombstones are kept since the last modification of what is clean.
 
-    Before KAFKA-8764 the cleaning of a dirty part without records ends at once, with checkpoint 0.
+    Before KAFKA-8764 the cleaning of a dirty part without records ends at once, with checkpoint 0. So does one without
+    segments, of which only the active one was chosen; its checkpoint is where that begins (KAFKA-9826).
     """
     dirty, end = first_dirty_offset(log), first_uncleanable_offset(log)
-    dirty_bytes, clean_bytes = bytes_between(log, dirty, end), bytes_between(log, 0, dirty)
-    require(is_idle(log) and end > dirty and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
+    clean_bytes = bytes_between(log, 0, dirty)
+    dirty_bytes = cleanable_bytes(log, dirty, end)
+    require(is_idle(log) and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
     log.cleanings += 1
-    log.cleaning_to, log.cleaned_to = end if GAPS_ARE_PASSED else end_of_records(log, dirty, end), 0
-    log.dirty_offset = dirty if log.cleaning_to > 0 else 0
+    to = end if GAPS_ARE_PASSED else end_of_records(log, dirty, end)
+    has_segments = log.segments[0].base_offset < to
+    log.cleaning_to, log.cleaned_to = to if has_segments else 0, 0
+    log.dirty_offset = dirty if has_segments else to
     log.horizon = -1
     for slot in SEGMENTS:
         segment = log.segments[slot]

@@ -136,6 +136,32 @@ CLEAN_BELOW_HIGH_WATERMARK = version_flag(
     source="KAFKA-13194 (3.1.0)",
     trials=(Trial("log-compaction", ("last_value_is_kept",)),),
 )
+START_OFFSET_IN_COMPACTED_LOGS = version_flag(
+    "start_offset_in_compacted_logs",
+    "KAFKA-7400 (2.1.0): segments before the start offset are deleted whatever cleanup.policy is; before, only with "
+    "delete in it",
+    {"2.1.0": True},
+    closes="segments that clients have deleted go, in a compacted log too",
+    source="KAFKA-7400 (2.1.0)",
+    trials=(Trial("log-deleted-records", ("segment_before_the_start_is_deleted",), variant="2.0"),),
+)
+DIRTY_PART = version_flag(
+    "dirty_part",
+    "where the dirty part of a log begins whose checkpoint is below the start offset: at the base offset of the first "
+    "segment; KAFKA-8724 (2.3.1): at the start offset, also within the active segment, which counted as dirty then; "
+    "KAFKA-9826 (2.5.1): at the start offset, and nothing of the active segment is dirty",
+    {"2.3.1": "from the start offset", "2.5.1": "in closed segments"},
+    before="from the first segment",
+)
+FLAGS.fix(
+    DIRTY_PART,
+    name="dirty_part_is_closed",
+    off="from the start offset",
+    on="in closed segments",
+    closes="the cleaner does not choose an active segment again and again",
+    source="KAFKA-9826 (2.5.1)",
+    trials=(Trial("log-deleted-records", ("cleaning_has_something_to_clean",), variant="2.5"),),
+)
 SWAP_REPLACES_ITS_OWN = version_flag(
     "swap_replaces_its_own",
     "KAFKA-6264 (2.0.0): a broker that completes an interrupted swap replaces only segments that reach into the "
