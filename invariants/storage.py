@@ -143,11 +143,12 @@ def segments_are_not_larger_than_allowed(log: PartitionLog, slot: SegmentSlot) -
 
 
 @always(
-    symptom="followers that fetch records which are not replicated yet get OFFSET_OUT_OF_RANGE",
+    symptom="followers that fetch records which are not replicated yet, or clients of a leader that was elected after "
+    "its log had begun again, get OFFSET_OUT_OF_RANGE",
     log="Cannot increment the log start offset to … of partition … since it is larger than the high watermark …",
 )
 def start_offset_is_not_above_the_high_watermark(log: PartitionLog) -> bool:
-    """Retention deletes no record that is not replicated."""
+    """Retention deletes no record that is not replicated, and a log that begins again is replicated up to there."""
     return log.start_offset <= log.high_watermark
 
 
@@ -305,6 +306,23 @@ def tombstone_is_kept_after_its_append(before: PartitionLog, after: PartitionLog
     symptom="compacted topics keep tombstones for good",
     log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
 )
+def tombstone_goes_after_its_time(before: PartitionLog, after: PartitionLog) -> bool:
+    """A compaction writes no tombstone that an earlier one saw delete.retention.ms ago, or before."""
+    premise(before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
+    return all(
+        batch is None
+        or not batch.is_tombstone
+        or batch.cleaned is None
+        or batch.cleaned == after.clock
+        or after.clock - batch.cleaned < DELETE_RETENTION_MS
+        for batch in after.cleaned
+    )
+
+
+@step(
+    symptom="compacted topics keep tombstones for good",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
 def due_tombstone_is_not_written(before: PartitionLog, after: PartitionLog) -> bool:
     """A compaction writes only tombstones that an earlier one saw less than delete.retention.ms ago, or none has.
 
@@ -380,13 +398,18 @@ def append_does_not_fail(log: PartitionLog) -> bool:
     return bool(EMPTY_SEGMENT_IS_REPLACED) or not (is_empty and (active.is_padded or active.is_trimmed))
 
 
+def is_append(before: PartitionLog, after: PartitionLog) -> bool:
+    """Whether the step appends a batch: the log is longer, and was not truncated to begin at a later offset."""
+    return after.end_offset > before.end_offset and after.truncations == before.truncations
+
+
 @step(
     symptom="a record is not at the offset that its producer was answered",
     log="none: kafka-dump-log.sh shows the record at another offset",
 )
 def appended_batch_ends_the_log(before: PartitionLog, after: PartitionLog) -> bool:
     """A batch that is appended is the last one, above all offsets before, of this moment, and seen by no compaction."""
-    premise(is_running(before) and is_running(after) and after.end_offset > before.end_offset)
+    premise(is_running(before) and is_running(after) and is_append(before, after))
     batch = after.segments[after.count - 1].batches[-1]
     has_its_time = batch.appended == (after.clock if TOMBSTONES > 0 else 0) and batch.cleaned is None
     return before.end_offset <= batch.first_offset and batch.last_offset == after.end_offset - 1 and has_its_time
@@ -401,7 +424,7 @@ def new_segment_begins_with_its_first_batch(before: PartitionLog, after: Partiti
     """The base offset of a segment that is rolled for a batch is the first offset of the batch."""
     active = after.segments[after.count - 1]
     premise(bool(ROLLS_BEFORE_OVERFLOW) and is_running(before) and is_running(after))
-    premise(after.end_offset > before.end_offset and active.base_offset > before.segments[before.count - 1].base_offset)
+    premise(is_append(before, after) and active.base_offset > before.segments[before.count - 1].base_offset)
     return active.base_offset == active.batches.head.first_offset
 
 
@@ -416,7 +439,7 @@ def old_segment_rolls(before: PartitionLog, after: PartitionLog) -> bool:
     timestamps, from the moment at which the segment was made.
     """
     old, new = before.segments[before.count - 1], after.segments[after.count - 1]
-    premise(is_running(before) and after.end_offset > before.end_offset and not old.batches.is_empty)
+    premise(is_running(before) and is_append(before, after) and not old.batches.is_empty)
     first, last = old.batches.head.timestamp, new.batches[-1].timestamp
     age = last - first if TIME_INDEX and first >= 0 else before.clock - old.created
     return age <= SEGMENT_MS or new.base_offset > old.base_offset

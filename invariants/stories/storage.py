@@ -79,6 +79,23 @@ LOOKUP = Scenario(
     variants=versions.VARIANTS,
     source="Log, LogSegment, OffsetIndex and TimeIndex of 0.10.0.0 to 3.9",
 )
+FULL_TRUNCATION = LOOKUP.varied(
+    name="log-full-truncation",
+    story="A follower is away until its leader begins at a later offset; it begins again there, and fetches.",
+    actions=(log.append, log.raise_high_watermark, log.time_passes, log.truncate_fully, log.delete_files),
+    properties=(
+        *SEGMENTS,
+        storage.timestamp_lookup_finds_the_first_record,
+        storage.start_offset_is_not_above_the_high_watermark,
+        storage.deleted_files_are_kept_for_the_delay,
+        storage.deleted_files_are_before_the_log,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.active_segment_is_deleted,
+    ),
+    bounds={"offsets": 6, "batch_bytes": 1, "segment_bytes": 2, "file_delete_delay_ms": 1},
+    source="AbstractFetcherThread.fetchOffsetAndTruncate, Log.truncateFullyAndStartAt; KAFKA-9491",
+)
 ROLL = LOOKUP.varied(
     name="log-roll",
     story="Batches are appended after gaps, as in the copy of a compacted log, while time passes: every rule rolls.",
@@ -243,6 +260,7 @@ TOMBSTONES = COMPACTION.varied(
         storage.tombstone_is_kept_after_compaction,
         storage.tombstone_is_kept_after_its_append,
         storage.due_tombstone_is_not_written,
+        storage.tombstone_goes_after_its_time,
     ),
     bounds={
         "offsets": 4,
@@ -317,6 +335,7 @@ CONFIGURATION = Scenario(
 
 SCENARIOS = (
     LOOKUP,
+    FULL_TRUNCATION,
     ROLL,
     RETENTION,
     RECOVERY,

@@ -143,6 +143,7 @@ SEARCHES = (
     "log-compaction --variant 3.9.0 --keep-going",
     "log-compacted-copy --variant 3.9.0 --keep-going",
     "log-deleted-records --variant 3.9.0 --keep-going",
+    "log-full-truncation --variant 3.9.0 --keep-going",
     "log-recovery --variant 2.7 --keep-going",
     "log-recovery --variant 2.8.2 --keep-going",
     "log-tombstones --variant 3.9.0 --keep-going",

@@ -212,6 +212,22 @@ BROKEN = (
     ),
     (
         Broken(
+            "tombstone_goes_after_its_time()",
+            "log-tombstones",
+            "2.8.2",
+            """
+            append_keyed(0,0,1,0) append_keyed(1,0,0,0) begin_cleaning() append_keyed(0,0,0,0) write_cleaned()
+            time_passes() rename_to_swap() rename_old() finish_swap() begin_cleaning() write_cleaned()
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken("start_offset_is_not_above_the_high_watermark()", "log-full-truncation", "2.0", "truncate_fully(1)"),
+        "2.5",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -265,6 +281,7 @@ SEARCHED = (
     ("log-retention", "0.10.0"),
     ("log-compaction", "3.9.0"),
     ("log-deleted-records", "3.9.0"),
+    ("log-full-truncation", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
 )

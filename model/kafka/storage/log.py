@@ -50,6 +50,7 @@ from kwalk.model.kafka.storage.versions import (
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
+    FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
     LATER_SEGMENTS_ARE_SEARCHED,
     ROLLS_BEFORE_OVERFLOW,
     START_OFFSET_IN_COMPACTED_LOGS,
@@ -206,6 +207,32 @@ def truncate_to(log: PartitionLog, offset: Offset) -> None:
     log.end_offset = offset
     if CRASHES > 0:
         log.recovery_point, log.flushed = min(log.recovery_point, offset), min(log.flushed, offset)
+
+
+@action(
+    by=REPLICAS,
+    description="truncate the whole log, which begins again at {offset}",
+    source="AbstractFetcherThread.fetchOffsetAndTruncate; Log.truncateFullyAndStartAt",
+)
+def truncate_fully(log: PartitionLog, offset: Offset) -> None:
+    """A follower that ends before the start offset of its leader begins again there.
+
+    Before KAFKA-9491 its high watermark stays until the next fetch. What the cleaner does meanwhile is not modelled.
+    """
+    require(is_running(log) and log.truncations < TRUNCATIONS and log.end_offset < offset)
+    log.truncations += 1
+    for slot in SEGMENTS:
+        if slot < log.count:
+            delete_files_later(log, log.segments[slot].base_offset)
+        log.segments[slot].clear()
+    log.count = 1
+    open_segment(log.segments[0], offset, log.clock)
+    log.start_offset = log.end_offset = offset
+    if FULL_TRUNCATION_RAISES_HIGH_WATERMARK:
+        log.high_watermark = offset
+    if CRASHES > 0:
+        log.flushed = offset
+        log.recovery_point = offset if FULL_TRUNCATION_RAISES_HIGH_WATERMARK else log.recovery_point
 
 
 def read_from_log(log: PartitionLog, offset: int) -> Batch | None:

@@ -75,11 +75,15 @@ TOMBSTONES_BY_FILE_TIME = version_flag(
 )
 TOMBSTONES_HAVE_A_HORIZON = version_flag(
     "tombstones_have_a_horizon",
-    "KAFKA-4545, KIP-534 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction that sees it",
+    "KAFKA-4545, KAFKA-8522, KIP-534 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction "
+    "that sees it",
     {"3.1.0": True},
-    closes="a tombstone lives delete.retention.ms from the first compaction that sees it",
+    closes="a tombstone lives delete.retention.ms from the first compaction that sees it, and not longer",
     source="KAFKA-4545, by KIP-534 with KAFKA-8522 (3.1.0)",
-    trials=(Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),),
+    trials=(
+        Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),
+        Trial("log-tombstones", ("tombstone_goes_after_its_time",), bounds={"offsets": 3}),
+    ),
 )
 GROUPS_BY_LAST_OFFSET = version_flag(
     "groups_by_last_offset",
@@ -127,6 +131,15 @@ GAPS_ARE_PASSED = version_flag(
     closes="the cleaner does not clean a gap again and again",
     source="KAFKA-8764 (2.4.1)",
     trials=(Trial("log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}),),
+)
+FULL_TRUNCATION_RAISES_HIGH_WATERMARK = version_flag(
+    "full_truncation_raises_high_watermark",
+    "KAFKA-9491 (2.4.1): a truncation of the whole log raises the high watermark with the start offset; before, it "
+    "stayed where it was until the next fetch",
+    {"2.4.1": True},
+    closes="the high watermark of a follower that was behind its leader's start offset is an offset of its log",
+    source="KAFKA-9491 (2.4.1, 2.5.0)",
+    trials=(Trial("log-full-truncation", ("start_offset_is_not_above_the_high_watermark",), variant="2.0"),),
 )
 CLEAN_BELOW_HIGH_WATERMARK = version_flag(
     "clean_below_high_watermark",
