@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import storage
-from kwalk.model.kafka.storage import domains, dynamic_broker_config, log, log_cleaner, log_loading, versions
+from kwalk.model.kafka.storage import (
+    domains,
+    dynamic_broker_config,
+    leader_epochs,
+    log,
+    log_cleaner,
+    log_loading,
+    versions,
+)
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
+from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
@@ -332,6 +342,44 @@ CONFIGURATION = Scenario(
     variants=versions.VARIANTS,
     source="DynamicBrokerConfig, DynamicLogConfig; KAFKA-9254, KAFKA-10268, KAFKA-17584",
 )
+LEADER_EPOCHS = Scenario(
+    name="leader-epochs",
+    story="Replicas lead one after another, with or without a crash between; followers truncate by leader epochs.",
+    state=EpochPartition,
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.crash,
+        leader_epochs.restart,
+    ),
+    initial=leader_epochs.starts_with_a_leader,
+    properties=(
+        epochs.committed_record_is_kept,
+        epochs.logs_agree,
+        epochs.truncation_ends,
+        epochs.epochs_of_the_log_are_known,
+        epochs.follower_is_truncated_and_fetches,
+    ),
+    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0},
+    variants=versions.VARIANTS,
+    source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
+)
+LEADER_EPOCHS_LOST = LEADER_EPOCHS.varied(
+    name="leader-epochs-lost",
+    story="As before; an operator removes leader-epoch-checkpoint of a broker that has crashed.",
+    actions=(*LEADER_EPOCHS.actions, leader_epochs.remove_epochs),
+    bounds={"removals": 1},
+    source="LogSegment.recover; KAFKA-10432",
+)
+LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
+    name="leader-epochs-torn",
+    story="As before; a broker's machine crashes, which loses what was not flushed of leader-epoch-checkpoint.",
+    properties=(*LEADER_EPOCHS.properties, epochs.epoch_file_can_be_read),
+    bounds={"losses": 1},
+    source="LeaderEpochFileCache.truncateFromEnd; KAFKA-15046, KAFKA-16541",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -344,4 +392,7 @@ SCENARIOS = (
     COMPACTED_COPY,
     DELETED_RECORDS,
     CONFIGURATION,
+    LEADER_EPOCHS,
+    LEADER_EPOCHS_LOST,
+    LEADER_EPOCHS_TORN,
 )

@@ -228,6 +228,65 @@ BROKEN = (
     ),
     (
         Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs",
+            "0.10.2",
+            "produce() fetch(1) fetch(1) elect(1) elect(0) truncate_follower(1) elect(1)",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "logs_agree(1, 0)",
+            "leader-epochs",
+            "1.0",
+            "produce() elect(1) produce() elect(0) truncate_follower(1)",
+            flags={"leader_knows_its_epoch": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs",
+            "2.0",
+            "produce() elect(1) produce() elect(0) produce() truncate_follower(1) fetch(1) elect(1)",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "committed_record_is_kept(1)",
+            "leader-epochs",
+            "2.0",
+            """
+            produce() produce() fetch(1) fetch(1) crash(2,0) fetch(1) elect(1) restart(2) truncate_follower(2) fetch(2)
+            elect(2)
+            """,
+            bounds={"members": 3, "elections": 2, "offsets": 2, "crashes": 1},
+            flags={"leader_knows_its_epoch": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
+        "2.7",
+    ),
+    (
+        Broken(
+            "epochs_of_the_log_are_known(0)",
+            "leader-epochs-lost",
+            "2.5",
+            "produce() crash(0,0) remove_epochs(0) restart(0)",
+        ),
+        "2.7",
+    ),
+    (
+        Broken("epoch_file_can_be_read()", "leader-epochs-torn", "3.7.0", "elect(1) truncate_follower(0) crash(0,1)"),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -282,6 +341,9 @@ SEARCHED = (
     ("log-compaction", "3.9.0"),
     ("log-deleted-records", "3.9.0"),
     ("log-full-truncation", "3.9.0"),
+    ("leader-epochs", "3.9.0"),
+    ("leader-epochs-lost", "3.9.0"),
+    ("leader-epochs-torn", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
 )

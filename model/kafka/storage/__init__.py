@@ -2,8 +2,8 @@
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
-`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config` is a model of its
-own: which value of a configuration holds.
+`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config` and
+`leader_epochs` are models of their own: which value of a configuration holds; what followers truncate after elections.
 
 What the model leaves out, and why these stories lose nothing by it:
 
@@ -17,7 +17,7 @@ What the model leaves out, and why these stories lose nothing by it:
 * A crash of the machine loses the end of the log from any batch on that was not flushed, and keeps all entries of
   indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
 * While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.
-* leader-epoch-checkpoint, which `kwalk.model.kafka.broker.log` has: what of it is lost, and recovered.
+* leader-epoch-checkpoint, which `leader_epochs` has, and `kwalk.model.kafka.broker.log` as one rule.
 * segment.jitter.ms, flush.messages, preallocated log files (index files are), and the transaction index.
 * The three rules of retention are three steps, which a check takes one after the other; each could be due without
   the others.

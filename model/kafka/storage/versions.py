@@ -8,7 +8,7 @@ from __future__ import annotations
 from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Trial
 
-RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.5", "2.7", "3.9.0")
+RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.5", "2.7", "3.7.0", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
 FLAGS = ReleaseFlags()
@@ -201,6 +201,75 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     closes="what a recovery has kept is recovered again after another crash",
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
+)
+TRUNCATES_BY_EPOCH = version_flag(
+    "truncates_by_epoch",
+    "KIP-101 (0.11.0.0): a follower asks its leader where its latest leader epoch ends, and truncates to there; "
+    "before, to its own high watermark",
+    {"0.11.0.0": True},
+    closes="a follower that truncates keeps what is committed",
+    source="KIP-101 (0.11.0.0)",
+    trials=(Trial("leader-epochs", ("committed_record_is_kept",), variant="3.9.0"),),
+)
+LEADER_ANSWERS_WITH_ITS_EPOCH = version_flag(
+    "leader_answers_with_its_epoch",
+    "KAFKA-6361, KIP-279 (2.0.0): the leader answers also with the epoch that it knows up to the requested one; "
+    "before, with an offset only, which may be of an epoch that the follower does not have",
+    {"2.0.0": True},
+    closes="after fast failovers a follower truncates to where the logs are equal",
+    source="KAFKA-6361, KIP-279 (2.0.0)",
+    trials=(Trial("leader-epochs", ("logs_agree",), variant="1.0", flags={"leader_knows_its_epoch": True}),),
+)
+LEADER_KNOWS_ITS_EPOCH = version_flag(
+    "leader_knows_its_epoch",
+    "KAFKA-7415 (2.0.1, 2.1.0): a leader enters its epoch when it is elected; before, with its first record, so that "
+    "it did not know where later epochs of followers end",
+    {"2.0.1": True},
+    closes="a leader knows where all epochs of its followers end",
+    source="KAFKA-7415 (2.0.1, 2.1.0)",
+    trials=(Trial("leader-epochs", ("committed_record_is_kept",), variant="2.0"),),
+)
+ISR_NEEDS_THE_EPOCH = version_flag(
+    "isr_needs_the_epoch",
+    "KAFKA-7128 (2.0.1, 2.1.0): a follower joins the ISR when it has reached the offset at which the leader was "
+    "elected; before, the leader's high watermark, which may be behind that of the leader before",
+    {"2.0.1": True},
+    closes="a replica that joins the ISR has all that is committed",
+    source="KAFKA-7128 (2.0.1, 2.1.0)",
+    trials=(
+        Trial(
+            "leader-epochs",
+            ("committed_record_is_kept",),
+            variant="2.5",
+            bounds={"members": 3, "elections": 2, "offsets": 2, "crashes": 1},
+        ),
+    ),
+)
+EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
+    "epochs_are_truncated_at_the_end",
+    "KAFKA-10706 (2.6.1, 2.7.0): a truncation to the end of the log removes an epoch without records that begins there",
+    {"2.6.1": True},
+    closes="a truncation ends",
+    source="KAFKA-10706 (2.6.1, 2.7.0)",
+    trials=(Trial("leader-epochs", ("truncation_ends",), variant="2.5"),),
+)
+EPOCH_ZERO_IS_RECOVERED = version_flag(
+    "epoch_zero_is_recovered",
+    "KAFKA-10432 (2.6.1, 2.7.0): the recovery of a log enters also leader epoch 0 into its epochs",
+    {"2.6.1": True},
+    closes="a recovered log has all leader epochs of its records",
+    source="KAFKA-10432 (2.6.1, 2.7.0)",
+    trials=(Trial("leader-epochs-lost", ("epochs_of_the_log_are_known",), variant="2.5"),),
+)
+EPOCH_FILE_IS_FLUSHED = version_flag(
+    "epoch_file_is_flushed",
+    "KAFKA-16541 (3.8.0): leader-epoch-checkpoint is flushed whenever it is written; in 3.7 (KAFKA-15046) not after a "
+    "truncation",
+    {"3.7.0": False, "3.8.0": True},
+    before=True,
+    closes="a crash of the machine leaves a file of leader epochs that can be read",
+    source="KAFKA-16541 (3.8.0)",
+    trials=(Trial("leader-epochs-torn", ("epoch_file_can_be_read",), variant="3.7.0"),),
 )
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
