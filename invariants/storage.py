@@ -853,6 +853,7 @@ def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> boo
     One without segments, of which only the active one was chosen (KAFKA-9826), ends as it begins.
     """
     premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
+    premise(after.policy_changes == before.policy_changes and not after.is_offline)
     is_one = before.cleaning_to == 0 or after.cleaning_to in (before.cleaning_to, 0)
     begins = before.suffix is not Suffix.CLEANED and after.suffix is Suffix.CLEANED
     swaps = before.suffix is not Suffix.SWAP and after.suffix is Suffix.SWAP
@@ -890,6 +891,31 @@ def cleaned_segment_has_the_time_of_its_last(before: PartitionLog, after: Partit
         or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
         for slot in SEGMENTS
     )
+
+
+@always(
+    symptom="all partitions of a log directory are offline after compact was removed from a topic's cleanup.policy",
+    log="Failed to clean up log for … in dir … due to IOException",
+)
+def log_directory_stays_online(log: PartitionLog) -> bool:
+    """The cleaner finds the segments that it is to replace."""
+    return not log.is_offline
+
+
+@step(
+    symptom="earlier values of keys are gone, although compact was removed from cleanup.policy before",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def cleaning_ends_with_its_policy(before: PartitionLog, after: PartitionLog) -> bool:
+    """The cleaner puts no segment into a log whose policy is delete."""
+    premise(before.suffix is Suffix.CLEANED and after.suffix is Suffix.SWAP)
+    return before.is_compacted
+
+
+@reachable()
+def retention_follows_compaction(log: PartitionLog) -> bool:
+    """A log that was compacted has lost a segment by retention."""
+    return not log.is_compacted and log.cleanings > 0 and log.start_offset > 0
 
 
 @reachable()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import storage
 from kwalk.model.kafka.storage import (
+    cleanup_policy,
     domains,
     dynamic_broker_config,
     leader_epochs,
@@ -316,6 +317,26 @@ DELETED_RECORDS = COMPACTION.varied(
     bounds={"offsets": 5, "crashes": 0},
     source="LogCleanerManager.deletableLogs, LogCleanerManager.calculateCleanableBytes; KAFKA-7400, KAFKA-9826",
 )
+POLICY_CHANGE = COMPACTION.varied(
+    name="log-policy-change",
+    story="An admin changes cleanup.policy between compact and delete while the cleaner is at work, or not.",
+    actions=(
+        log.append_keyed,
+        log.replicate,
+        log.time_passes,
+        log.delete_old,
+        *actions_of(log_cleaner),
+        *actions_of(cleanup_policy),
+    ),
+    properties=(
+        *COMPACTED,
+        storage.log_directory_stays_online,
+        storage.cleaning_ends_with_its_policy,
+        storage.retention_follows_compaction,
+    ),
+    bounds={"offsets": 5, "times": 1, "retention_ms": 0, "crashes": 0, "policy_changes": 2},
+    source="LogManager.updateTopicConfig, LogCleanerManager.pauseCleaningForNonCompactedPartitions; KAFKA-7322",
+)
 CONFIGURATION = Scenario(
     name="dynamic-configuration",
     story=(
@@ -391,6 +412,7 @@ SCENARIOS = (
     TOMBSTONES,
     COMPACTED_COPY,
     DELETED_RECORDS,
+    POLICY_CHANGE,
     CONFIGURATION,
     LEADER_EPOCHS,
     LEADER_EPOCHS_LOST,

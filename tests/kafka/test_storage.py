@@ -287,6 +287,30 @@ BROKEN = (
     ),
     (
         Broken(
+            "log_directory_stays_online()",
+            "log-policy-change",
+            "2.0",
+            """
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) replicate() time_passes()
+            begin_cleaning() change_policy() delete_old() miss_old()
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "cleaning_ends_with_its_policy()",
+            "log-policy-change",
+            "2.8.2",
+            """
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning() write_cleaned()
+            change_policy() rename_to_swap()
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -352,6 +376,7 @@ MANY_STATES = (
     ("log-recovery", "2.7"),
     ("log-compaction", "2.8.2"),
     ("log-tombstones", "3.9.0"),
+    ("log-policy-change", "3.9.0"),
     ("log-compacted-copy", "3.9.0"),
 )
 """Stories and releases of which every state is searched; the large ones only in thorough tests."""

@@ -24,6 +24,9 @@ CRASHES = Bound("crashes", "how often the broker crashes", default=0)
 LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed", default=0)
 STOPS = Bound("stops", "how often the broker is stopped in an orderly way", default=0)
 CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete", default=0)
+POLICY_CHANGES = Bound(
+    "policy_changes", "how often cleanup.policy changes between compact and delete, from compact on", default=0
+)
 TOMBSTONES = Bound("tombstones", "1 if records may have a key and no value", default=0)
 KEYS = Domain("keys", "keys of records, in a compacted log", default=1)
 

@@ -11,6 +11,7 @@ from kwalk.model.kafka.storage.domains import (
     LOG,
     OFFSETS,
     OPERATOR,
+    POLICY_CHANGES,
     PRODUCER,
     REPLICAS,
     RETENTION_BYTES,
@@ -52,6 +53,7 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_SEGMENT_IS_REPLACED,
     FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
     START_OFFSET_IN_COMPACTED_LOGS,
 )
@@ -65,7 +67,8 @@ def file_name(base_offset: int, suffix: str) -> str:
 
 def is_running(log: PartitionLog) -> bool:
     """Whether the log is open, and no segment is just being replaced."""
-    return log.phase is LogPhase.RUNNING and log.suffix is not Suffix.SWAP
+    is_online = POLICY_CHANGES == 0 or not log.is_offline
+    return is_online and log.phase is LogPhase.RUNNING and log.suffix is not Suffix.SWAP
 
 
 def active_segment(log: PartitionLog) -> LogSegment:
@@ -172,7 +175,7 @@ def delete_records(log: PartitionLog, offset: Offset) -> None:
 
 
 def forget_committed_before(log: PartitionLog, offset: int) -> None:
-    """History forgets committed records that a client has deleted."""
+    """History forgets committed records that a client has deleted, or retention."""
     for key in KEYS:
         committed = log.committed[key]
         if CLEANINGS > 0 and committed is not None and committed < offset:
@@ -315,10 +318,15 @@ def start_offset_breached(log: PartitionLog) -> int:
     source="Log.deleteOldSegments, Log.deleteRetentionMsBreachedSegments",
 )
 def delete_old(log: PartitionLog) -> None:
-    """Retention by time."""
+    """Retention by time; of a log whose policy was compact, also while the cleaner is at work (before KAFKA-7322)."""
     breached = retention_ms_breached(log)
     require(is_running(log) and breached > 0)
+    if POLICY_CHANGES > 0:
+        require(not log.is_compacted and (log.cleaning_to == 0 or not RETENTION_WAITS_FOR_THE_CLEANER))
+        log.lacks_old = log.cleaning_to > 0 and log.segments[breached - 1].base_offset >= log.cleaned_to
     delete_segments(log, breached)
+    if POLICY_CHANGES > 0:
+        forget_committed_before(log, log.start_offset)
 
 
 @action(

@@ -13,6 +13,7 @@ from kwalk.model.kafka.storage.domains import (
     LOG_CLEANER,
     MAX_RELATIVE_OFFSET,
     MIN_DIRTY_PERCENT,
+    POLICY_CHANGES,
     SEGMENT_BYTES,
     SEGMENTS,
 )
@@ -77,8 +78,13 @@ def cleanable_bytes(log: PartitionLog, dirty: int, end: int) -> int:
 
 
 def is_idle(log: PartitionLog) -> bool:
-    """Whether the cleaner lives, and does not clean this log."""
-    return log.phase is LogPhase.RUNNING and not log.is_cleaner_dead and log.cleaning_to == 0
+    """Whether the cleaner lives, and does not clean this log, which has compact in its policy."""
+    return (
+        (POLICY_CHANGES == 0 or log.is_compacted)
+        and log.phase is LogPhase.RUNNING
+        and not log.is_cleaner_dead
+        and log.cleaning_to == 0
+    )
 
 
 @action(
@@ -137,7 +143,7 @@ def file_time(segment: LogSegment) -> int:
 def write_cleaned(log: PartitionLog) -> None:
     """The next group of segments is cleaned into a new one; the old ones stay as they are."""
     require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.NONE and not log.is_cleaner_dead)
-    require(log.cleaned_to < log.cleaning_to)
+    require(log.cleaned_to < log.cleaning_to and (POLICY_CHANGES == 0 or not log.lacks_old))
     first = first_slot(log)
     log.replaced = group_size(log, first)
     log.suffix, log.renamed = Suffix.CLEANED, 0
@@ -225,6 +231,7 @@ def cleaned_batch(log: PartitionLog, batch: Batch) -> Batch:
 def rename_to_swap(log: PartitionLog) -> None:
     """It has been flushed: from here on, the swap is completed whatever happens."""
     require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.CLEANED)
+    require(POLICY_CHANGES == 0 or not log.lacks_old)
     log.suffix = Suffix.SWAP
 
 

@@ -22,6 +22,7 @@ from kwalk.model.kafka.storage.domains import (
     INDEX_INTERVAL_BYTES,
     KEYS,
     OFFSETS,
+    POLICY_CHANGES,
     SEGMENT_BYTES,
     SEGMENTS,
     STOPS,
@@ -167,6 +168,9 @@ class PartitionLog:
     have a suffix; `renamed` of the old ones have the suffix `.deleted` already. `horizon` is deleteHorizonMs.
     `committed` has, by key, the offset of its last record below the high watermark, unless that is a tombstone,
     or a client deleted it.
+
+    Of a policy that changes: the log `is_compacted`, or has retention. It `lacks_old` if retention has deleted a
+    segment that the cleaner is to replace; its directory `is_offline` once the cleaner has not found that.
     """
 
     segments: Array[LogSegment] = array(SEGMENTS, LogSegment)
@@ -195,6 +199,10 @@ class PartitionLog:
     horizon: int = number(-1, TIMES, when=CLEANINGS, default=-1)
     committed: Array[int | None] = array(KEYS, optional(number(0, OFFSETS)), when=CLEANINGS)
     is_cleaner_dead: bool = flag(when=CLEANINGS)
+    is_compacted: bool = flag(when=POLICY_CHANGES, default=True)
+    lacks_old: bool = flag(when=POLICY_CHANGES)
+    is_offline: bool = flag(when=POLICY_CHANGES)
+    policy_changes: int = number(0, POLICY_CHANGES)
     crashes: int = number(0, CRASHES)
     stops: int = number(0, STOPS)
     cleanings: int = number(0, CLEANINGS)

@@ -175,6 +175,24 @@ FLAGS.fix(
     source="KAFKA-9826 (2.5.1)",
     trials=(Trial("log-deleted-records", ("cleaning_has_something_to_clean",), variant="2.5"),),
 )
+RETENTION_WAITS_FOR_THE_CLEANER = version_flag(
+    "retention_waits_for_the_cleaner",
+    "KAFKA-7322 (2.1.0): retention leaves out a log that the cleaner is at work on; before, it deleted segments under "
+    "the cleaner, if compact had just been removed from cleanup.policy (2.0.1, by KAFKA-7278, leaves those out when it "
+    "renames the old segments)",
+    {"2.1.0": True},
+    closes="a change of cleanup.policy takes no log directory offline",
+    source="KAFKA-7278, KAFKA-7322 (2.1.0)",
+    trials=(Trial("log-policy-change", ("log_directory_stays_online",), variant="2.0"),),
+)
+POLICY_ENDS_THE_CLEANING = version_flag(
+    "policy_ends_the_cleaning",
+    "KAFKA-12840 (3.1.0): a cleaning is aborted when compact is removed from cleanup.policy",
+    {"3.1.0": True},
+    closes="no record is compacted away once the policy is delete",
+    source="KAFKA-12840 (3.1.0)",
+    trials=(Trial("log-policy-change", ("cleaning_ends_with_its_policy",)),),
+)
 SWAP_REPLACES_ITS_OWN = version_flag(
     "swap_replaces_its_own",
     "KAFKA-6264 (2.0.0): a broker that completes an interrupted swap replaces only segments that reach into the "
