@@ -364,7 +364,9 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 @always(
     symptom="compacted topics grow without bound: the log cleaner does nothing any more",
     log="[kafka-log-cleaner-thread-…]: Error due to … requirement failed: largest offset in message set can not be "
-    "safely converted to relative offset. (1.0)",
+    "safely converted to relative offset. (1.0), Unable to build the offset map for segment …/…. You can increase "
+    "log.cleaner.dedupe.buffer.size or decrease log.cleaner.threads (0.10.0), or This log contains a message larger "
+    "than maximum allowable size of …. (1.0)",
 )
 def cleaner_lives(log: PartitionLog) -> bool:
     """The thread of the cleaner does not die of a segment."""
@@ -867,6 +869,7 @@ def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> boo
         and (
             after.cleanings == before.cleanings + (before.cleaning_to == 0 and after.cleaning_to > 0)
             or (DIRTY_PART == "from the start offset" and before.cleaning_to == 0)
+            or after.is_cleaner_dead
         )
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import storage
 from kwalk.model.kafka.storage import (
-    cleanup_policy,
     domains,
     dynamic_broker_config,
     leader_epochs,
     log,
     log_cleaner,
     log_loading,
+    topic_configs,
     versions,
 )
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
@@ -326,7 +326,8 @@ POLICY_CHANGE = COMPACTION.varied(
         log.time_passes,
         log.delete_old,
         *actions_of(log_cleaner),
-        *actions_of(cleanup_policy),
+        topic_configs.change_policy,
+        topic_configs.miss_old,
     ),
     properties=(
         *COMPACTED,
@@ -336,6 +337,22 @@ POLICY_CHANGE = COMPACTION.varied(
     ),
     bounds={"offsets": 5, "times": 1, "retention_ms": 0, "crashes": 0, "policy_changes": 2},
     source="LogManager.updateTopicConfig, LogCleanerManager.pauseCleaningForNonCompactedPartitions; KAFKA-7322",
+)
+SMALL_MAP = COMPACTION.varied(
+    name="log-small-map",
+    story="The log cleaner's map has room for fewer keys than the dirty part of the log has.",
+    actions=(log.append_keyed, log.replicate, *actions_of(log_cleaner)),
+    properties=tuple(prop for prop in COMPACTED if prop is not storage.cleaning_covers_what_is_replicated),
+    bounds={"offsets": 5, "crashes": 0, "map_keys": 1, "cleanings": 3, "min_dirty_percent": 0},
+    source="Cleaner.buildOffsetMap; KAFKA-3894",
+)
+LARGE_BATCHES = COMPACTION.varied(
+    name="log-large-batches",
+    story="Batches are larger than brokers allow, as their topic has a limit of its own, which is then lowered.",
+    actions=(log.append_keyed, log.replicate, *actions_of(log_cleaner), topic_configs.lower_limit),
+    properties=COMPACTED,
+    bounds={"offsets": 5, "crashes": 0, "large_batches": 1, "limit_changes": 1},
+    source="Cleaner.growBuffers; KAFKA-4019, KAFKA-6834",
 )
 CONFIGURATION = Scenario(
     name="dynamic-configuration",
@@ -413,6 +430,8 @@ SCENARIOS = (
     COMPACTED_COPY,
     DELETED_RECORDS,
     POLICY_CHANGE,
+    SMALL_MAP,
+    LARGE_BATCHES,
     CONFIGURATION,
     LEADER_EPOCHS,
     LEADER_EPOCHS_LOST,

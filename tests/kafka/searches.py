@@ -148,6 +148,8 @@ SEARCHES = (
     "leader-epochs-lost --variant 3.9.0 --keep-going",
     "leader-epochs-torn --variant 3.9.0 --keep-going",
     "log-full-truncation --variant 3.9.0 --keep-going",
+    "log-large-batches --variant 3.9.0 --keep-going",
+    "log-small-map --variant 3.9.0 --keep-going",
     "log-policy-change --variant 3.9.0 --keep-going",
     "log-recovery --variant 2.7 --keep-going",
     "log-recovery --variant 2.8.2 --keep-going",

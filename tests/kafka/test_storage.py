@@ -311,6 +311,33 @@ BROKEN = (
     ),
     (
         Broken(
+            "cleaner_lives()",
+            "log-small-map",
+            "0.10.0",
+            "append_keyed(0,0,0,0) append_keyed(1,0,0,0) append_keyed(0,0,0,0) begin_cleaning()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-large-batches",
+            "0.10.0",
+            "append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-large-batches",
+            "1.0",
+            "append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) lower_limit() begin_cleaning()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -365,6 +392,8 @@ SEARCHED = (
     ("log-compaction", "3.9.0"),
     ("log-deleted-records", "3.9.0"),
     ("log-full-truncation", "3.9.0"),
+    ("log-large-batches", "3.9.0"),
+    ("log-small-map", "3.9.0"),
     ("leader-epochs", "3.9.0"),
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),

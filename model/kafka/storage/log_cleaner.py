@@ -10,7 +10,11 @@ from __future__ import annotations
 from kwalk.model.kafka.storage.domains import (
     CLEANED_BATCHES,
     DELETE_RETENTION_MS,
+    KEYS,
+    LARGE_BATCHES,
+    LIMIT_CHANGES,
     LOG_CLEANER,
+    MAP_KEYS,
     MAX_RELATIVE_OFFSET,
     MIN_DIRTY_PERCENT,
     POLICY_CHANGES,
@@ -21,7 +25,10 @@ from kwalk.model.kafka.storage.log import active_segment, next_base_offset
 from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inactive, open_segment
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
+    BUFFERS_GROW_TO_THE_BATCH,
+    BUFFERS_GROW_TO_THE_LIMIT,
     CLEAN_BELOW_HIGH_WATERMARK,
+    CLEANS_PARTS_OF_SEGMENTS,
     DIRTY_PART,
     GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
@@ -30,6 +37,9 @@ from kwalk.model.kafka.storage.versions import (
     TOMBSTONES_HAVE_A_HORIZON,
 )
 from kwalk.model.language import action, evolve, require
+
+NO_MAP = -1
+"""No end of the cleaner's map: it has no room for one segment."""
 
 
 def first_dirty_offset(log: PartitionLog) -> int:
@@ -103,15 +113,61 @@ def begin_cleaning(log: PartitionLog) -> None:
     dirty_bytes = cleanable_bytes(log, dirty, end)
     require(is_idle(log) and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
     log.cleanings += 1
-    to = end if GAPS_ARE_PASSED else end_of_records(log, dirty, end)
-    has_segments = log.segments[0].base_offset < to
+    to = end_of_map(log, dirty, end)
+    log.is_cleaner_dead = to == NO_MAP or not has_buffers(log)
+    has_segments = log.segments[0].base_offset < to and not log.is_cleaner_dead
     log.cleaning_to, log.cleaned_to = to if has_segments else 0, 0
-    log.dirty_offset = dirty if has_segments else to
+    log.dirty_offset = dirty if has_segments or log.is_cleaner_dead else to
     log.horizon = -1
     for slot in SEGMENTS:
         segment = log.segments[slot]
         if slot < log.count and segment.base_offset < dirty and log.cleaning_to > 0:
             log.horizon = max(file_time(segment) - DELETE_RETENTION_MS, -1)
+
+
+def has_buffers(log: PartitionLog) -> bool:
+    """Whether the cleaner's buffers can grow to the size of the batches (Kafka: Cleaner.growBuffers)."""
+    if LARGE_BATCHES == 0 or BUFFERS_GROW_TO_THE_BATCH:
+        return True
+    return bool(BUFFERS_GROW_TO_THE_LIMIT) and (LIMIT_CHANGES == 0 or log.limit_changes == 0)
+
+
+def end_of_map(log: PartitionLog, dirty: int, end: int) -> int:
+    """Return up to where the cleaner's map has the dirty part, or that it cannot have a segment of it.
+
+    Kafka: Cleaner.buildOffsetMap, Cleaner.buildOffsetMapForSegment.
+    """
+    if MAP_KEYS > 0 and first_unmapped(log, dirty, end) < end:
+        unmapped = first_unmapped(log, dirty, end)
+        if CLEANS_PARTS_OF_SEGMENTS:
+            return end_of_records(log, dirty, unmapped)
+        base_offset = max(segment.base_offset for segment in log.segments if segment.base_offset <= unmapped)
+        return end_of_records(log, dirty, base_offset) if base_offset > dirty else NO_MAP
+    return end if GAPS_ARE_PASSED else end_of_records(log, dirty, end)
+
+
+def first_unmapped(log: PartitionLog, dirty: int, end: int) -> int:
+    """Return the offset of the first dirty record behind the one that fills the map, or the end of the dirty part."""
+    offsets = [
+        batch.last_offset
+        for segment in log.segments
+        for batch in segment.batches
+        if dirty <= batch.last_offset < end and keys_between(log, dirty, batch.last_offset) >= MAP_KEYS
+    ]
+    filled = min(offsets, default=end)
+    return min((offset for offset in offsets if offset > filled), default=end)
+
+
+def keys_between(log: PartitionLog, start: int, last: int) -> int:
+    """Return how many keys records have from an offset up to a last one."""
+    return sum(
+        any(
+            batch.key == key and start <= batch.last_offset <= last
+            for segment in log.segments
+            for batch in segment.batches
+        )
+        for key in KEYS
+    )
 
 
 def end_of_records(log: PartitionLog, start: int, end: int) -> int:

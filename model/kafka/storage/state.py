@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage.domains import (
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
     KEYS,
+    LIMIT_CHANGES,
     OFFSETS,
     POLICY_CHANGES,
     SEGMENT_BYTES,
@@ -203,6 +204,7 @@ class PartitionLog:
     lacks_old: bool = flag(when=POLICY_CHANGES)
     is_offline: bool = flag(when=POLICY_CHANGES)
     policy_changes: int = number(0, POLICY_CHANGES)
+    limit_changes: int = number(0, LIMIT_CHANGES)
     crashes: int = number(0, CRASHES)
     stops: int = number(0, STOPS)
     cleanings: int = number(0, CLEANINGS)

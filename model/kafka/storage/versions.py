@@ -149,6 +149,32 @@ CLEAN_BELOW_HIGH_WATERMARK = version_flag(
     source="KAFKA-13194 (3.1.0)",
     trials=(Trial("log-compaction", ("last_value_is_kept",)),),
 )
+CLEANS_PARTS_OF_SEGMENTS = version_flag(
+    "cleans_parts_of_segments",
+    "KAFKA-3894 (0.10.1.0): a cleaning ends where the cleaner's map is full, also within a segment; before, the map "
+    "had to have room for the keys of a whole segment",
+    {"0.10.1.0": True},
+    closes="the cleaner does not die of a segment with many keys",
+    source="KAFKA-3894 (0.10.1.0)",
+    trials=(Trial("log-small-map", ("cleaner_lives",), variant="0.10.0"),),
+)
+BUFFERS_GROW_TO_THE_LIMIT = version_flag(
+    "buffers_grow_to_the_limit",
+    "KAFKA-4019 (0.10.1.0): the cleaner's buffers grow up to max.message.bytes of the topic; before, to "
+    "message.max.bytes of the broker",
+    {"0.10.1.0": True},
+    closes="the cleaner does not die of a batch that a topic allows, and brokers do not",
+    source="KAFKA-4019 (0.10.1.0)",
+    trials=(Trial("log-large-batches", ("cleaner_lives",), variant="0.10.0", bounds={"limit_changes": 0}),),
+)
+BUFFERS_GROW_TO_THE_BATCH = version_flag(
+    "buffers_grow_to_the_batch",
+    "KAFKA-6834 (2.0.0): the cleaner's buffers grow to the size of the batch, whatever the topic allows now",
+    {"2.0.0": True},
+    closes="the cleaner does not die of a batch that was appended under a higher limit",
+    source="KAFKA-6834 (2.0.0)",
+    trials=(Trial("log-large-batches", ("cleaner_lives",), variant="1.0"),),
+)
 START_OFFSET_IN_COMPACTED_LOGS = version_flag(
     "start_offset_in_compacted_logs",
     "KAFKA-7400 (2.1.0): segments before the start offset are deleted whatever cleanup.policy is; before, only with "

@@ -1,4 +1,4 @@
-"""A cleanup.policy that changes between compact and delete, while the cleaner is at work or not."""
+"""Configurations of a topic that change while the cleaner is at work or not: cleanup.policy, max.message.bytes."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def miss_old(log: PartitionLog) -> None:
     require(log.phase is LogPhase.RUNNING and log.lacks_old and log.deleted.is_empty)
     log.is_offline, log.lacks_old = True, False
     forget_cleaning(log)
+
+
+@action(
+    by=CLIENT,
+    description="lowers max.message.bytes to less than the batches of the log have",
+    source="TopicConfigHandler.processConfigChanges; LogManager.updateTopicConfig",
+)
+def lower_limit(log: PartitionLog) -> None:
+    """Batches that are there already stay, and are larger than the topic allows now."""
+    log.limit_changes += 1
