@@ -905,6 +905,16 @@ def log_directory_stays_online(log: PartitionLog) -> bool:
     return not log.is_offline
 
 
+@always(
+    symptom="fetches fail, and the log cleaner stops, at a compacted segment with preallocate=true after a crash",
+    log="Record size is smaller than minimum record overhead (…).",
+)
+def segment_ends_with_its_last_record(log: PartitionLog, slot: SegmentSlot) -> bool:
+    """A segment that has just been loaded has no zeros behind its records."""
+    premise(log.phase is LogPhase.LOADING and slot < log.count)
+    return not log.segments[slot].has_zeros
+
+
 @step(
     symptom="earlier values of keys are gone, although compact was removed from cleanup.policy before",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",

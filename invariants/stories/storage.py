@@ -338,6 +338,14 @@ POLICY_CHANGE = COMPACTION.varied(
     bounds={"offsets": 5, "times": 1, "retention_ms": 0, "crashes": 0, "policy_changes": 2},
     source="LogManager.updateTopicConfig, LogCleanerManager.pauseCleaningForNonCompactedPartitions; KAFKA-7322",
 )
+PREALLOCATED = COMPACTION.varied(
+    name="log-preallocated",
+    story="Log files are preallocated; the cleaner compacts them, and the broker crashes once they are flushed.",
+    actions=(*COMPACTION.actions, log_loading.flush, log_loading.checkpoint_recovery_point),
+    properties=(*COMPACTION.properties, storage.segment_ends_with_its_last_record),
+    bounds={"keys": 1, "preallocates": 1},
+    source="Cleaner.cleanSegments, FileRecords.open; KAFKA-5431",
+)
 SMALL_MAP = COMPACTION.varied(
     name="log-small-map",
     story="The log cleaner's map has room for fewer keys than the dirty part of the log has.",
@@ -430,6 +438,7 @@ SCENARIOS = (
     COMPACTED_COPY,
     DELETED_RECORDS,
     POLICY_CHANGE,
+    PREALLOCATED,
     SMALL_MAP,
     LARGE_BATCHES,
     CONFIGURATION,

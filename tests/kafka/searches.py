@@ -150,6 +150,7 @@ SEARCHES = (
     "log-full-truncation --variant 3.9.0 --keep-going",
     "log-large-batches --variant 3.9.0 --keep-going",
     "log-small-map --variant 3.9.0 --keep-going",
+    "log-preallocated --variant 3.9.0 --keep-going",
     "log-policy-change --variant 3.9.0 --keep-going",
     "log-recovery --variant 2.7 --keep-going",
     "log-recovery --variant 2.8.2 --keep-going",

@@ -338,6 +338,18 @@ BROKEN = (
     ),
     (
         Broken(
+            "segment_ends_with_its_last_record(0)",
+            "log-preallocated",
+            "0.11.0.0",
+            f"""
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning() {CLEANED} flush(2)
+            checkpoint_recovery_point() crash(3,0) load()
+            """,
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -406,6 +418,7 @@ MANY_STATES = (
     ("log-compaction", "2.8.2"),
     ("log-tombstones", "3.9.0"),
     ("log-policy-change", "3.9.0"),
+    ("log-preallocated", "3.9.0"),
     ("log-compacted-copy", "3.9.0"),
 )
 """Stories and releases of which every state is searched; the large ones only in thorough tests."""

@@ -18,7 +18,7 @@ What the model leaves out, and why these stories lose nothing by it:
   indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
 * While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.
 * leader-epoch-checkpoint, which `leader_epochs` has, and `kwalk.model.kafka.broker.log` as one rule.
-* segment.jitter.ms, flush.messages, preallocated log files (index files are), and the transaction index.
+* segment.jitter.ms, flush.messages, and the transaction index. Log files are preallocated in one story only.
 * The three rules of retention are three steps, which a check takes one after the other; each could be due without
   the others.
 """

@@ -18,6 +18,7 @@ from kwalk.model.kafka.storage.domains import (
     MAX_RELATIVE_OFFSET,
     MIN_DIRTY_PERCENT,
     POLICY_CHANGES,
+    PREALLOCATES,
     SEGMENT_BYTES,
     SEGMENTS,
 )
@@ -28,6 +29,7 @@ from kwalk.model.kafka.storage.versions import (
     BUFFERS_GROW_TO_THE_BATCH,
     BUFFERS_GROW_TO_THE_LIMIT,
     CLEAN_BELOW_HIGH_WATERMARK,
+    CLEANED_SEGMENTS_ARE_TRIMMED,
     CLEANS_PARTS_OF_SEGMENTS,
     DIRTY_PART,
     GAPS_ARE_PASSED,
@@ -328,6 +330,8 @@ def replace(log: PartitionLog, first: int, number: int, last_modified: int) -> N
             remove_slot(log, first + 1)
     segment = log.segments[first]
     open_segment(segment, base_offset, last_modified)
+    if PREALLOCATES > 0:
+        segment.has_zeros = not CLEANED_SEGMENTS_ARE_TRIMMED
     for batch in log.cleaned:
         if batch is not None:
             append_batch(segment, batch, last_modified)
@@ -359,7 +363,7 @@ def forget_cleaning(log: PartitionLog) -> None:
 
 
 def complete_swap(log: PartitionLog) -> None:
-    """Complete a swap that was interrupted: the swapped segment replaces those that reach into it.
+    """Complete a swap that was interrupted: the swapped segment is recovered, and replaces those that reach into it.
 
     Kafka: Log.removeTempFilesAndCollectSwapFiles, Log.completeSwapOperations.
     """
@@ -373,6 +377,8 @@ def complete_swap(log: PartitionLog) -> None:
         if first + number <= slot < first + log.replaced and log.segments[slot].base_offset < end:
             number = number + 1
     replace(log, first, number, log.segments[first + log.replaced - 1].last_modified)
+    if PREALLOCATES > 0:
+        log.segments[first].has_zeros = False
     if takes_earlier:
         remove_slot(log, first - 1)
     log.cleaned_to = 0

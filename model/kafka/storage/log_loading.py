@@ -9,6 +9,7 @@ from kwalk.model.kafka.storage.domains import (
     LOG,
     LOSSES,
     OPERATOR,
+    PREALLOCATES,
     SEGMENTS,
     Offset,
 )
@@ -171,6 +172,8 @@ def recover_segment(segment: LogSegment) -> None:
     segment.time_index.clear()
     segment.max_timestamp, segment.max_timestamp_offset = NO_TIMESTAMP, segment.base_offset
     segment.is_padded = False
+    if PREALLOCATES > 0:
+        segment.has_zeros = False
     at, indexed = 0, 0
     for batch in segment.batches:
         if batch.timestamp > segment.max_timestamp:

@@ -24,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
     LIMIT_CHANGES,
     OFFSETS,
     POLICY_CHANGES,
+    PREALLOCATES,
     SEGMENT_BYTES,
     SEGMENTS,
     STOPS,
@@ -99,6 +100,7 @@ class LogSegment:
     timestamp, `created` decides when the segment is old; `last_modified` is the log file's modification time.
     `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
     they were not trimmed; `is_trimmed`, of an active segment, that they were when it was closed, and have no room.
+    `has_zeros` means that its preallocated log file was not trimmed, which a broker sees when it has loaded it.
     """
 
     base_offset: int = number(0, OFFSETS)
@@ -112,6 +114,7 @@ class LogSegment:
     last_modified: int = number(0, TIMES)
     is_padded: bool = flag(when=CRASHES)
     is_trimmed: bool = flag(when=TRUNCATIONS)
+    has_zeros: bool = flag(when=PREALLOCATES)
 
     @property
     def size(self) -> int:
@@ -126,7 +129,7 @@ class LogSegment:
         self.time_index.clear()
         self.unindexed, self.max_timestamp, self.max_timestamp_offset = 0, NO_TIMESTAMP, 0
         self.created = self.last_modified = 0
-        self.is_padded = self.is_trimmed = False
+        self.is_padded = self.is_trimmed = self.has_zeros = False
 
 
 @value

@@ -175,6 +175,15 @@ BUFFERS_GROW_TO_THE_BATCH = version_flag(
     source="KAFKA-6834 (2.0.0)",
     trials=(Trial("log-large-batches", ("cleaner_lives",), variant="1.0"),),
 )
+CLEANED_SEGMENTS_ARE_TRIMMED = version_flag(
+    "cleaned_segments_are_trimmed",
+    "KAFKA-5431 (0.11.0.1, 1.0.0): the log file of a cleaned segment is trimmed before the swap; before, a "
+    "preallocated one ended with zeros, which a broker reads after a crash",
+    {"0.11.0.1": True},
+    closes="a cleaned segment ends with its last record",
+    source="KAFKA-5431 (0.11.0.1, 1.0.0)",
+    trials=(Trial("log-preallocated", ("segment_ends_with_its_last_record",), variant="0.11.0.0"),),
+)
 START_OFFSET_IN_COMPACTED_LOGS = version_flag(
     "start_offset_in_compacted_logs",
     "KAFKA-7400 (2.1.0): segments before the start offset are deleted whatever cleanup.policy is; before, only with "
