@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import storage
 from kwalk.model.kafka.storage import (
+    compacted_transactions,
     domains,
     dynamic_broker_config,
     leader_epochs,
@@ -14,6 +16,7 @@ from kwalk.model.kafka.storage import (
     topic_configs,
     versions,
 )
+from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.state import PartitionLog
@@ -426,6 +429,20 @@ LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
     bounds={"losses": 1},
     source="LeaderEpochFileCache.truncateFromEnd; KAFKA-15046, KAFKA-16541",
 )
+COMPACTED_TRANSACTIONS = Scenario(
+    name="log-compacted-transactions",
+    story="A producer commits and aborts transactions in a compacted log; the cleaner's map has room for one key.",
+    state=TransactionalLog,
+    actions=actions_of(compacted_transactions),
+    properties=(
+        transactions.aborted_record_is_left_out,
+        transactions.transaction_has_its_marker,
+        transactions.marker_is_removed,
+    ),
+    bounds={"offsets": 6, "keys": 2, "cleanings": 2, "map_keys": 1},
+    variants={release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")},
+    source="Cleaner.cleanSegments, CleanedTransactionMetadata; KAFKA-13727, KAFKA-14055",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -445,4 +462,5 @@ SCENARIOS = (
     LEADER_EPOCHS,
     LEADER_EPOCHS_LOST,
     LEADER_EPOCHS_TORN,
+    COMPACTED_TRANSACTIONS,
 )

@@ -350,6 +350,24 @@ BROKEN = (
     ),
     (
         Broken(
+            "aborted_record_is_left_out()",
+            "log-compacted-transactions",
+            "2.7",
+            "append_record(0,0) append_record(0,0) append_record(0,1) end_transaction(0) clean(0)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "transaction_has_its_marker()",
+            "log-compacted-transactions",
+            "2.8.2",
+            "append_record(1,1) end_transaction(1) append_record(0,0) clean(0) clean(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -402,6 +420,7 @@ SEARCHED = (
     ("log-retention", "2.8.2"),
     ("log-retention", "0.10.0"),
     ("log-compaction", "3.9.0"),
+    ("log-compacted-transactions", "3.9.0"),
     ("log-deleted-records", "3.9.0"),
     ("log-full-truncation", "3.9.0"),
     ("log-large-batches", "3.9.0"),

@@ -2,8 +2,9 @@
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
-`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config` and
-`leader_epochs` are models of their own: which value of a configuration holds; what followers truncate after elections.
+`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config`,
+`leader_epochs` and `compacted_transactions` are models of their own: which value of a configuration holds, what
+followers truncate after elections, and what a cleaning leaves of transactions.
 
 What the model leaves out, and why these stories lose nothing by it:
 
@@ -12,8 +13,8 @@ What the model leaves out, and why these stories lose nothing by it:
 * Binary search: an index is searched in order. Both find the same entry as long as an index is sorted, which is a
   property here.
 * Records within a batch: a lookup by timestamp finds the batch, in which Kafka then reads record by record.
-* Batches of a compacted log have one record of size 1. Transactions and the state of producers are not there, nor
-  are min.compaction.lag.ms and max.compaction.lag.ms.
+* Batches of a compacted log have one record of size 1. Transactions, but for `compacted_transactions`, and the state of
+  producers are not there, nor are min.compaction.lag.ms and max.compaction.lag.ms.
 * A crash of the machine loses the end of the log from any batch on that was not flushed, and keeps all entries of
   indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
 * While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.

@@ -255,6 +255,24 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
 )
+ABORTS_OF_THE_WHOLE_SEGMENT = version_flag(
+    "aborts_of_the_whole_segment",
+    "KAFKA-13727 (2.8.2, 3.0.2, 3.1.1, 3.2.0): the cleaner looks up the aborted transactions of a whole segment, also "
+    "where it cleans only a part, as its map is full; before, those of that part",
+    {"2.8.2": True, "3.0.0": False, "3.0.2": True, "3.1.0": False, "3.1.1": True},
+    closes="the records of an aborted transaction are not read as committed",
+    source="KAFKA-13727 (2.8.2, 3.0.2, 3.1.1, 3.2.0)",
+    trials=(Trial("log-compacted-transactions", ("aborted_record_is_left_out",), variant="2.7"),),
+)
+MARKERS_HAVE_NO_KEY = version_flag(
+    "markers_have_no_key",
+    "KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0): the cleaner does not look for the key of a marker in its map; before, a "
+    "later record whose key has the same bytes removed the marker",
+    {"3.0.2": True, "3.1.0": False, "3.1.2": True, "3.2.0": False, "3.2.1": True},
+    closes="a transaction with records in the log has its marker",
+    source="KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0)",
+    trials=(Trial("log-compacted-transactions", ("transaction_has_its_marker",)),),
+)
 TRUNCATES_BY_EPOCH = version_flag(
     "truncates_by_epoch",
     "KIP-101 (0.11.0.0): a follower asks its leader where its latest leader epoch ends, and truncates to there; "
