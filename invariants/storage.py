@@ -916,6 +916,33 @@ def segment_ends_with_its_last_record(log: PartitionLog, slot: SegmentSlot) -> b
 
 
 @step(
+    symptom="records that were acknowledged after a crash cannot be read: they are below the start offset",
+    log="none: kafka-get-offsets.sh shows an end below the beginning",
+)
+def appended_record_can_be_read(before: PartitionLog, after: PartitionLog) -> bool:
+    """A batch that is appended is not below the start offset."""
+    premise(is_running(before) and is_running(after) and is_append(before, after))
+    return after.end_offset > after.start_offset
+
+
+@step(
+    symptom="a compacted log has empty segments, which each cleaning writes again",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def empty_segment_is_merged(before: PartitionLog, after: PartitionLog) -> bool:
+    """A group of segments that are cleaned into one does not end before an empty segment that is cleaned, too."""
+    premise(before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
+    first = next((slot for slot in SEGMENTS if after.segments[slot].base_offset >= after.cleaned_to), 0)
+    return not any(
+        slot == first + after.replaced
+        and slot < after.count - 1
+        and after.segments[slot].base_offset < after.cleaning_to
+        and after.segments[slot].batches.is_empty
+        for slot in SEGMENTS
+    )
+
+
+@step(
     symptom="earlier values of keys are gone, although compact was removed from cleanup.policy before",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )

@@ -209,6 +209,7 @@ RECOVERY = LOOKUP.varied(
         storage.flush_covers_closed_segments,
         storage.high_watermark_survives_a_stop,
         storage.loaded_log_is_that_of_the_disk,
+        storage.appended_record_can_be_read,
         storage.crash_tears_a_batch,
         storage.crashed_log_is_recovered,
     ),
@@ -292,7 +293,7 @@ COMPACTED_COPY = COMPACTION.varied(
     name="log-compacted-copy",
     story="The copy of a compacted log has gaps between its offsets, and is compacted itself.",
     actions=TOMBSTONES.actions,
-    properties=COMPACTED,
+    properties=(*COMPACTED, storage.empty_segment_is_merged),
     bounds={
         "offsets": 8,
         "gaps": 1,

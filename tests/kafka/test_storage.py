@@ -368,6 +368,41 @@ BROKEN = (
     ),
     (
         Broken(
+            "cleaner_lives()",
+            "log-deleted-records",
+            "2.3.1",
+            "append_keyed(0,0,0,0) replicate() delete_records(1) begin_cleaning()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "appended_record_can_be_read()",
+            "log-recovery",
+            "2.0",
+            """
+            append(1,0,1,0) raise_high_watermark(1) delete_records(1) checkpoint_start_offset() crash(0,0) load()
+            finish_loading() append(1,0,1,0)
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "empty_segment_is_merged()",
+            "log-compacted-copy",
+            "2.8.2",
+            f"""
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0)
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning()
+            append_keyed(0,0,0,0) {CLEANED} {CLEANED} {CLEANED} begin_cleaning() write_cleaned()
+            """,
+            bounds={"offsets": 9, "gaps": 0, "keys": 1, "segments": 5},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",

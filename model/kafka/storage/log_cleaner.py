@@ -32,6 +32,7 @@ from kwalk.model.kafka.storage.versions import (
     CLEANED_SEGMENTS_ARE_TRIMMED,
     CLEANS_PARTS_OF_SEGMENTS,
     DIRTY_PART,
+    EMPTY_SEGMENTS_ARE_MERGED,
     GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
     SWAP_REPLACES_ITS_OWN,
@@ -116,7 +117,8 @@ def begin_cleaning(log: PartitionLog) -> None:
     require(is_idle(log) and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
     log.cleanings += 1
     to = end_of_map(log, dirty, end)
-    log.is_cleaner_dead = to == NO_MAP or not has_buffers(log)
+    is_refused = DIRTY_PART == "in closed segments only" and dirty > active_segment(log).base_offset
+    log.is_cleaner_dead = is_refused or to == NO_MAP or not has_buffers(log)
     has_segments = log.segments[0].base_offset < to and not log.is_cleaner_dead
     log.cleaning_to, log.cleaned_to = to if has_segments else 0, 0
     log.dirty_offset = dirty if has_segments or log.is_cleaner_dead else to
@@ -237,6 +239,7 @@ def group_size(log: PartitionLog, first: int) -> int:
             fits = size + segment.size <= SEGMENT_BYTES
             is_within = last_offset(log, slot) - log.segments[first].base_offset <= MAX_RELATIVE_OFFSET
             is_dirty = slot < log.count and segment.base_offset < log.cleaning_to
+            is_within = is_within or (bool(EMPTY_SEGMENTS_ARE_MERGED) and segment.batches.is_empty)
             is_open = slot == first or (is_dirty and fits and is_within)
             if is_open:
                 size, number = size + segment.size, number + 1

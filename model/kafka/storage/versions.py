@@ -8,7 +8,7 @@ from __future__ import annotations
 from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Trial
 
-RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.5", "2.7", "3.7.0", "3.9.0")
+RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.3.1", "2.5", "2.7", "3.7.0", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
 FLAGS = ReleaseFlags()
@@ -83,6 +83,20 @@ TOMBSTONES_HAVE_A_HORIZON = version_flag(
     trials=(
         Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),
         Trial("log-tombstones", ("tombstone_goes_after_its_time",), bounds={"offsets": 3}),
+    ),
+)
+EMPTY_SEGMENTS_ARE_MERGED = version_flag(
+    "empty_segments_are_merged",
+    "KAFKA-12889 (3.0.0): an empty segment is cleaned into the one before it, however far their offsets are apart",
+    {"3.0.0": True},
+    closes="empty segments go with the next cleaning",
+    source="KAFKA-12889 (3.0.0)",
+    trials=(
+        Trial(
+            "log-compacted-copy",
+            ("empty_segment_is_merged",),
+            bounds={"offsets": 9, "gaps": 0, "keys": 1, "segments": 5},
+        ),
     ),
 )
 GROUPS_BY_LAST_OFFSET = version_flag(
@@ -196,10 +210,20 @@ START_OFFSET_IN_COMPACTED_LOGS = version_flag(
 DIRTY_PART = version_flag(
     "dirty_part",
     "where the dirty part of a log begins whose checkpoint is below the start offset: at the base offset of the first "
-    "segment; KAFKA-8724 (2.3.1): at the start offset, also within the active segment, which counted as dirty then; "
-    "KAFKA-9826 (2.5.1): at the start offset, and nothing of the active segment is dirty",
-    {"2.3.1": "from the start offset", "2.5.1": "in closed segments"},
+    "segment; KAFKA-8724 (2.3.1): at the start offset, and the cleaner stopped if that was in the active segment; "
+    "KAFKA-9133 (2.4.0): there, too, and the active segment counted as dirty; KAFKA-9826 (2.5.1): nothing of the "
+    "active segment is dirty",
+    {"2.3.1": "in closed segments only", "2.4.0": "from the start offset", "2.5.1": "in closed segments"},
     before="from the first segment",
+)
+FLAGS.fix(
+    DIRTY_PART,
+    name="dirty_part_may_be_active",
+    off="in closed segments only",
+    on="in closed segments",
+    closes="the cleaner does not stop at a start offset within the active segment",
+    source="KAFKA-9133 (2.4.0)",
+    trials=(Trial("log-deleted-records", ("cleaner_lives",), variant="2.3.1"),),
 )
 FLAGS.fix(
     DIRTY_PART,
@@ -245,6 +269,15 @@ UNCLEAN_WHILE_LOADING = version_flag(
     closes="a crash while logs are loaded is followed by a recovery",
     source="KAFKA-10471 (2.8.0)",
     trials=(Trial("log-recovery", ("young_record_is_kept",)),),
+)
+LOG_BEGINS_AT_ITS_START = version_flag(
+    "log_begins_at_its_start",
+    "KAFKA-8306 (2.2.1, 2.3.0): a log that ends before its checkpointed start offset, as after a crash, begins again "
+    "there; before, it ended below, and what was appended next could not be read",
+    {"2.2.1": True},
+    closes="what is appended after a crash can be read",
+    source="KAFKA-8306 (2.2.1, 2.3.0)",
+    trials=(Trial("log-recovery", ("appended_record_can_be_read",), variant="2.0", bounds={"crashes": 1}),),
 )
 RECOVERY_POINT_IS_FLUSHED = version_flag(
     "recovery_point_is_flushed",
