@@ -440,9 +440,15 @@ COMPACTED_TRANSACTIONS = Scenario(
         transactions.transaction_has_its_marker,
         transactions.marker_is_removed,
     ),
-    bounds={"offsets": 6, "keys": 2, "cleanings": 2, "map_keys": 1},
+    bounds={"offsets": 6, "keys": 2, "cleanings": 2, "map_keys": 1, "second_group": 0},
     variants={release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")},
     source="Cleaner.cleanSegments, CleanedTransactionMetadata; KAFKA-13727, KAFKA-14055",
+)
+TRANSACTIONS_IN_GROUPS = COMPACTED_TRANSACTIONS.varied(
+    name="log-transactions-in-groups",
+    story="Transactions span segments that the cleaner does not clean into one.",
+    bounds={"map_keys": 0, "second_group": 2},
+    source="Cleaner.doClean, CleanedTransactionMetadata; KAFKA-8351",
 )
 
 SCENARIOS = (
@@ -464,4 +470,5 @@ SCENARIOS = (
     LEADER_EPOCHS_LOST,
     LEADER_EPOCHS_TORN,
     COMPACTED_TRANSACTIONS,
+    TRANSACTIONS_IN_GROUPS,
 )

@@ -143,6 +143,7 @@ SEARCHES = (
     "log-compaction --variant 3.9.0 --keep-going",
     "log-compacted-copy --variant 3.9.0 --keep-going",
     "log-compacted-transactions --variant 3.9.0 --keep-going",
+    "log-transactions-in-groups --variant 3.9.0 --keep-going",
     "log-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --bound elections=2 --bound members=3 --keep-going",

@@ -403,6 +403,16 @@ BROKEN = (
     ),
     (
         Broken(
+            "transaction_has_its_marker()",
+            "log-transactions-in-groups",
+            "2.0",
+            "append_record(0,0) append_record(0,1) end_transaction(1) clean(1)",
+            flags={"markers_have_no_key": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -456,6 +466,7 @@ SEARCHED = (
     ("log-retention", "0.10.0"),
     ("log-compaction", "3.9.0"),
     ("log-compacted-transactions", "3.9.0"),
+    ("log-transactions-in-groups", "3.9.0"),
     ("log-deleted-records", "3.9.0"),
     ("log-full-truncation", "3.9.0"),
     ("log-large-batches", "3.9.0"),

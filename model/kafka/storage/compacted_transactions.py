@@ -6,7 +6,8 @@ index, and waits at a transaction without a marker.
 
 What the model leaves out, and why its stories lose nothing by it:
 
-* A cleaning is one step, of one segment that is closed: what it chooses is decided when it has built its map.
+* A cleaning is one step, of one group of segments that are closed, or two: what it chooses is decided when it has built
+  its map.
 * delete.retention.ms: a cleaning removes the markers that it may remove, or none.
 * The batch that keeps the sequence number of an active producer: it is empty.
 """
@@ -16,8 +17,16 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import CLEANINGS, KEYS, LOG_CLEANER, MAP_KEYS, OFFSETS, PRODUCER, Key
-from kwalk.model.kafka.storage.versions import ABORTS_OF_THE_WHOLE_SEGMENT, MARKERS_HAVE_NO_KEY
-from kwalk.model.language import Fifo, action, choice, fifo, number, optional, require, state, value
+from kwalk.model.kafka.storage.versions import (
+    ABORTS_OF_THE_WHOLE_SEGMENT,
+    CLEANER_CARRIES_TRANSACTIONS,
+    MARKERS_HAVE_NO_KEY,
+)
+from kwalk.model.language import Bound, Fifo, action, choice, fifo, number, optional, require, state, value
+
+SECOND_GROUP = Bound(
+    "second_group", "the base offset of the second group of segments that is cleaned; 0 for one group", default=0
+)
 
 COMMIT_KEY, ABORT_KEY = 0, 1
 """Keys of records that have the bytes of a marker's key (Kafka: ControlRecordType)."""
@@ -133,8 +142,16 @@ def keys_before(log: TransactionalLog, end: int) -> int:
 
 
 def has_records(log: TransactionalLog, marker: TransactionalEntry) -> bool:
-    """Whether the log has records of a marker's transaction (Kafka: CleanedTransactionMetadata.onControlBatchRead)."""
-    return any(entry.kind is EntryKind.RECORD and entry.transaction == marker.transaction for entry in log.entries)
+    """Whether the log has records of a marker's transaction; before KAFKA-8351, in the group of segments of the marker.
+
+    Kafka: CleanedTransactionMetadata.onControlBatchRead, Cleaner.doClean.
+    """
+    return any(
+        entry.kind is EntryKind.RECORD
+        and entry.transaction == marker.transaction
+        and (bool(CLEANER_CARRIES_TRANSACTIONS) or (entry.offset < SECOND_GROUP) == (marker.offset < SECOND_GROUP))
+        for entry in log.entries
+    )
 
 
 def is_kept(log: TransactionalLog, entry: TransactionalEntry, to: int, upper: int, *, removes_markers: bool) -> bool:

@@ -288,6 +288,22 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
 )
+CLEANER_CARRIES_TRANSACTIONS = version_flag(
+    "cleaner_carries_transactions",
+    "KAFKA-8351 (2.2.2, 2.3.0): the cleaner remembers which transactions have records from one group of segments to "
+    "the next; before, a marker went if its records were in an earlier group",
+    {"2.2.2": True},
+    closes="a transaction that spans segments keeps its marker",
+    source="KAFKA-8351 (2.2.2, 2.3.0)",
+    trials=(
+        Trial(
+            "log-transactions-in-groups",
+            ("transaction_has_its_marker",),
+            variant="2.0",
+            flags={"markers_have_no_key": True},
+        ),
+    ),
+)
 ABORTS_OF_THE_WHOLE_SEGMENT = version_flag(
     "aborts_of_the_whole_segment",
     "KAFKA-13727 (2.8.2, 3.0.2, 3.1.1, 3.2.0): the cleaner looks up the aborted transactions of a whole segment, also "
