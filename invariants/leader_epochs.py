@@ -55,6 +55,35 @@ def epochs_of_the_log_are_known(partition: EpochPartition, member: Member) -> bo
 
 
 @always(
+    symptom="a follower that asks this leader truncates to a wrong offset",
+    log="none: leader-epoch-checkpoint has a line that the records of the log contradict",
+)
+def epochs_begin_where_their_records_do(partition: EpochPartition, member: Member) -> bool:
+    """Each leader epoch that a replica knows begins with a record of that epoch, or at the end of the log, in order."""
+    replica = partition.replicas[member]
+    end = len(replica.records)
+    return all(
+        entry.start_offset == end or (entry.start_offset < end and replica.records[entry.start_offset] == entry.epoch)
+        for entry in replica.epochs
+    ) and all(
+        a.epoch < b.epoch and a.start_offset < b.start_offset
+        for a, b in zip(replica.epochs, replica.epochs[1:], strict=False)
+    )
+
+
+@when_quiescent(
+    symptom="a replica stays out of the ISR, or records are not committed, although all brokers run",
+    log="none: UnderReplicatedPartitions stays above 0",
+)
+def replicas_catch_up(partition: EpochPartition, member: Member) -> bool:
+    """A live replica of a live leader is in the ISR at last, with all records, and all of them are committed."""
+    premise(partition.leader is not None and partition.replicas[member].is_up)
+    assert partition.leader is not None
+    replica, end = partition.replicas[member], len(partition.replicas[partition.leader].records)
+    return replica.is_in_isr and len(replica.records) == end and replica.high_watermark == end
+
+
+@always(
     symptom="a log directory is offline after a crash of the machine: its file leader-epoch-checkpoint has no numbers",
     log="Malformed line in checkpoint file (…): …",
 )

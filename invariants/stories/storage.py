@@ -410,6 +410,8 @@ LEADER_EPOCHS = Scenario(
         epochs.logs_agree,
         epochs.truncation_ends,
         epochs.epochs_of_the_log_are_known,
+        epochs.epochs_begin_where_their_records_do,
+        epochs.replicas_catch_up,
         epochs.follower_is_truncated_and_fetches,
     ),
     bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0},
@@ -438,6 +440,8 @@ COMPACTED_TRANSACTIONS = Scenario(
     properties=(
         transactions.aborted_record_is_left_out,
         transactions.transaction_has_its_marker,
+        transactions.last_committed_record_is_kept,
+        transactions.cleaned_part_has_the_last_records,
         transactions.marker_is_removed,
     ),
     bounds={"offsets": 6, "keys": 2, "cleanings": 2, "map_keys": 1, "second_group": 0},

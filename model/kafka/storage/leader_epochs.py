@@ -278,7 +278,9 @@ def fetch(partition: EpochPartition, member: Member) -> None:
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end, high_watermark = len(follower.records), leader.high_watermark
-    require(end != len(leader.records) or follower.known_end < end or follower.high_watermark < high_watermark)
+    may_join = not follower.is_in_isr and may_join_isr(partition, end)
+    is_news = follower.known_end < end or follower.high_watermark < high_watermark
+    require(end != len(leader.records) or may_join or is_news)
     if end > len(leader.records):
         truncate_to(follower, len(leader.records))
     else:
