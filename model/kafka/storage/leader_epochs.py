@@ -6,7 +6,8 @@ leader answers to OffsetsForLeaderEpoch, what a follower makes of the answer, an
 
 What the model leaves out, and why its stories lose nothing by it:
 
-* A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order.
+* A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order. Records of
+  message formats before 0.11, which have none, are not there (KAFKA-6857, KAFKA-7601, KAFKA-7897).
 * A log is one segment that was not flushed: its recovery reads all records. Nothing is deleted at its beginning.
 * Requests are one step each, and a replica follows a new leader at once: a crash may come before its next step.
 * From 2.7 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared.
