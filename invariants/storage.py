@@ -27,6 +27,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
+    DIRTY_PART,
     EMPTY_SEGMENT_IS_REPLACED,
     GAPS_ARE_PASSED,
     ROLLS_BEFORE_OVERFLOW,
@@ -142,11 +143,12 @@ def segments_are_not_larger_than_allowed(log: PartitionLog, slot: SegmentSlot) -
 
 
 @always(
-    symptom="followers that fetch records which are not replicated yet get OFFSET_OUT_OF_RANGE",
+    symptom="followers that fetch records which are not replicated yet, or clients of a leader that was elected after "
+    "its log had begun again, get OFFSET_OUT_OF_RANGE",
     log="Cannot increment the log start offset to … of partition … since it is larger than the high watermark …",
 )
 def start_offset_is_not_above_the_high_watermark(log: PartitionLog) -> bool:
-    """Retention deletes no record that is not replicated."""
+    """Retention deletes no record that is not replicated, and a log that begins again is replicated up to there."""
     return log.start_offset <= log.high_watermark
 
 
@@ -270,7 +272,7 @@ def start_offset_survives_a_stop(before: PartitionLog, after: PartitionLog) -> b
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )
 def last_value_is_kept(log: PartitionLog, key: Key) -> bool:
-    """The last record of a key below the high watermark is kept, unless it is a tombstone."""
+    """The last record of a key below the high watermark is kept, unless it is a tombstone, or a client deleted it."""
     premise(is_running(log) and log.committed[key] is not None)
     return any(batch.last_offset == log.committed[key] for segment in log.segments for batch in segment.batches)
 
@@ -298,6 +300,23 @@ def tombstone_is_kept_after_its_append(before: PartitionLog, after: PartitionLog
     premise(batch is not None and batch.is_tombstone and is_last_of_key(before, batch))
     assert batch is not None
     return before.clock - batch.appended >= DELETE_RETENTION_MS or is_on_disk(after, batch)
+
+
+@step(
+    symptom="compacted topics keep tombstones for good",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def tombstone_goes_after_its_time(before: PartitionLog, after: PartitionLog) -> bool:
+    """A compaction writes no tombstone that an earlier one saw delete.retention.ms ago, or before."""
+    premise(before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
+    return all(
+        batch is None
+        or not batch.is_tombstone
+        or batch.cleaned is None
+        or batch.cleaned == after.clock
+        or after.clock - batch.cleaned < DELETE_RETENTION_MS
+        for batch in after.cleaned
+    )
 
 
 @step(
@@ -345,7 +364,9 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 @always(
     symptom="compacted topics grow without bound: the log cleaner does nothing any more",
     log="[kafka-log-cleaner-thread-…]: Error due to … requirement failed: largest offset in message set can not be "
-    "safely converted to relative offset. (1.0)",
+    "safely converted to relative offset. (1.0), Unable to build the offset map for segment …/…. You can increase "
+    "log.cleaner.dedupe.buffer.size or decrease log.cleaner.threads (0.10.0), or This log contains a message larger "
+    "than maximum allowable size of …. (1.0)",
 )
 def cleaner_lives(log: PartitionLog) -> bool:
     """The thread of the cleaner does not die of a segment."""
@@ -379,13 +400,18 @@ def append_does_not_fail(log: PartitionLog) -> bool:
     return bool(EMPTY_SEGMENT_IS_REPLACED) or not (is_empty and (active.is_padded or active.is_trimmed))
 
 
+def is_append(before: PartitionLog, after: PartitionLog) -> bool:
+    """Whether the step appends a batch: the log is longer, and was not truncated to begin at a later offset."""
+    return after.end_offset > before.end_offset and after.truncations == before.truncations
+
+
 @step(
     symptom="a record is not at the offset that its producer was answered",
     log="none: kafka-dump-log.sh shows the record at another offset",
 )
 def appended_batch_ends_the_log(before: PartitionLog, after: PartitionLog) -> bool:
     """A batch that is appended is the last one, above all offsets before, of this moment, and seen by no compaction."""
-    premise(is_running(before) and is_running(after) and after.end_offset > before.end_offset)
+    premise(is_running(before) and is_running(after) and is_append(before, after))
     batch = after.segments[after.count - 1].batches[-1]
     has_its_time = batch.appended == (after.clock if TOMBSTONES > 0 else 0) and batch.cleaned is None
     return before.end_offset <= batch.first_offset and batch.last_offset == after.end_offset - 1 and has_its_time
@@ -400,7 +426,7 @@ def new_segment_begins_with_its_first_batch(before: PartitionLog, after: Partiti
     """The base offset of a segment that is rolled for a batch is the first offset of the batch."""
     active = after.segments[after.count - 1]
     premise(bool(ROLLS_BEFORE_OVERFLOW) and is_running(before) and is_running(after))
-    premise(after.end_offset > before.end_offset and active.base_offset > before.segments[before.count - 1].base_offset)
+    premise(is_append(before, after) and active.base_offset > before.segments[before.count - 1].base_offset)
     return active.base_offset == active.batches.head.first_offset
 
 
@@ -415,7 +441,7 @@ def old_segment_rolls(before: PartitionLog, after: PartitionLog) -> bool:
     timestamps, from the moment at which the segment was made.
     """
     old, new = before.segments[before.count - 1], after.segments[after.count - 1]
-    premise(is_running(before) and after.end_offset > before.end_offset and not old.batches.is_empty)
+    premise(is_running(before) and is_append(before, after) and not old.batches.is_empty)
     first, last = old.batches.head.timestamp, new.batches[-1].timestamp
     age = last - first if TIME_INDEX and first >= 0 else before.clock - old.created
     return age <= SEGMENT_MS or new.base_offset > old.base_offset
@@ -824,8 +850,12 @@ def cleaning_covers_what_is_replicated(before: PartitionLog, after: PartitionLog
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )
 def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> bool:
-    """A cleaning has one end offset; the swap begins with the .cleaned file, and ends when all old ones are renamed."""
+    """A cleaning has one end offset; the swap begins with the .cleaned file, and ends when all old ones are renamed.
+
+    One without segments, of which only the active one was chosen (KAFKA-9826), ends as it begins.
+    """
     premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
+    premise(after.policy_changes == before.policy_changes and not after.is_offline)
     is_one = before.cleaning_to == 0 or after.cleaning_to in (before.cleaning_to, 0)
     begins = before.suffix is not Suffix.CLEANED and after.suffix is Suffix.CLEANED
     swaps = before.suffix is not Suffix.SWAP and after.suffix is Suffix.SWAP
@@ -836,7 +866,11 @@ def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> boo
         and (not swaps or before.suffix is Suffix.CLEANED)
         and (not ends or (before.suffix is Suffix.SWAP and before.renamed == before.replaced))
         and after.renamed in (before.renamed, before.renamed + 1, 0)
-        and after.cleanings == before.cleanings + (before.cleaning_to == 0 and after.cleaning_to > 0)
+        and (
+            after.cleanings == before.cleanings + (before.cleaning_to == 0 and after.cleaning_to > 0)
+            or (DIRTY_PART == "from the start offset" and before.cleaning_to == 0)
+            or after.is_cleaner_dead
+        )
     )
 
 
@@ -860,6 +894,68 @@ def cleaned_segment_has_the_time_of_its_last(before: PartitionLog, after: Partit
         or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
         for slot in SEGMENTS
     )
+
+
+@always(
+    symptom="all partitions of a log directory are offline after compact was removed from a topic's cleanup.policy",
+    log="Failed to clean up log for … in dir … due to IOException",
+)
+def log_directory_stays_online(log: PartitionLog) -> bool:
+    """The cleaner finds the segments that it is to replace."""
+    return not log.is_offline
+
+
+@always(
+    symptom="fetches fail, and the log cleaner stops, at a compacted segment with preallocate=true after a crash",
+    log="Record size is smaller than minimum record overhead (…).",
+)
+def segment_ends_with_its_last_record(log: PartitionLog, slot: SegmentSlot) -> bool:
+    """A segment that has just been loaded has no zeros behind its records."""
+    premise(log.phase is LogPhase.LOADING and slot < log.count)
+    return not log.segments[slot].has_zeros
+
+
+@step(
+    symptom="records that were acknowledged after a crash cannot be read: they are below the start offset",
+    log="none: kafka-get-offsets.sh shows an end below the beginning",
+)
+def appended_record_can_be_read(before: PartitionLog, after: PartitionLog) -> bool:
+    """A batch that is appended is not below the start offset."""
+    premise(is_running(before) and is_running(after) and is_append(before, after))
+    return after.end_offset > after.start_offset
+
+
+@step(
+    symptom="a compacted log has empty segments, which each cleaning writes again",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def empty_segment_is_merged(before: PartitionLog, after: PartitionLog) -> bool:
+    """A group of segments that are cleaned into one does not end before an empty segment that is cleaned, too."""
+    premise(before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
+    first = next((slot for slot in SEGMENTS if after.segments[slot].base_offset >= after.cleaned_to), 0)
+    return not any(
+        slot == first + after.replaced
+        and slot < after.count - 1
+        and after.segments[slot].base_offset < after.cleaning_to
+        and after.segments[slot].batches.is_empty
+        for slot in SEGMENTS
+    )
+
+
+@step(
+    symptom="earlier values of keys are gone, although compact was removed from cleanup.policy before",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def cleaning_ends_with_its_policy(before: PartitionLog, after: PartitionLog) -> bool:
+    """The cleaner puts no segment into a log whose policy is delete."""
+    premise(before.suffix is Suffix.CLEANED and after.suffix is Suffix.SWAP)
+    return before.is_compacted
+
+
+@reachable()
+def retention_follows_compaction(log: PartitionLog) -> bool:
+    """A log that was compacted has lost a segment by retention."""
+    return not log.is_compacted and log.cleanings > 0 and log.start_offset > 0
 
 
 @reachable()

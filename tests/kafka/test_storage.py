@@ -82,6 +82,27 @@ BROKEN = (
     ),
     (
         Broken(
+            "segment_before_the_start_is_deleted()",
+            "log-deleted-records",
+            "2.0",
+            f"""
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) replicate() delete_records(2)
+            begin_cleaning() {CLEANED}
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "cleaning_has_something_to_clean()",
+            "log-deleted-records",
+            "2.5",
+            "append_keyed(0,0,0,0) replicate() delete_records(1) begin_cleaning()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
             "expired_segment_is_deleted()",
             "log-retention",
             "0.10.0",
@@ -191,6 +212,207 @@ BROKEN = (
     ),
     (
         Broken(
+            "tombstone_goes_after_its_time()",
+            "log-tombstones",
+            "2.8.2",
+            """
+            append_keyed(0,0,1,0) append_keyed(1,0,0,0) begin_cleaning() append_keyed(0,0,0,0) write_cleaned()
+            time_passes() rename_to_swap() rename_old() finish_swap() begin_cleaning() write_cleaned()
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken("start_offset_is_not_above_the_high_watermark()", "log-full-truncation", "2.0", "truncate_fully(1)"),
+        "2.5",
+    ),
+    (
+        Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs",
+            "0.10.2",
+            "produce() fetch(1) fetch(1) elect(1) elect(0) truncate_follower(1) elect(1)",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "logs_agree(1, 0)",
+            "leader-epochs",
+            "1.0",
+            "produce() elect(1) produce() elect(0) truncate_follower(1)",
+            flags={"leader_knows_its_epoch": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs",
+            "2.0",
+            "produce() elect(1) produce() elect(0) produce() truncate_follower(1) fetch(1) elect(1)",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "committed_record_is_kept(1)",
+            "leader-epochs",
+            "2.0",
+            """
+            produce() produce() fetch(1) fetch(1) crash(2,0) fetch(1) elect(1) restart(2) truncate_follower(2) fetch(2)
+            elect(2)
+            """,
+            bounds={"members": 3, "elections": 2, "offsets": 2, "crashes": 1},
+            flags={"leader_knows_its_epoch": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
+        "2.7",
+    ),
+    (
+        Broken(
+            "epochs_of_the_log_are_known(0)",
+            "leader-epochs-lost",
+            "2.5",
+            "produce() crash(0,0) remove_epochs(0) restart(0)",
+        ),
+        "2.7",
+    ),
+    (
+        Broken("epoch_file_can_be_read()", "leader-epochs-torn", "3.7.0", "elect(1) truncate_follower(0) crash(0,1)"),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "log_directory_stays_online()",
+            "log-policy-change",
+            "2.0",
+            """
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) replicate() time_passes()
+            begin_cleaning() change_policy() delete_old() miss_old()
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "cleaning_ends_with_its_policy()",
+            "log-policy-change",
+            "2.8.2",
+            """
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning() write_cleaned()
+            change_policy() rename_to_swap()
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-small-map",
+            "0.10.0",
+            "append_keyed(0,0,0,0) append_keyed(1,0,0,0) append_keyed(0,0,0,0) begin_cleaning()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-large-batches",
+            "0.10.0",
+            "append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-large-batches",
+            "1.0",
+            "append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) lower_limit() begin_cleaning()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "segment_ends_with_its_last_record(0)",
+            "log-preallocated",
+            "0.11.0.0",
+            f"""
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning() {CLEANED} flush(2)
+            checkpoint_recovery_point() crash(3,0) load()
+            """,
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "aborted_record_is_left_out()",
+            "log-compacted-transactions",
+            "2.7",
+            "append_record(0,0) append_record(0,0) append_record(0,1) end_transaction(0) clean(0)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "transaction_has_its_marker()",
+            "log-compacted-transactions",
+            "2.8.2",
+            "append_record(1,1) end_transaction(1) append_record(0,0) clean(0) clean(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "cleaner_lives()",
+            "log-deleted-records",
+            "2.3.1",
+            "append_keyed(0,0,0,0) replicate() delete_records(1) begin_cleaning()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "appended_record_can_be_read()",
+            "log-recovery",
+            "2.0",
+            """
+            append(1,0,1,0) raise_high_watermark(1) delete_records(1) checkpoint_start_offset() crash(0,0) load()
+            finish_loading() append(1,0,1,0)
+            """,
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "empty_segment_is_merged()",
+            "log-compacted-copy",
+            "2.8.2",
+            f"""
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0)
+            append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(0,0,0,0) begin_cleaning()
+            append_keyed(0,0,0,0) {CLEANED} {CLEANED} {CLEANED} begin_cleaning() write_cleaned()
+            """,
+            bounds={"offsets": 9, "gaps": 0, "keys": 1, "segments": 5},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "transaction_has_its_marker()",
+            "log-transactions-in-groups",
+            "2.0",
+            "append_record(0,0) append_record(0,1) end_transaction(1) clean(1)",
+            flags={"markers_have_no_key": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -243,6 +465,15 @@ SEARCHED = (
     ("log-retention", "2.8.2"),
     ("log-retention", "0.10.0"),
     ("log-compaction", "3.9.0"),
+    ("log-compacted-transactions", "3.9.0"),
+    ("log-transactions-in-groups", "3.9.0"),
+    ("log-deleted-records", "3.9.0"),
+    ("log-full-truncation", "3.9.0"),
+    ("log-large-batches", "3.9.0"),
+    ("log-small-map", "3.9.0"),
+    ("leader-epochs", "3.9.0"),
+    ("leader-epochs-lost", "3.9.0"),
+    ("leader-epochs-torn", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
 )
@@ -251,6 +482,8 @@ MANY_STATES = (
     ("log-recovery", "2.7"),
     ("log-compaction", "2.8.2"),
     ("log-tombstones", "3.9.0"),
+    ("log-policy-change", "3.9.0"),
+    ("log-preallocated", "3.9.0"),
     ("log-compacted-copy", "3.9.0"),
 )
 """Stories and releases of which every state is searched; the large ones only in thorough tests."""

@@ -2,8 +2,9 @@
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
-`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config` is a model of its
-own: which value of a configuration holds.
+`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config`,
+`leader_epochs` and `compacted_transactions` are models of their own: which value of a configuration holds, what
+followers truncate after elections, and what a cleaning leaves of transactions.
 
 What the model leaves out, and why these stories lose nothing by it:
 
@@ -12,13 +13,13 @@ What the model leaves out, and why these stories lose nothing by it:
 * Binary search: an index is searched in order. Both find the same entry as long as an index is sorted, which is a
   property here.
 * Records within a batch: a lookup by timestamp finds the batch, in which Kafka then reads record by record.
-* Batches of a compacted log have one record of size 1. Transactions and the state of producers are not there, nor is
-  the cleaner's map too small for the dirty part (KAFKA-3894), nor min.compaction.lag.ms, nor max.compaction.lag.ms.
+* Batches of a compacted log have one record of size 1. Transactions, but for `compacted_transactions`, and the state of
+  producers are not there, nor are min.compaction.lag.ms and max.compaction.lag.ms.
 * A crash of the machine loses the end of the log from any batch on that was not flushed, and keeps all entries of
   indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
 * While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.
-* leader-epoch-checkpoint, which `kwalk.model.kafka.broker.log` has: what of it is lost, and recovered.
-* segment.jitter.ms, flush.messages, preallocated log files (index files are), and the transaction index.
+* leader-epoch-checkpoint, which `leader_epochs` has, and `kwalk.model.kafka.broker.log` as one rule.
+* segment.jitter.ms, flush.messages, and the transaction index. Log files are preallocated in one story only.
 * The three rules of retention are three steps, which a check takes one after the other; each could be due without
   the others.
 """

@@ -24,6 +24,17 @@ CRASHES = Bound("crashes", "how often the broker crashes", default=0)
 LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed", default=0)
 STOPS = Bound("stops", "how often the broker is stopped in an orderly way", default=0)
 CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete", default=0)
+POLICY_CHANGES = Bound(
+    "policy_changes", "how often cleanup.policy changes between compact and delete, from compact on", default=0
+)
+MAP_KEYS = Bound("map_keys", "keys that the map of the log cleaner has room for; 0 for all", default=0)
+LARGE_BATCHES = Bound(
+    "large_batches", "1 if max.message.bytes of the topic allows batches above message.max.bytes of brokers", default=0
+)
+LIMIT_CHANGES = Bound(
+    "limit_changes", "how often max.message.bytes of the topic is lowered to less than its batches have", default=0
+)
+PREALLOCATES = Bound("preallocates", "1 if log files are preallocated (preallocate=true)", default=0)
 TOMBSTONES = Bound("tombstones", "1 if records may have a key and no value", default=0)
 KEYS = Domain("keys", "keys of records, in a compacted log", default=1)
 

@@ -7,9 +7,11 @@ from kwalk.model.kafka.storage.domains import (
     CLIENT,
     CRASHES,
     FILE_DELETE_DELAY_MS,
+    KEYS,
     LOG,
     OFFSETS,
     OPERATOR,
+    POLICY_CHANGES,
     PRODUCER,
     REPLICAS,
     RETENTION_BYTES,
@@ -49,8 +51,11 @@ from kwalk.model.kafka.storage.versions import (
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
+    FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
+    START_OFFSET_IN_COMPACTED_LOGS,
 )
 from kwalk.model.language import action, require
 
@@ -62,7 +67,8 @@ def file_name(base_offset: int, suffix: str) -> str:
 
 def is_running(log: PartitionLog) -> bool:
     """Whether the log is open, and no segment is just being replaced."""
-    return log.phase is LogPhase.RUNNING and log.suffix is not Suffix.SWAP
+    is_online = POLICY_CHANGES == 0 or not log.is_offline
+    return is_online and log.phase is LogPhase.RUNNING and log.suffix is not Suffix.SWAP
 
 
 def active_segment(log: PartitionLog) -> LogSegment:
@@ -165,6 +171,15 @@ def delete_records(log: PartitionLog, offset: Offset) -> None:
     """DeleteRecords raises the start offset, up to the high watermark; segments go with the next retention check."""
     require(bool(DELETE_RECORDS) and is_running(log) and log.start_offset < offset <= log.high_watermark)
     log.start_offset = offset
+    forget_committed_before(log, offset)
+
+
+def forget_committed_before(log: PartitionLog, offset: int) -> None:
+    """History forgets committed records that a client has deleted, or retention."""
+    for key in KEYS:
+        committed = log.committed[key]
+        if CLEANINGS > 0 and committed is not None and committed < offset:
+            log.committed[key] = None
 
 
 @action(by=OPERATOR, description="sets the modification time of segment {slot} to now")
@@ -195,6 +210,32 @@ def truncate_to(log: PartitionLog, offset: Offset) -> None:
     log.end_offset = offset
     if CRASHES > 0:
         log.recovery_point, log.flushed = min(log.recovery_point, offset), min(log.flushed, offset)
+
+
+@action(
+    by=REPLICAS,
+    description="truncate the whole log, which begins again at {offset}",
+    source="AbstractFetcherThread.fetchOffsetAndTruncate; Log.truncateFullyAndStartAt",
+)
+def truncate_fully(log: PartitionLog, offset: Offset) -> None:
+    """A follower that ends before the start offset of its leader begins again there.
+
+    Before KAFKA-9491 its high watermark stays until the next fetch. What the cleaner does meanwhile is not modelled.
+    """
+    require(is_running(log) and log.truncations < TRUNCATIONS and log.end_offset < offset)
+    log.truncations += 1
+    for slot in SEGMENTS:
+        if slot < log.count:
+            delete_files_later(log, log.segments[slot].base_offset)
+        log.segments[slot].clear()
+    log.count = 1
+    open_segment(log.segments[0], offset, log.clock)
+    log.start_offset = log.end_offset = offset
+    if FULL_TRUNCATION_RAISES_HIGH_WATERMARK:
+        log.high_watermark = offset
+    if CRASHES > 0:
+        log.flushed = offset
+        log.recovery_point = offset if FULL_TRUNCATION_RAISES_HIGH_WATERMARK else log.recovery_point
 
 
 def read_from_log(log: PartitionLog, offset: int) -> Batch | None:
@@ -277,10 +318,15 @@ def start_offset_breached(log: PartitionLog) -> int:
     source="Log.deleteOldSegments, Log.deleteRetentionMsBreachedSegments",
 )
 def delete_old(log: PartitionLog) -> None:
-    """Retention by time."""
+    """Retention by time; of a log whose policy was compact, also while the cleaner is at work (before KAFKA-7322)."""
     breached = retention_ms_breached(log)
     require(is_running(log) and breached > 0)
+    if POLICY_CHANGES > 0:
+        require(not log.is_compacted and (log.cleaning_to == 0 or not RETENTION_WAITS_FOR_THE_CLEANER))
+        log.lacks_old = log.cleaning_to > 0 and log.segments[breached - 1].base_offset >= log.cleaned_to
     delete_segments(log, breached)
+    if POLICY_CHANGES > 0:
+        forget_committed_before(log, log.start_offset)
 
 
 @action(
@@ -301,10 +347,19 @@ def delete_excess(log: PartitionLog) -> None:
     source="Log.deleteOldSegments, Log.deleteLogStartOffsetBreachedSegments",
 )
 def delete_before_start(log: PartitionLog) -> None:
-    """Retention by start offset."""
+    """Retention by start offset; of a compacted log, by the cleaner's thread, which does nothing else meanwhile."""
     breached = start_offset_breached(log)
     require(is_running(log) and breached > 0)
+    require(CLEANINGS == 0 or (bool(START_OFFSET_IN_COMPACTED_LOGS) and is_left_to_retention(log)))
     delete_segments(log, breached)
+
+
+def is_left_to_retention(log: PartitionLog) -> bool:
+    """Whether the cleaner's thread may delete segments: it lives, and does not clean this log.
+
+    Kafka: LogCleanerManager.deletableLogs, LogCleaner.CleanerThread.cleanFilthiestLog.
+    """
+    return not log.is_cleaner_dead and log.cleaning_to == 0
 
 
 def delete_segments(log: PartitionLog, number: int) -> None:

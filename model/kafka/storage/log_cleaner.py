@@ -10,9 +10,15 @@ from __future__ import annotations
 from kwalk.model.kafka.storage.domains import (
     CLEANED_BATCHES,
     DELETE_RETENTION_MS,
+    KEYS,
+    LARGE_BATCHES,
+    LIMIT_CHANGES,
     LOG_CLEANER,
+    MAP_KEYS,
     MAX_RELATIVE_OFFSET,
     MIN_DIRTY_PERCENT,
+    POLICY_CHANGES,
+    PREALLOCATES,
     SEGMENT_BYTES,
     SEGMENTS,
 )
@@ -20,7 +26,13 @@ from kwalk.model.kafka.storage.log import active_segment, next_base_offset
 from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inactive, open_segment
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
+    BUFFERS_GROW_TO_THE_BATCH,
+    BUFFERS_GROW_TO_THE_LIMIT,
     CLEAN_BELOW_HIGH_WATERMARK,
+    CLEANED_SEGMENTS_ARE_TRIMMED,
+    CLEANS_PARTS_OF_SEGMENTS,
+    DIRTY_PART,
+    EMPTY_SEGMENTS_ARE_MERGED,
     GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
     SWAP_REPLACES_ITS_OWN,
@@ -29,12 +41,17 @@ from kwalk.model.kafka.storage.versions import (
 )
 from kwalk.model.language import action, evolve, require
 
+NO_MAP = -1
+"""No end of the cleaner's map: it has no room for one segment."""
+
 
 def first_dirty_offset(log: PartitionLog) -> int:
     """Return the cleaner's checkpoint, or the start offset where that is no offset of the log any more.
 
     Kafka: LogCleanerManager.cleanableOffsets.
     """
+    if DIRTY_PART == "from the first segment":
+        return max(log.dirty_offset, log.segments[0].base_offset)
     is_valid = log.start_offset <= log.dirty_offset <= log.end_offset
     return log.dirty_offset if is_valid else log.start_offset
 
@@ -52,7 +69,10 @@ def first_uncleanable_offset(log: PartitionLog) -> int:
 
 
 def bytes_between(log: PartitionLog, start: int, end: int) -> int:
-    """Return the bytes of the segments from the one that has the start up to, and without, the one with the end."""
+    """Return the bytes of the segments from the one that has the start up to, and without, the one with the end.
+
+    Where start and end are one offset within a segment, that segment counts (Kafka: Log.logSegments before 2.5.1).
+    """
     return sum(
         log.segments[slot].size
         for slot in SEGMENTS
@@ -60,9 +80,24 @@ def bytes_between(log: PartitionLog, start: int, end: int) -> int:
     )
 
 
+def cleanable_bytes(log: PartitionLog, dirty: int, end: int) -> int:
+    """Return the bytes of the dirty part; before KAFKA-9826, of the active segment if the part begins within that.
+
+    Kafka: LogCleanerManager.calculateCleanableBytes.
+    """
+    if DIRTY_PART == "in closed segments":
+        return bytes_between(log, dirty, end) if dirty < end else 0
+    return bytes_between(log, dirty, max(dirty, end))
+
+
 def is_idle(log: PartitionLog) -> bool:
-    """Whether the cleaner lives, and does not clean this log."""
-    return log.phase is LogPhase.RUNNING and not log.is_cleaner_dead and log.cleaning_to == 0
+    """Whether the cleaner lives, and does not clean this log, which has compact in its policy."""
+    return (
+        (POLICY_CHANGES == 0 or log.is_compacted)
+        and log.phase is LogPhase.RUNNING
+        and not log.is_cleaner_dead
+        and log.cleaning_to == 0
+    )
 
 
 @action(
@@ -73,19 +108,70 @@ def is_idle(log: PartitionLog) -> bool:
 def begin_cleaning(log: PartitionLog) -> None:
     """The log is cleaned if enough of it is dirty; tombstones are kept since the last modification of what is clean.
 
-    Before KAFKA-8764 the cleaning of a dirty part without records ends at once, with checkpoint 0.
+    Before KAFKA-8764 the cleaning of a dirty part without records ends at once, with checkpoint 0. So does one without
+    segments, of which only the active one was chosen; its checkpoint is where that begins (KAFKA-9826).
     """
     dirty, end = first_dirty_offset(log), first_uncleanable_offset(log)
-    dirty_bytes, clean_bytes = bytes_between(log, dirty, end), bytes_between(log, 0, dirty)
-    require(is_idle(log) and end > dirty and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
+    clean_bytes = bytes_between(log, 0, dirty)
+    dirty_bytes = cleanable_bytes(log, dirty, end)
+    require(is_idle(log) and 100 * dirty_bytes > MIN_DIRTY_PERCENT * (dirty_bytes + clean_bytes))
     log.cleanings += 1
-    log.cleaning_to, log.cleaned_to = end if GAPS_ARE_PASSED else end_of_records(log, dirty, end), 0
-    log.dirty_offset = dirty if log.cleaning_to > 0 else 0
+    to = end_of_map(log, dirty, end)
+    is_refused = DIRTY_PART == "in closed segments only" and dirty > active_segment(log).base_offset
+    log.is_cleaner_dead = is_refused or to == NO_MAP or not has_buffers(log)
+    has_segments = log.segments[0].base_offset < to and not log.is_cleaner_dead
+    log.cleaning_to, log.cleaned_to = to if has_segments else 0, 0
+    log.dirty_offset = dirty if has_segments or log.is_cleaner_dead else to
     log.horizon = -1
     for slot in SEGMENTS:
         segment = log.segments[slot]
         if slot < log.count and segment.base_offset < dirty and log.cleaning_to > 0:
             log.horizon = max(file_time(segment) - DELETE_RETENTION_MS, -1)
+
+
+def has_buffers(log: PartitionLog) -> bool:
+    """Whether the cleaner's buffers can grow to the size of the batches (Kafka: Cleaner.growBuffers)."""
+    if LARGE_BATCHES == 0 or BUFFERS_GROW_TO_THE_BATCH:
+        return True
+    return bool(BUFFERS_GROW_TO_THE_LIMIT) and (LIMIT_CHANGES == 0 or log.limit_changes == 0)
+
+
+def end_of_map(log: PartitionLog, dirty: int, end: int) -> int:
+    """Return up to where the cleaner's map has the dirty part, or that it cannot have a segment of it.
+
+    Kafka: Cleaner.buildOffsetMap, Cleaner.buildOffsetMapForSegment.
+    """
+    if MAP_KEYS > 0 and first_unmapped(log, dirty, end) < end:
+        unmapped = first_unmapped(log, dirty, end)
+        if CLEANS_PARTS_OF_SEGMENTS:
+            return end_of_records(log, dirty, unmapped)
+        base_offset = max(segment.base_offset for segment in log.segments if segment.base_offset <= unmapped)
+        return end_of_records(log, dirty, base_offset) if base_offset > dirty else NO_MAP
+    return end if GAPS_ARE_PASSED else end_of_records(log, dirty, end)
+
+
+def first_unmapped(log: PartitionLog, dirty: int, end: int) -> int:
+    """Return the offset of the first dirty record behind the one that fills the map, or the end of the dirty part."""
+    offsets = [
+        batch.last_offset
+        for segment in log.segments
+        for batch in segment.batches
+        if dirty <= batch.last_offset < end and keys_between(log, dirty, batch.last_offset) >= MAP_KEYS
+    ]
+    filled = min(offsets, default=end)
+    return min((offset for offset in offsets if offset > filled), default=end)
+
+
+def keys_between(log: PartitionLog, start: int, last: int) -> int:
+    """Return how many keys records have from an offset up to a last one."""
+    return sum(
+        any(
+            batch.key == key and start <= batch.last_offset <= last
+            for segment in log.segments
+            for batch in segment.batches
+        )
+        for key in KEYS
+    )
 
 
 def end_of_records(log: PartitionLog, start: int, end: int) -> int:
@@ -117,7 +203,7 @@ def file_time(segment: LogSegment) -> int:
 def write_cleaned(log: PartitionLog) -> None:
     """The next group of segments is cleaned into a new one; the old ones stay as they are."""
     require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.NONE and not log.is_cleaner_dead)
-    require(log.cleaned_to < log.cleaning_to)
+    require(log.cleaned_to < log.cleaning_to and (POLICY_CHANGES == 0 or not log.lacks_old))
     first = first_slot(log)
     log.replaced = group_size(log, first)
     log.suffix, log.renamed = Suffix.CLEANED, 0
@@ -153,6 +239,7 @@ def group_size(log: PartitionLog, first: int) -> int:
             fits = size + segment.size <= SEGMENT_BYTES
             is_within = last_offset(log, slot) - log.segments[first].base_offset <= MAX_RELATIVE_OFFSET
             is_dirty = slot < log.count and segment.base_offset < log.cleaning_to
+            is_within = is_within or (bool(EMPTY_SEGMENTS_ARE_MERGED) and segment.batches.is_empty)
             is_open = slot == first or (is_dirty and fits and is_within)
             if is_open:
                 size, number = size + segment.size, number + 1
@@ -205,6 +292,7 @@ def cleaned_batch(log: PartitionLog, batch: Batch) -> Batch:
 def rename_to_swap(log: PartitionLog) -> None:
     """It has been flushed: from here on, the swap is completed whatever happens."""
     require(log.phase is LogPhase.RUNNING and log.suffix is Suffix.CLEANED)
+    require(POLICY_CHANGES == 0 or not log.lacks_old)
     log.suffix = Suffix.SWAP
 
 
@@ -245,6 +333,8 @@ def replace(log: PartitionLog, first: int, number: int, last_modified: int) -> N
             remove_slot(log, first + 1)
     segment = log.segments[first]
     open_segment(segment, base_offset, last_modified)
+    if PREALLOCATES > 0:
+        segment.has_zeros = not CLEANED_SEGMENTS_ARE_TRIMMED
     for batch in log.cleaned:
         if batch is not None:
             append_batch(segment, batch, last_modified)
@@ -276,7 +366,7 @@ def forget_cleaning(log: PartitionLog) -> None:
 
 
 def complete_swap(log: PartitionLog) -> None:
-    """Complete a swap that was interrupted: the swapped segment replaces those that reach into it.
+    """Complete a swap that was interrupted: the swapped segment is recovered, and replaces those that reach into it.
 
     Kafka: Log.removeTempFilesAndCollectSwapFiles, Log.completeSwapOperations.
     """
@@ -290,6 +380,8 @@ def complete_swap(log: PartitionLog) -> None:
         if first + number <= slot < first + log.replaced and log.segments[slot].base_offset < end:
             number = number + 1
     replace(log, first, number, log.segments[first + log.replaced - 1].last_modified)
+    if PREALLOCATES > 0:
+        log.segments[first].has_zeros = False
     if takes_earlier:
         remove_slot(log, first - 1)
     log.cleaned_to = 0

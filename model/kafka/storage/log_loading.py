@@ -9,6 +9,7 @@ from kwalk.model.kafka.storage.domains import (
     LOG,
     LOSSES,
     OPERATOR,
+    PREALLOCATES,
     SEGMENTS,
     Offset,
 )
@@ -19,6 +20,7 @@ from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import NO_TIMESTAMP, LogPhase, LogSegment, PartitionLog
 from kwalk.model.kafka.storage.versions import (
     FILE_TIMES_SURVIVE_A_STOP,
+    LOG_BEGINS_AT_ITS_START,
     RECOVERY_POINT_IS_FLUSHED,
     UNCLEAN_WHILE_LOADING,
 )
@@ -171,6 +173,8 @@ def recover_segment(segment: LogSegment) -> None:
     segment.time_index.clear()
     segment.max_timestamp, segment.max_timestamp_offset = NO_TIMESTAMP, segment.base_offset
     segment.is_padded = False
+    if PREALLOCATES > 0:
+        segment.has_zeros = False
     at, indexed = 0, 0
     for batch in segment.batches:
         if batch.timestamp > segment.max_timestamp:
@@ -184,13 +188,13 @@ def recover_segment(segment: LogSegment) -> None:
 
 
 def recover_log(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
-    """Find the end offset and the start offset; a log that ends before its start offset begins there.
+    """Find the end offset and the start offset; a log that ends before its start offset begins there (KAFKA-8306).
 
     Kafka: Log.recoverLog, Log.updateLogStartOffset.
     """
     active = active_segment(log)
     end = active.base_offset if active.batches.is_empty else active.batches[-1].last_offset + 1
-    if end < log.start_offset_checkpoint:
+    if end < log.start_offset_checkpoint and LOG_BEGINS_AT_ITS_START:
         for slot in SEGMENTS:
             log.segments[slot].clear()
         log.count = 1
@@ -204,7 +208,7 @@ def recover_log(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
     log.recovery_point = end if raised else min(log.recovery_point, end)
     log.start_offset = max(log.start_offset_checkpoint, log.segments[0].base_offset)
     log.recovery_point = max(log.recovery_point, log.start_offset)
-    log.high_watermark = max(min(log.high_watermark, end), log.start_offset)
+    log.high_watermark = min(max(min(log.high_watermark, end), log.start_offset), end)
 
 
 @action(by=LOG, description="has loaded all logs", source="LogManager.loadLogs, LogManager.startup")

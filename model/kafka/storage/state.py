@@ -21,7 +21,10 @@ from kwalk.model.kafka.storage.domains import (
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
     KEYS,
+    LIMIT_CHANGES,
     OFFSETS,
+    POLICY_CHANGES,
+    PREALLOCATES,
     SEGMENT_BYTES,
     SEGMENTS,
     STOPS,
@@ -97,6 +100,7 @@ class LogSegment:
     timestamp, `created` decides when the segment is old; `last_modified` is the log file's modification time.
     `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
     they were not trimmed; `is_trimmed`, of an active segment, that they were when it was closed, and have no room.
+    `has_zeros` means that its preallocated log file was not trimmed, which a broker sees when it has loaded it.
     """
 
     base_offset: int = number(0, OFFSETS)
@@ -110,6 +114,7 @@ class LogSegment:
     last_modified: int = number(0, TIMES)
     is_padded: bool = flag(when=CRASHES)
     is_trimmed: bool = flag(when=TRUNCATIONS)
+    has_zeros: bool = flag(when=PREALLOCATES)
 
     @property
     def size(self) -> int:
@@ -124,7 +129,7 @@ class LogSegment:
         self.time_index.clear()
         self.unindexed, self.max_timestamp, self.max_timestamp_offset = 0, NO_TIMESTAMP, 0
         self.created = self.last_modified = 0
-        self.is_padded = self.is_trimmed = False
+        self.is_padded = self.is_trimmed = self.has_zeros = False
 
 
 @value
@@ -165,7 +170,11 @@ class PartitionLog:
     Of a compaction: `dirty_offset` is the cleaner's checkpoint. The cleaner is at work up to `cleaning_to`, and has
     cleaned what is before `cleaned_to`. It replaces `replaced` segments by one with the batches `cleaned`, whose files
     have a suffix; `renamed` of the old ones have the suffix `.deleted` already. `horizon` is deleteHorizonMs.
-    `committed` has, by key, the offset of its last record below the high watermark, unless that is a tombstone.
+    `committed` has, by key, the offset of its last record below the high watermark, unless that is a tombstone,
+    or a client deleted it.
+
+    Of a policy that changes: the log `is_compacted`, or has retention. It `lacks_old` if retention has deleted a
+    segment that the cleaner is to replace; its directory `is_offline` once the cleaner has not found that.
     """
 
     segments: Array[LogSegment] = array(SEGMENTS, LogSegment)
@@ -194,6 +203,11 @@ class PartitionLog:
     horizon: int = number(-1, TIMES, when=CLEANINGS, default=-1)
     committed: Array[int | None] = array(KEYS, optional(number(0, OFFSETS)), when=CLEANINGS)
     is_cleaner_dead: bool = flag(when=CLEANINGS)
+    is_compacted: bool = flag(when=POLICY_CHANGES, default=True)
+    lacks_old: bool = flag(when=POLICY_CHANGES)
+    is_offline: bool = flag(when=POLICY_CHANGES)
+    policy_changes: int = number(0, POLICY_CHANGES)
+    limit_changes: int = number(0, LIMIT_CHANGES)
     crashes: int = number(0, CRASHES)
     stops: int = number(0, STOPS)
     cleanings: int = number(0, CLEANINGS)

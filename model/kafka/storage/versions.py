@@ -8,7 +8,7 @@ from __future__ import annotations
 from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Trial
 
-RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.5", "2.7", "3.9.0")
+RELEASES = ("2.8.2", "0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0", "2.0", "2.3.1", "2.5", "2.7", "3.7.0", "3.9.0")
 """Those that have a variant; the first one is the default of a scenario."""
 
 FLAGS = ReleaseFlags()
@@ -75,11 +75,29 @@ TOMBSTONES_BY_FILE_TIME = version_flag(
 )
 TOMBSTONES_HAVE_A_HORIZON = version_flag(
     "tombstones_have_a_horizon",
-    "KAFKA-4545, KIP-534 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction that sees it",
+    "KAFKA-4545, KAFKA-8522, KIP-534 (3.1.0): a tombstone is kept for delete.retention.ms from the first compaction "
+    "that sees it",
     {"3.1.0": True},
-    closes="a tombstone lives delete.retention.ms from the first compaction that sees it",
+    closes="a tombstone lives delete.retention.ms from the first compaction that sees it, and not longer",
     source="KAFKA-4545, by KIP-534 with KAFKA-8522 (3.1.0)",
-    trials=(Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),),
+    trials=(
+        Trial("log-tombstones", ("tombstone_is_kept_after_compaction",)),
+        Trial("log-tombstones", ("tombstone_goes_after_its_time",), bounds={"offsets": 3}),
+    ),
+)
+EMPTY_SEGMENTS_ARE_MERGED = version_flag(
+    "empty_segments_are_merged",
+    "KAFKA-12889 (3.0.0): an empty segment is cleaned into the one before it, however far their offsets are apart",
+    {"3.0.0": True},
+    closes="empty segments go with the next cleaning",
+    source="KAFKA-12889 (3.0.0)",
+    trials=(
+        Trial(
+            "log-compacted-copy",
+            ("empty_segment_is_merged",),
+            bounds={"offsets": 9, "gaps": 0, "keys": 1, "segments": 5},
+        ),
+    ),
 )
 GROUPS_BY_LAST_OFFSET = version_flag(
     "groups_by_last_offset",
@@ -128,6 +146,15 @@ GAPS_ARE_PASSED = version_flag(
     source="KAFKA-8764 (2.4.1)",
     trials=(Trial("log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}),),
 )
+FULL_TRUNCATION_RAISES_HIGH_WATERMARK = version_flag(
+    "full_truncation_raises_high_watermark",
+    "KAFKA-9491 (2.4.1): a truncation of the whole log raises the high watermark with the start offset; before, it "
+    "stayed where it was until the next fetch",
+    {"2.4.1": True},
+    closes="the high watermark of a follower that was behind its leader's start offset is an offset of its log",
+    source="KAFKA-9491 (2.4.1, 2.5.0)",
+    trials=(Trial("log-full-truncation", ("start_offset_is_not_above_the_high_watermark",), variant="2.0"),),
+)
 CLEAN_BELOW_HIGH_WATERMARK = version_flag(
     "clean_below_high_watermark",
     "KAFKA-13194 (3.1.0): the cleaner does not go beyond the high watermark",
@@ -135,6 +162,95 @@ CLEAN_BELOW_HIGH_WATERMARK = version_flag(
     closes="a record that is not replicated does not supersede one that is",
     source="KAFKA-13194 (3.1.0)",
     trials=(Trial("log-compaction", ("last_value_is_kept",)),),
+)
+CLEANS_PARTS_OF_SEGMENTS = version_flag(
+    "cleans_parts_of_segments",
+    "KAFKA-3894 (0.10.1.0): a cleaning ends where the cleaner's map is full, also within a segment; before, the map "
+    "had to have room for the keys of a whole segment",
+    {"0.10.1.0": True},
+    closes="the cleaner does not die of a segment with many keys",
+    source="KAFKA-3894 (0.10.1.0)",
+    trials=(Trial("log-small-map", ("cleaner_lives",), variant="0.10.0"),),
+)
+BUFFERS_GROW_TO_THE_LIMIT = version_flag(
+    "buffers_grow_to_the_limit",
+    "KAFKA-4019 (0.10.1.0): the cleaner's buffers grow up to max.message.bytes of the topic; before, to "
+    "message.max.bytes of the broker",
+    {"0.10.1.0": True},
+    closes="the cleaner does not die of a batch that a topic allows, and brokers do not",
+    source="KAFKA-4019 (0.10.1.0)",
+    trials=(Trial("log-large-batches", ("cleaner_lives",), variant="0.10.0", bounds={"limit_changes": 0}),),
+)
+BUFFERS_GROW_TO_THE_BATCH = version_flag(
+    "buffers_grow_to_the_batch",
+    "KAFKA-6834 (2.0.0): the cleaner's buffers grow to the size of the batch, whatever the topic allows now",
+    {"2.0.0": True},
+    closes="the cleaner does not die of a batch that was appended under a higher limit",
+    source="KAFKA-6834 (2.0.0)",
+    trials=(Trial("log-large-batches", ("cleaner_lives",), variant="1.0"),),
+)
+CLEANED_SEGMENTS_ARE_TRIMMED = version_flag(
+    "cleaned_segments_are_trimmed",
+    "KAFKA-5431 (0.11.0.1, 1.0.0): the log file of a cleaned segment is trimmed before the swap; before, a "
+    "preallocated one ended with zeros, which a broker reads after a crash",
+    {"0.11.0.1": True},
+    closes="a cleaned segment ends with its last record",
+    source="KAFKA-5431 (0.11.0.1, 1.0.0)",
+    trials=(Trial("log-preallocated", ("segment_ends_with_its_last_record",), variant="0.11.0.0"),),
+)
+START_OFFSET_IN_COMPACTED_LOGS = version_flag(
+    "start_offset_in_compacted_logs",
+    "KAFKA-7400 (2.1.0): segments before the start offset are deleted whatever cleanup.policy is; before, only with "
+    "delete in it",
+    {"2.1.0": True},
+    closes="segments that clients have deleted go, in a compacted log too",
+    source="KAFKA-7400 (2.1.0)",
+    trials=(Trial("log-deleted-records", ("segment_before_the_start_is_deleted",), variant="2.0"),),
+)
+DIRTY_PART = version_flag(
+    "dirty_part",
+    "where the dirty part of a log begins whose checkpoint is below the start offset: at the base offset of the first "
+    "segment; KAFKA-8724 (2.3.1): at the start offset, and the cleaner stopped if that was in the active segment; "
+    "KAFKA-9133 (2.4.0): there, too, and the active segment counted as dirty; KAFKA-9826 (2.5.1): nothing of the "
+    "active segment is dirty",
+    {"2.3.1": "in closed segments only", "2.4.0": "from the start offset", "2.5.1": "in closed segments"},
+    before="from the first segment",
+)
+FLAGS.fix(
+    DIRTY_PART,
+    name="dirty_part_may_be_active",
+    off="in closed segments only",
+    on="in closed segments",
+    closes="the cleaner does not stop at a start offset within the active segment",
+    source="KAFKA-9133 (2.4.0)",
+    trials=(Trial("log-deleted-records", ("cleaner_lives",), variant="2.3.1"),),
+)
+FLAGS.fix(
+    DIRTY_PART,
+    name="dirty_part_is_closed",
+    off="from the start offset",
+    on="in closed segments",
+    closes="the cleaner does not choose an active segment again and again",
+    source="KAFKA-9826 (2.5.1)",
+    trials=(Trial("log-deleted-records", ("cleaning_has_something_to_clean",), variant="2.5"),),
+)
+RETENTION_WAITS_FOR_THE_CLEANER = version_flag(
+    "retention_waits_for_the_cleaner",
+    "KAFKA-7322 (2.1.0): retention leaves out a log that the cleaner is at work on; before, it deleted segments under "
+    "the cleaner, if compact had just been removed from cleanup.policy (2.0.1, by KAFKA-7278, leaves those out when it "
+    "renames the old segments)",
+    {"2.1.0": True},
+    closes="a change of cleanup.policy takes no log directory offline",
+    source="KAFKA-7278, KAFKA-7322 (2.1.0)",
+    trials=(Trial("log-policy-change", ("log_directory_stays_online",), variant="2.0"),),
+)
+POLICY_ENDS_THE_CLEANING = version_flag(
+    "policy_ends_the_cleaning",
+    "KAFKA-12840 (3.1.0): a cleaning is aborted when compact is removed from cleanup.policy",
+    {"3.1.0": True},
+    closes="no record is compacted away once the policy is delete",
+    source="KAFKA-12840 (3.1.0)",
+    trials=(Trial("log-policy-change", ("cleaning_ends_with_its_policy",)),),
 )
 SWAP_REPLACES_ITS_OWN = version_flag(
     "swap_replaces_its_own",
@@ -154,6 +270,15 @@ UNCLEAN_WHILE_LOADING = version_flag(
     source="KAFKA-10471 (2.8.0)",
     trials=(Trial("log-recovery", ("young_record_is_kept",)),),
 )
+LOG_BEGINS_AT_ITS_START = version_flag(
+    "log_begins_at_its_start",
+    "KAFKA-8306 (2.2.1, 2.3.0): a log that ends before its checkpointed start offset, as after a crash, begins again "
+    "there; before, it ended below, and what was appended next could not be read",
+    {"2.2.1": True},
+    closes="what is appended after a crash can be read",
+    source="KAFKA-8306 (2.2.1, 2.3.0)",
+    trials=(Trial("log-recovery", ("appended_record_can_be_read",), variant="2.0", bounds={"crashes": 1}),),
+)
 RECOVERY_POINT_IS_FLUSHED = version_flag(
     "recovery_point_is_flushed",
     "KAFKA-10101 (2.8.0): recovery after a crash leaves the recovery point where it is; before, it was raised to the "
@@ -162,6 +287,109 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     closes="what a recovery has kept is recovered again after another crash",
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
+)
+CLEANER_CARRIES_TRANSACTIONS = version_flag(
+    "cleaner_carries_transactions",
+    "KAFKA-8351 (2.2.2, 2.3.0): the cleaner remembers which transactions have records from one group of segments to "
+    "the next; before, a marker went if its records were in an earlier group",
+    {"2.2.2": True},
+    closes="a transaction that spans segments keeps its marker",
+    source="KAFKA-8351 (2.2.2, 2.3.0)",
+    trials=(
+        Trial(
+            "log-transactions-in-groups",
+            ("transaction_has_its_marker",),
+            variant="2.0",
+            flags={"markers_have_no_key": True},
+        ),
+    ),
+)
+ABORTS_OF_THE_WHOLE_SEGMENT = version_flag(
+    "aborts_of_the_whole_segment",
+    "KAFKA-13727 (2.8.2, 3.0.2, 3.1.1, 3.2.0): the cleaner looks up the aborted transactions of a whole segment, also "
+    "where it cleans only a part, as its map is full; before, those of that part",
+    {"2.8.2": True, "3.0.0": False, "3.0.2": True, "3.1.0": False, "3.1.1": True},
+    closes="the records of an aborted transaction are not read as committed",
+    source="KAFKA-13727 (2.8.2, 3.0.2, 3.1.1, 3.2.0)",
+    trials=(Trial("log-compacted-transactions", ("aborted_record_is_left_out",), variant="2.7"),),
+)
+MARKERS_HAVE_NO_KEY = version_flag(
+    "markers_have_no_key",
+    "KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0): the cleaner does not look for the key of a marker in its map; before, a "
+    "later record whose key has the same bytes removed the marker",
+    {"3.0.2": True, "3.1.0": False, "3.1.2": True, "3.2.0": False, "3.2.1": True},
+    closes="a transaction with records in the log has its marker",
+    source="KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0)",
+    trials=(Trial("log-compacted-transactions", ("transaction_has_its_marker",)),),
+)
+TRUNCATES_BY_EPOCH = version_flag(
+    "truncates_by_epoch",
+    "KIP-101 (0.11.0.0): a follower asks its leader where its latest leader epoch ends, and truncates to there; "
+    "before, to its own high watermark",
+    {"0.11.0.0": True},
+    closes="a follower that truncates keeps what is committed",
+    source="KIP-101 (0.11.0.0)",
+    trials=(Trial("leader-epochs", ("committed_record_is_kept",), variant="3.9.0"),),
+)
+LEADER_ANSWERS_WITH_ITS_EPOCH = version_flag(
+    "leader_answers_with_its_epoch",
+    "KAFKA-6361, KIP-279 (2.0.0): the leader answers also with the epoch that it knows up to the requested one; "
+    "before, with an offset only, which may be of an epoch that the follower does not have",
+    {"2.0.0": True},
+    closes="after fast failovers a follower truncates to where the logs are equal",
+    source="KAFKA-6361, KIP-279 (2.0.0)",
+    trials=(Trial("leader-epochs", ("logs_agree",), variant="1.0", flags={"leader_knows_its_epoch": True}),),
+)
+LEADER_KNOWS_ITS_EPOCH = version_flag(
+    "leader_knows_its_epoch",
+    "KAFKA-7415 (2.0.1, 2.1.0): a leader enters its epoch when it is elected; before, with its first record, so that "
+    "it did not know where later epochs of followers end",
+    {"2.0.1": True},
+    closes="a leader knows where all epochs of its followers end",
+    source="KAFKA-7415 (2.0.1, 2.1.0)",
+    trials=(Trial("leader-epochs", ("committed_record_is_kept",), variant="2.0"),),
+)
+ISR_NEEDS_THE_EPOCH = version_flag(
+    "isr_needs_the_epoch",
+    "KAFKA-7128 (2.0.1, 2.1.0): a follower joins the ISR when it has reached the offset at which the leader was "
+    "elected; before, the leader's high watermark, which may be behind that of the leader before",
+    {"2.0.1": True},
+    closes="a replica that joins the ISR has all that is committed",
+    source="KAFKA-7128 (2.0.1, 2.1.0)",
+    trials=(
+        Trial(
+            "leader-epochs",
+            ("committed_record_is_kept",),
+            variant="2.5",
+            bounds={"members": 3, "elections": 2, "offsets": 2, "crashes": 1},
+        ),
+    ),
+)
+EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
+    "epochs_are_truncated_at_the_end",
+    "KAFKA-10706 (2.6.1, 2.7.0): a truncation to the end of the log removes an epoch without records that begins there",
+    {"2.6.1": True},
+    closes="a truncation ends",
+    source="KAFKA-10706 (2.6.1, 2.7.0)",
+    trials=(Trial("leader-epochs", ("truncation_ends",), variant="2.5"),),
+)
+EPOCH_ZERO_IS_RECOVERED = version_flag(
+    "epoch_zero_is_recovered",
+    "KAFKA-10432 (2.6.1, 2.7.0): the recovery of a log enters also leader epoch 0 into its epochs",
+    {"2.6.1": True},
+    closes="a recovered log has all leader epochs of its records",
+    source="KAFKA-10432 (2.6.1, 2.7.0)",
+    trials=(Trial("leader-epochs-lost", ("epochs_of_the_log_are_known",), variant="2.5"),),
+)
+EPOCH_FILE_IS_FLUSHED = version_flag(
+    "epoch_file_is_flushed",
+    "KAFKA-16541 (3.8.0): leader-epoch-checkpoint is flushed whenever it is written; in 3.7 (KAFKA-15046) not after a "
+    "truncation",
+    {"3.7.0": False, "3.8.0": True},
+    before=True,
+    closes="a crash of the machine leaves a file of leader epochs that can be read",
+    source="KAFKA-16541 (3.8.0)",
+    trials=(Trial("leader-epochs-torn", ("epoch_file_can_be_read",), variant="3.7.0"),),
 )
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",

@@ -1,0 +1,106 @@
+"""Properties of leader epochs: what is lost, or never ends, when followers truncate after elections."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.domains import Offset
+from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, latest_epoch
+from kwalk.model.language import always, premise, reachable, when_quiescent
+
+
+@always(
+    symptom="records that were acknowledged with acks=all are gone after a failover, though no election was unclean",
+    log="none: the leader has a smaller end offset, or other records",
+)
+def committed_record_is_kept(partition: EpochPartition, offset: Offset) -> bool:
+    """The leader has every committed record."""
+    premise(partition.leader is not None and offset < len(partition.committed))
+    assert partition.leader is not None
+    log = partition.replicas[partition.leader]
+    return offset < len(log.records) and log.records[offset] == partition.committed[offset]
+
+
+@always(
+    symptom="consumers read other records at the same offsets after a failover",
+    log="none: kafka-replica-verification.sh, or the dumps of two brokers, differ",
+)
+def logs_agree(partition: EpochPartition, member: Member, offset: Offset) -> bool:
+    """A follower that has truncated its log has no other record than its leader at an offset that both have."""
+    premise(partition.leader is not None and partition.leader != member)
+    assert partition.leader is not None
+    leader, follower = partition.replicas[partition.leader], partition.replicas[member]
+    premise(follower.is_up and not follower.is_truncating)
+    premise(offset < min(len(leader.records), len(follower.records)))
+    return leader.records[offset] == follower.records[offset]
+
+
+@when_quiescent(
+    symptom="a partition stays under-replicated after failovers: its follower truncates again and again",
+    log="none: the follower logs the same truncation again and again",
+)
+def truncation_ends(partition: EpochPartition, member: Member) -> bool:
+    """A live follower of a live leader ends its truncation, and fetches."""
+    premise(partition.leader is not None and partition.replicas[member].is_up)
+    return partition.leader == member or not partition.replicas[member].is_truncating
+
+
+@always(
+    symptom="a follower that asks this leader truncates too much: committed records may be lost with the next failover",
+    log="none: leader-epoch-checkpoint has no line for an epoch of the log",
+)
+def epochs_of_the_log_are_known(partition: EpochPartition, member: Member) -> bool:
+    """The latest leader epoch that a live replica knows is at least that of its last record."""
+    replica = partition.replicas[member]
+    premise(replica.is_up and not replica.records.is_empty)
+    return latest_epoch(replica) >= replica.records[-1]
+
+
+@always(
+    symptom="a follower that asks this leader truncates to a wrong offset",
+    log="none: leader-epoch-checkpoint has a line that the records of the log contradict",
+)
+def epochs_begin_where_their_records_do(partition: EpochPartition, member: Member) -> bool:
+    """Each leader epoch that a replica knows begins with a record of that epoch, or at the end of the log, in order."""
+    replica = partition.replicas[member]
+    end = len(replica.records)
+    return all(
+        entry.start_offset == end or (entry.start_offset < end and replica.records[entry.start_offset] == entry.epoch)
+        for entry in replica.epochs
+    ) and all(
+        a.epoch < b.epoch and a.start_offset < b.start_offset
+        for a, b in zip(replica.epochs, replica.epochs[1:], strict=False)
+    )
+
+
+@when_quiescent(
+    symptom="a replica stays out of the ISR, or records are not committed, although all brokers run",
+    log="none: UnderReplicatedPartitions stays above 0",
+)
+def replicas_catch_up(partition: EpochPartition, member: Member) -> bool:
+    """A live replica of a live leader is in the ISR at last, with all records, and all of them are committed."""
+    premise(partition.leader is not None and partition.replicas[member].is_up)
+    assert partition.leader is not None
+    replica, end = partition.replicas[member], len(partition.replicas[partition.leader].records)
+    return replica.is_in_isr and len(replica.records) == end and replica.high_watermark == end
+
+
+@always(
+    symptom="a log directory is offline after a crash of the machine: its file leader-epoch-checkpoint has no numbers",
+    log="Malformed line in checkpoint file (…): …",
+)
+def epoch_file_can_be_read(partition: EpochPartition) -> bool:
+    """A crash of the machine leaves no file of leader epochs that was not flushed."""
+    return not any(replica.is_torn for replica in partition.replicas)
+
+
+@reachable()
+def follower_is_truncated_and_fetches(partition: EpochPartition) -> bool:
+    """A follower has the same records as its leader, of two epochs, the latest of which has just begun."""
+    return any(
+        partition.leader is not None
+        and partition.leader != member
+        and not partition.replicas[member].is_truncating
+        and len(partition.replicas[member].records) > 1
+        and partition.replicas[member].records[-1] == partition.leader_epoch
+        and partition.replicas[member].records[0] < partition.leader_epoch
+        for member in MEMBERS
+    )
