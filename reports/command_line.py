@@ -23,6 +23,7 @@ from kwalk.model.language.errors import InternalError, KwalkError
 from kwalk.reports.options.declaration import DEFAULT_OUT
 from kwalk.reports.options.parser import parser
 from kwalk.reports.streams import discard, remark, settle_streams
+from kwalk.search.base.components import extra_missing
 
 USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 """Exit codes besides those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""
@@ -111,6 +112,11 @@ def _run(argv: Sequence[str] | None) -> int:
     module, _, function = options.handler.partition(":")
     try:
         code: int = getattr(importlib.import_module(module), function)(options)
+    except ModuleNotFoundError as error:
+        missing = extra_missing(error)
+        if missing is None:
+            raise
+        raise missing from error
     except InternalError as error:
         command = shlex.join(["kwalk", *words])
         _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT, command)

@@ -13,6 +13,8 @@ from typing import Any
 
 from kwalk.model.language.errors import UsageError
 
+EXTRAS: Mapping[str, str] = dict.fromkeys(("pyspark", "py4j", "pyarrow", "pandas"), "spark")
+"""By the name of a package that is not always installed, the extra that has it."""
 ENTRIES: Mapping[str, str] = {
     "check_liveness": "kwalk.search.liveness.search",
     "liveness_notes": "kwalk.search.liveness.search",
@@ -29,14 +31,26 @@ def entry(name: str) -> Any:
     """Return a function or class of a component, which is imported when it is first asked for.
 
     Raises:
-        UsageError: The component is not installed.
+        UsageError: The component, or a package that it needs, is not installed.
     """
     module = ENTRIES[name]
     package = module.rpartition(".")[0]
     try:
         return getattr(import_module(module), name)
     except ModuleNotFoundError as error:
+        if (missing := extra_missing(error)) is not None:
+            raise missing from error
         if error.name not in (package, module):
             raise
         message = f"This needs {package}, which is not part of this installation. Install all of kwalk."
         raise UsageError(message) from error
+
+
+def extra_missing(error: ModuleNotFoundError) -> UsageError | None:
+    """Return what to say of a module that is not installed; None if no extra of kwalk has it."""
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return UsageError(
+        f"This needs the package {package}, which is not installed. Install it: pip install 'kwalk[{EXTRAS[package]}]'."
+    )

@@ -15,6 +15,7 @@ from kwalk.model.language import KwalkError, Model, StepResult, UsageError, Vect
 from kwalk.model.language.display import Displayed
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.model import PropertyInstance
+from kwalk.search.base.components import extra_missing
 
 if TYPE_CHECKING:
     import pandas
@@ -88,8 +89,14 @@ class Trace(Displayed):
         Returns:
             A DataFrame with the index `step` and the columns `action` (None for the initial state) and one for
             each field, by its path.
+
+        Raises:
+            UsageError: The package pandas is not installed.
         """
-        import pandas
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise extra_missing(error) or error from error
 
         paths = [leaf.path for leaf in self._its_model.leaves]
         rows = [dict(zip(paths, s, strict=True)) if numbers else self._its_model.show(s) for s in self.states]

@@ -71,7 +71,9 @@ def test_every_dependency_has_one_line_of_reason():
         for name in row.split(",")
     ]
     project = PYPROJECT["project"]
-    wanted = {*packages(project["dependencies"]), *packages(project["optional-dependencies"]["certificates"])}
+    wanted = set(packages(project["dependencies"]))
+    for extra in ("certificates", "spark"):
+        wanted |= set(packages(project["optional-dependencies"][extra]))
     for group in PYPROJECT["dependency-groups"].values():
         wanted |= {*packages(group)} - {"setuptools"}
     assert sorted(set(reasoned) - {"package"}) == sorted(wanted)

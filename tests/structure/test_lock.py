@@ -33,8 +33,9 @@ def test_no_lock_names_a_registry(lock):
 
 def test_every_dependency_is_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
     wanted = {
-        "run": project["project"]["dependencies"] + project["project"]["optional-dependencies"]["certificates"],
+        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["spark"]],
         **project["dependency-groups"],
     }
     assert {f"requirements/{name}.lock" for name in wanted} == set(LOCKS)

