@@ -21,7 +21,7 @@ SINCE = {
     "keep_ids_below_ibp": {"2.8.1": True},
     "async_metadata_flush": {"2.8.1": None},
     "first_leader_and_isr_assigns_id": {"3.0.0": True},
-    "auth_reinit_guard": {"3.0.1": True},
+    "auth_reinit_guard": {"2.5.0": True, "2.8.0": False, "3.0.1": True},
     "create_checks_delete_topics": {"3.1.0": True},
     "unopened_log_is_offline": {"2.5.0": True, "3.1.0": False},
     "fetch_by_topic_id": {"3.1.0": True},

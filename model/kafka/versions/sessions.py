@@ -65,11 +65,12 @@ BROKER_EPOCH = version_flag(
 )
 AUTH_REINIT_GUARD = version_flag(
     "auth_reinit_guard",
-    "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; before, "
-    "it went through the motions of a session's expiry",
-    {"3.0.1": True},
+    "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; since "
+    "KAFKA-7987 (2.8.0) it went through the motions of a session's expiry, and before 2.8 it did nothing either",
+    {"2.8.0": False, "3.0.1": True},
+    before=True,
     closes="a controller whose ZooKeeper client fails to authenticate, while its session lives, stays controller",
-    source="KAFKA-13461 (3.0.1): ZooKeeperClient.reinitialize is not called then",
+    source="KAFKA-13461 (3.0.1): ZooKeeperClientWatcher.process schedules reinitialize only if not isAlive",
     trials=(
         Trial("authentication-failure", ("controller_serves",)),
         Trial("authentication-failure", ("context_agrees",), about="the consequence when a topic is created"),
