@@ -95,6 +95,16 @@ BROKEN = (
     ),
     (
         Broken(
+            "replaced_leader_is_sent_leader_and_isr(0, 0, 0)",
+            "controlled-shutdown",
+            "2.5.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) stop(0,0)",
+            flags={"informs_stopping_leaders": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
             "replicas_converge(1, 0, 0)",
             "fast-bounce",
             "2.5.0",
@@ -102,6 +112,19 @@ BROKEN = (
             "handle_leader_and_isr(0) handle_leader_and_isr(1) crash(1) handle_leader_and_isr(2) "
             "restart(1) reelect(1) broker_startup(0)",
             flags={"broker_epoch": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "ready_controller_takes_lost_brokers_out(0, 0, 0)",
+            "healthy-cluster",
+            "2.5.0",
+            "new_client_creates_topic(0) delete_controller() topic_change(0) "
+            "topic_change_creates_partitions(0) reelect(0) crash(1) failover_reads_topics(0) "
+            "failover_sets_topic_ids(0) failover_reads_states(0) failover_sends_requests(0)",
+            bounds={"partitions": 1, "new_expansions": 0},
+            flags={"failover_takes_replicas_offline": False},
         ),
         "2.5.0",
     ),
@@ -159,6 +182,20 @@ BROKEN = (
             start=1,
         ),
         "3.0",
+    ),
+    (
+        Broken(
+            "committed_survives(0, 0, 0)",
+            "records-through-failover",
+            "2.8.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) produce(0,0,0) stop(0,0) "
+            "reelect(1) handle_leader_and_isr(1) restart(0) failover_reads_topics(1) "
+            "failover_sets_topic_ids(1) failover_reads_states(1) failover_sends_requests(1) "
+            "handle_leader_and_isr(0) produce(1,0,0) fetch(0,0,0) expand_isr(0,0,0) stop(1,1) "
+            "handle_leader_and_isr(0)",
+        ),
+        "2.8.1",
     ),
     (
         Broken(

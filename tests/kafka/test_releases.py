@@ -29,12 +29,15 @@ SINCE = {
     "alter_partition_by_topic_id": {"3.3.0": True},
     "election_during_reassignment": {"3.4.0": True},
     "stop_replica_epoch": {"2.5.0": "none", "2.6.0": "gt", "3.4.1": "ge"},
+    "diverging_fetch_is_no_ack": {"2.5.0": True, "2.8.0": False, "2.8.1": True},
     "truncation": {"2.5.0": "leader epoch"},
 }
 """The flags in which these releases differ, and by release the settings that differ from off."""
 ALWAYS = (
     "broker_epoch",
     "ctx_epoch_on_bump",
+    "failover_takes_replicas_offline",
+    "informs_stopping_leaders",
     "offline_without_leadership",
     "restore_on_delete",
     "session_bound",

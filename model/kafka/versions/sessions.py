@@ -134,3 +134,27 @@ LIVE_ISR_ONLY = version_flag(
         ),
     ),
 )
+FAILOVER_TAKES_REPLICAS_OFFLINE = version_flag(
+    "failover_takes_replicas_offline",
+    "KAFKA-3143 (2.3.0): a controller that fails over takes the replicas on dead brokers out of the ISR and out of "
+    "leadership; before, only those of brokers that it loses itself",
+    {"2.3.0": True},
+    closes="a broker that is lost while there is no controller leaves the ISR",
+    source="KAFKA-3143 (2.3.0): ReplicaStateMachine.startup: Triggering offline replica state changes",
+    trials=(
+        Trial(
+            "healthy-cluster",
+            ("ready_controller_takes_lost_brokers_out",),
+            bounds={"partitions": 1, "new_expansions": 0},
+        ),
+    ),
+)
+INFORMS_STOPPING_LEADERS = version_flag(
+    "informs_stopping_leaders",
+    "KAFKA-7482 (2.1.0): a broker that is shut down gets LeaderAndIsr for the partitions whose leader the controller "
+    "moves; before, it led them in its own memory until it stopped",
+    {"2.1.0": True},
+    closes="a leader that is replaced is informed",
+    source="KAFKA-7482 (2.1.0): PartitionStateMachine.leaderForControlledShutdown: includeShuttingDownBrokers",
+    trials=(Trial("controlled-shutdown", ("replaced_leader_is_sent_leader_and_isr",)),),
+)
