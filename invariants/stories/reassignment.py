@@ -69,6 +69,20 @@ REASSIGNMENT_WITH_EXPANSION = REASSIGNMENT.varied(
     source="KafkaController.updateReplicaAssignmentForPartition; KAFKA-14190",
 )
 
+EXPANSION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
+    name="expansion-during-reassignment",
+    story=(
+        "A client that adds partitions reads a topic, whose only replica moves to another broker or is to; then the "
+        "client writes what it has read, with more partitions."
+    ),
+    initial=cluster_with_topic,
+    actions=(*REPLICAS_MOVE, *actions.TWO_STEP_ADMINS),
+    properties=(*EVERYWHERE, deletion.no_stray, witnesses.replica_is_moved, witnesses.expansion_is_registered),
+    bounds={**ONE_REPLICA, "partitions": 2, "expansions": 1, "cancellations": 0, "requests": 6},
+    flags={"two_step_admin": True},
+    source="AdminZkClient.addPartitions, writeTopicPartitionAssignment; KAFKA-12493",
+)
+
 REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(
     name="reassignment-as-clients-see-it",
     story=(

@@ -15,6 +15,7 @@ from kwalk.model.kafka.domains import (
     ADMINS,
     AUTH_FAILURES,
     BACKUPS,
+    BROKER_PAIRS,
     BROKERS,
     CANCELLATIONS,
     CHOSEN_LISTS,
@@ -55,7 +56,7 @@ from kwalk.model.kafka.versions.grain import (
     STOP_REPLICA,
     TWO_STEP_ADMIN,
 )
-from kwalk.model.kafka.zookeeper.znodes import ReplicaOrder, ZooKeeper
+from kwalk.model.kafka.zookeeper.znodes import Assignment, ReplicaOrder, ZooKeeper
 from kwalk.model.language import (
     Array,
     Fifo,
@@ -143,16 +144,24 @@ class BrokerState:
 
 @state
 class Admin:
-    """A client that adds partitions in two steps, and what it has read of a topic's znode; no partitions if nothing."""
+    """A client that adds partitions in two steps, and what it has read of a topic's znode; no partitions if nothing.
+
+    `assignments` and `orders` exist only where replicas are reassigned: elsewhere nobody changes them.
+    """
 
     topic: int = member(TOPICS, when=TWO_STEP_ADMIN)
     partition_count: int = number(0, PARTITION_COUNT, when=TWO_STEP_ADMIN)
     topic_id: int | None = optional(TOPIC_IDS, when=TWO_STEP_ADMIN)
+    assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    orders: Array[frozenset[int]] = array(PARTITIONS, subset(BROKER_PAIRS), when=CHOSEN_LISTS)
 
     def forget(self) -> None:
         """Clear what was read: the client has finished, or has given up."""
         self.topic = self.partition_count = 0
         self.topic_id = None
+        for partition in PARTITIONS:
+            self.assignments[partition] = Assignment()
+            self.orders[partition] = frozenset()
 
 
 @state

@@ -277,6 +277,17 @@ BROKEN = (
     ),
     (
         Broken(
+            "leader_in_assignment(0, 0)",
+            "expansion-during-reassignment",
+            "3.9.0",
+            "admin_reads_topic(0,0) alter_partition_reassignments(0,0,0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(1) "
+            "expand_isr(1,0,0) admin_writes_topic(0,1)",
+        ),
+        "",
+    ),
+    (
+        Broken(
             "replicas_converge(1, 0, 0)",
             "controller-comes-back",
             "3.9.0",
