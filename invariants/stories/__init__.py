@@ -64,6 +64,7 @@ CONTROLLER_SCENARIOS = (
     reassignment.REASSIGNMENT_THERE_AND_BACK,
     reassignment.REASSIGNMENT_REPLACED,
     reassignment.DELETION_DURING_REASSIGNMENT,
+    reassignment.DELETION_AND_RECORDS,
     *healthy.HEALTHY,
     deletion.DELETION_DISABLED,
     reassignment.RETIRE_BROKER,

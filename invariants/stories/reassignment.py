@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import controllers, deletion, partitions, recovery, sessions, witnesses
+from kwalk.invariants import controllers, deletion, partitions, records, recovery, sessions, witnesses
 from kwalk.invariants.stories import deletion as deletion_stories
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
@@ -175,6 +175,27 @@ DELETION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     },
     flags={"deletion": True},
     source="KafkaController.processTopicDeletion, TopicDeletionManager.markTopicIneligibleForDeletion",
+)
+
+DELETION_AND_RECORDS = DELETION_DURING_REASSIGNMENT.varied(
+    name="deletion-during-reassignment-with-records",
+    story=(
+        "Producers write while a client moves the only replica of a partition, another client deletes the topic, and a "
+        "third one creates it again; a broker stops or crashes, and starts again."
+    ),
+    actions=(*DELETION_DURING_REASSIGNMENT.actions, *actions.RECORDS),
+    properties=(
+        records.committed_survives,
+        records.no_resurrection,
+        records.records_have_a_topic_id,
+        deletion.no_stray,
+        deletion.deletion_targets_intent,
+        deletion.topic_is_created_again,
+        witnesses.replica_is_moved,
+        witnesses.record_is_committed,
+    ),
+    bounds={"records": 1, "new_creations": 1, "incarnations": 1, "topic_ids": 2},
+    source="the story before with what logs hold; KafkaController.processTopicDeletion",
 )
 
 
