@@ -26,6 +26,7 @@ from kwalk.model.kafka.domains import (
     FAILOVERS,
     HAND_REMOVALS,
     LATE_COPIES,
+    LATE_ZNODES,
     LEADER_EPOCHS,
     NEW_EXPANSIONS,
     ORIGINALS,
@@ -118,12 +119,14 @@ class BrokerState:
     """A broker: its controller module, the requests on their way to it, and its replicas.
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
-    with one, the broker is in /brokers/ids iff it is live. `is_stopping` says that the process has begun a controlled
-    shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the topics in it,
-    where only they matter.
+    with one, the broker is in /brokers/ids iff it is live, unless the znodes of an earlier session are still there:
+    `gave_up` says that it found them, and does not try to register again. `is_stopping` says that the process has begun
+    a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
+    topics in it, where only they matter.
     """
 
     session: SessionState = choice(SessionState, when=SESSIONS)
+    gave_up: bool = flag(when=LATE_ZNODES)
     is_stopping: bool = flag(when=STEPWISE_SHUTDOWN)
     mode: BrokerMode = choice(BrokerMode, when=MIGRATION)
     controller: Controller = nested(Controller)

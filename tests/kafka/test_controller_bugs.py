@@ -117,6 +117,17 @@ BROKEN = (
     ),
     (
         Broken(
+            "running_broker_is_registered(1)",
+            "late-ephemeral-znode",
+            "2.5.0",
+            "expire_session_before_its_znodes(1) notice_expiry(1) register_broker_and_reelect(1) "
+            "remove_late_znodes(1) broker_failure(0)",
+            flags={"recreates_ephemerals": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
             "ready_controller_takes_lost_brokers_out(0, 0, 0)",
             "healthy-cluster",
             "2.5.0",

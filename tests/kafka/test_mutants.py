@@ -25,6 +25,7 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "deleted_replica_has_no_log",
     "isr_members_fetch",
     "replaced_leader_is_sent_leader_and_isr",
+    "running_broker_is_registered",
 }
 """Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py,
 test_deletion_during_reassignment.py and test_controller_bugs.py."""

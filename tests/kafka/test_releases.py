@@ -39,6 +39,7 @@ ALWAYS = (
     "failover_takes_replicas_offline",
     "informs_stopping_leaders",
     "offline_without_leadership",
+    "recreates_ephemerals",
     "restore_on_delete",
     "session_bound",
     "zk_fencing",

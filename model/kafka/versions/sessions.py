@@ -158,3 +158,12 @@ INFORMS_STOPPING_LEADERS = version_flag(
     source="KAFKA-7482 (2.1.0): PartitionStateMachine.leaderForControlledShutdown: includeShuttingDownBrokers",
     trials=(Trial("controlled-shutdown", ("replaced_leader_is_sent_leader_and_isr",)),),
 )
+RECREATES_EPHEMERALS = version_flag(
+    "recreates_ephemerals",
+    "KAFKA-7165 (2.2.0): a broker that finds its znode in /brokers/ids, of an earlier session of its own, deletes it "
+    "and registers; before, it gave up",
+    {"2.2.0": True},
+    closes="a broker registers again though ZooKeeper has not yet deleted its earlier znode",
+    source="KAFKA-7165 (2.2.0): KafkaZkClient.CheckedEphemeral: shouldReCreateEphemeralZNode",
+    trials=(Trial("late-ephemeral-znode", ("running_broker_is_registered",)),),
+)
