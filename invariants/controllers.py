@@ -138,3 +138,31 @@ def new_leader_is_sent_leader_and_isr(
         wanted is not None and wanted.leader == broker and wanted.leader_epoch == now.leader_epoch
         for wanted in after.brokers[broker].requests.partition_states[partition]
     )
+
+
+@step(
+    symptom="producers with acks=1 write to a broker that is shutting down, and their records are truncated",
+    log="none: state-change.log has the election, and no LeaderAndIsr request to the broker that led",
+)
+def replaced_leader_is_sent_leader_and_isr(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """A broker whose leadership an election ends is sent a LeaderAndIsr at once, if the controller can reach it.
+
+    Only where no replica moves: one that is taken away gets StopReplica.
+    """
+    was, now = before.zookeeper.state_of(topic, partition), after.zookeeper.state_of(topic, partition)
+    premise(was.leader == broker and now.leader is not None and now.leader != broker)
+    premise(
+        after.is_up(broker)
+        and any(
+            after.zookeeper.controller == number
+            and after.controller_of(number).epoch == after.zookeeper.controller_epoch
+            and after.controller_of(number).registrations[broker] is BrokerRegistration.CURRENT
+            for number in BROKERS
+        )
+    )
+    return any(
+        wanted is not None and wanted.leader_epoch == now.leader_epoch
+        for wanted in after.brokers[broker].requests.partition_states[partition]
+    )

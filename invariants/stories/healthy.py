@@ -178,7 +178,13 @@ CONTROLLED_SHUTDOWN = SMALL_CLUSTER.varied(
         "A broker is shut down: the controller moves its leaders, and until it stops the broker handles requests; a "
         "new client creates a topic before, meanwhile or afterwards."
     ),
-    properties=healthy(*AFTER_FAULTS, deletion.partition_gets_a_leader, *WITNESSES[1:], witnesses.leader_epoch_rises),
+    properties=healthy(
+        *AFTER_FAULTS,
+        deletion.partition_gets_a_leader,
+        controllers.replaced_leader_is_sent_leader_and_isr,
+        *WITNESSES[1:],
+        witnesses.leader_epoch_rises,
+    ),
     bounds={"failovers": 0},
     flags={"isr_changes": "between requests", "stepwise_shutdown": True},
     source="KafkaController.doControlledShutdown; ControllerContext.shuttingDownBrokerIds",

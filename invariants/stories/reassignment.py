@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import controllers, deletion, partitions, recovery, sessions, witnesses
+from kwalk.invariants import controllers, deletion, partitions, records, recovery, sessions, witnesses
 from kwalk.invariants.stories import deletion as deletion_stories
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
@@ -67,6 +67,20 @@ REASSIGNMENT_WITH_EXPANSION = REASSIGNMENT.varied(
     bounds={"partitions": 2, "expansions": 1, "cancellations": 0, "requests": 3},
     flags={"isr_changes": "never"},
     source="KafkaController.updateReplicaAssignmentForPartition; KAFKA-14190",
+)
+
+EXPANSION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
+    name="expansion-during-reassignment",
+    story=(
+        "A client that adds partitions reads a topic, whose only replica moves to another broker or is to; then the "
+        "client writes what it has read, with more partitions."
+    ),
+    initial=cluster_with_topic,
+    actions=(*REPLICAS_MOVE, *actions.TWO_STEP_ADMINS),
+    properties=(*EVERYWHERE, deletion.no_stray, witnesses.replica_is_moved, witnesses.expansion_is_registered),
+    bounds={**ONE_REPLICA, "partitions": 2, "expansions": 1, "cancellations": 0, "requests": 6},
+    flags={"two_step_admin": True},
+    source="AdminZkClient.addPartitions, writeTopicPartitionAssignment; KAFKA-12493",
 )
 
 REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(
@@ -161,6 +175,27 @@ DELETION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     },
     flags={"deletion": True},
     source="KafkaController.processTopicDeletion, TopicDeletionManager.markTopicIneligibleForDeletion",
+)
+
+DELETION_AND_RECORDS = DELETION_DURING_REASSIGNMENT.varied(
+    name="deletion-during-reassignment-with-records",
+    story=(
+        "Producers write while a client moves the only replica of a partition, another client deletes the topic, and a "
+        "third one creates it again; a broker stops or crashes, and starts again."
+    ),
+    actions=(*DELETION_DURING_REASSIGNMENT.actions, *actions.RECORDS),
+    properties=(
+        records.committed_survives,
+        records.no_resurrection,
+        records.records_have_a_topic_id,
+        deletion.no_stray,
+        deletion.deletion_targets_intent,
+        deletion.topic_is_created_again,
+        witnesses.replica_is_moved,
+        witnesses.record_is_committed,
+    ),
+    bounds={"records": 1, "new_creations": 1, "incarnations": 1, "topic_ids": 2},
+    source="the story before with what logs hold; KafkaController.processTopicDeletion",
 )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import sessions
+from kwalk.invariants import partitions, sessions
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.initial_states import cluster_with_topic
+from kwalk.model.kafka.zookeeper import sessions as session_steps
 
 SESSIONS = (
     *EVERYWHERE,
@@ -36,6 +37,29 @@ ZOMBIE_CONTROLLER = RUNNING_CLUSTER.varied(
     },
     flags={"sessions": True},
     source="KAFKA-6082",
+)
+LATE_EPHEMERAL_ZNODE = ZOMBIE_CONTROLLER.varied(
+    name="late-ephemeral-znode",
+    story=(
+        "A broker's ZooKeeper session expires while its process runs, and its znode in /brokers/ids is still there "
+        "when it registers in its next session."
+    ),
+    actions=(
+        *RUNNING_CLUSTER.actions,
+        session_steps.expire_session_before_its_znodes,
+        session_steps.remove_late_znodes,
+        session_steps.notice_expiry,
+        session_steps.register_broker_and_reelect,
+    ),
+    properties=(
+        sessions.running_broker_is_registered,
+        partitions.partition_servable,
+        partitions.replicas_converge,
+        sessions.ready_controller_has_live_brokers,
+        sessions.broker_registers_again,
+    ),
+    bounds={"new_expansions": 0, "partitions": 1, "late_znodes": 1},
+    source="KAFKA-7165, ZOOKEEPER-2985",
 )
 FAILOVER_DURING_EXPANSION = ZOMBIE_CONTROLLER.varied(
     name="failover-during-expansion",

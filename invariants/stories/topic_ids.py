@@ -6,7 +6,7 @@ Words: a *broken* cluster is one in which the old client's expansion and a failo
 
 from __future__ import annotations
 
-from kwalk.invariants import partitions, records, topic_ids, witnesses
+from kwalk.invariants import partitions, records, sessions, topic_ids, witnesses
 from kwalk.invariants.stories.expansion import EVERYWHERE, WITNESSES
 from kwalk.invariants.stories.records import RECORDS
 from kwalk.model.kafka import actions
@@ -101,6 +101,7 @@ REPAIR_BY_WRITING_THE_ID_BACK = REPAIR_BY_REMOVING_FILES.varied(
         "hand and lets the controller move; handlers of the znode's watch do not read ids."
     ),
     actions=(*RUNNING_CLUSTER.actions, operator.write_topic_id),
+    properties=(*REPAIR, sessions.controller_does_not_give_up),
     bounds={"failovers": 1, "restarts": 1, "repairs": 1},
     flags={"metadata_file_removal": False},
 )

@@ -42,6 +42,9 @@ OLD_PROTOCOL_BROKERS = Bound(
     "old_protocol_brokers", "brokers, the last ones, whose inter-broker protocol is below 2.8", default=0
 )
 EXPIRATIONS = Bound("expirations", "how often a broker's session expires while its process runs", default=0)
+LATE_ZNODES = Bound(
+    "late_znodes", "1 if the ephemeral znodes of an expired session may stay until its client has a new one", default=0
+)
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate", default=0)
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand", default=0)
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker", default=0)

@@ -15,6 +15,7 @@ from kwalk.model.kafka.domains import (
     ADMINS,
     AUTH_FAILURES,
     BACKUPS,
+    BROKER_PAIRS,
     BROKERS,
     CANCELLATIONS,
     CHOSEN_LISTS,
@@ -25,6 +26,7 @@ from kwalk.model.kafka.domains import (
     FAILOVERS,
     HAND_REMOVALS,
     LATE_COPIES,
+    LATE_ZNODES,
     LEADER_EPOCHS,
     NEW_EXPANSIONS,
     ORIGINALS,
@@ -55,7 +57,7 @@ from kwalk.model.kafka.versions.grain import (
     STOP_REPLICA,
     TWO_STEP_ADMIN,
 )
-from kwalk.model.kafka.zookeeper.znodes import ReplicaOrder, ZooKeeper
+from kwalk.model.kafka.zookeeper.znodes import Assignment, ReplicaOrder, ZooKeeper
 from kwalk.model.language import (
     Array,
     Fifo,
@@ -117,12 +119,14 @@ class BrokerState:
     """A broker: its controller module, the requests on their way to it, and its replicas.
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
-    with one, the broker is in /brokers/ids iff it is live. `is_stopping` says that the process has begun a controlled
-    shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the topics in it,
-    where only they matter.
+    with one, the broker is in /brokers/ids iff it is live, unless the znodes of an earlier session are still there:
+    `gave_up` says that it found them, and does not try to register again. `is_stopping` says that the process has begun
+    a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
+    topics in it, where only they matter.
     """
 
     session: SessionState = choice(SessionState, when=SESSIONS)
+    gave_up: bool = flag(when=LATE_ZNODES)
     is_stopping: bool = flag(when=STEPWISE_SHUTDOWN)
     mode: BrokerMode = choice(BrokerMode, when=MIGRATION)
     controller: Controller = nested(Controller)
@@ -143,16 +147,24 @@ class BrokerState:
 
 @state
 class Admin:
-    """A client that adds partitions in two steps, and what it has read of a topic's znode; no partitions if nothing."""
+    """A client that adds partitions in two steps, and what it has read of a topic's znode; no partitions if nothing.
+
+    `assignments` and `orders` exist only where replicas are reassigned: elsewhere nobody changes them.
+    """
 
     topic: int = member(TOPICS, when=TWO_STEP_ADMIN)
     partition_count: int = number(0, PARTITION_COUNT, when=TWO_STEP_ADMIN)
     topic_id: int | None = optional(TOPIC_IDS, when=TWO_STEP_ADMIN)
+    assignments: Array[Assignment] = array(PARTITIONS, Assignment, when=REASSIGNMENT)
+    orders: Array[frozenset[int]] = array(PARTITIONS, subset(BROKER_PAIRS), when=CHOSEN_LISTS)
 
     def forget(self) -> None:
         """Clear what was read: the client has finished, or has given up."""
         self.topic = self.partition_count = 0
         self.topic_id = None
+        for partition in PARTITIONS:
+            self.assignments[partition] = Assignment()
+            self.orders[partition] = frozenset()
 
 
 @state

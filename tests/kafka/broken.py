@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from attrs import field, frozen
+
+BETWEEN_ARGUMENTS = re.compile(r",(?=[^()]*(\([^()]*\)[^()]*)*\)$)")
+"""A comma of an action instance that is not within the value of an argument, such as ReplicaList(1,2)."""
 
 
 @frozen
@@ -29,4 +33,4 @@ class Broken:
     @property
     def actions(self) -> tuple[str, ...]:
         """The keys of the action instances, as models name them."""
-        return tuple(step.replace(",", ", ") for step in self.steps.split())
+        return tuple(BETWEEN_ARGUMENTS.sub(", ", step) for step in self.steps.split())

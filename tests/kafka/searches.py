@@ -83,6 +83,7 @@ SEARCHES = (
     "delete-and-recreate-through-brokers --variant 3.9.0 --keep-going",
     "deletion-during-reassignment --variant 3.9.0 --keep-going",
     "deletion-during-reassignment --variant 2.8.2 --flag deletion_waits=on --keep-going",
+    "deletion-during-reassignment-with-records --variant 3.9.0 --keep-going",
     "deletion-disabled --variant 2.8.2 --bound deletions=1 --bound restarts=0 --keep-going",
     "deletion-disabled --variant 3.9.0 --keep-going",
     "runbook-remove-topic --variant 2.8.2 --keep-going",

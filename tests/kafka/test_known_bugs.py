@@ -8,12 +8,18 @@ import shlex
 import pytest
 
 from kwalk.invariants.stories import SCENARIOS
-from tests.kafka import test_configuration_migration, test_groups, test_migration_bugs, test_storage
+from tests.kafka import (
+    test_configuration_migration,
+    test_controller_bugs,
+    test_groups,
+    test_migration_bugs,
+    test_storage,
+)
 from tests.structure.rooms import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "known-bugs.md").read_text(encoding="utf-8")
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
-PARTS = (test_groups, test_storage, test_configuration_migration, test_migration_bugs)
+PARTS = (test_controller_bugs, test_groups, test_storage, test_configuration_migration, test_migration_bugs)
 PINNED = [broken for part in PARTS for broken, _ in part.BROKEN]
 """The traces that are replayed, in a release that has the defect and in one that has not."""
 
@@ -34,7 +40,8 @@ def found_rows(section: str) -> list[list[str]]:
     ]
 
 
-FOUND = [row for part in ("consumer groups", "logs", "migrations to KRaft") for row in found_rows(f"Found: {part}")]
+SECTIONS = ("the controller", "consumer groups", "logs", "migrations to KRaft")
+FOUND = [row for part in SECTIONS for row in found_rows(f"Found: {part}")]
 
 
 @pytest.mark.parametrize("row", FOUND, ids=lambda row: row[0])

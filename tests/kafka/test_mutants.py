@@ -24,9 +24,11 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "cluster_has_a_controller",
     "deleted_replica_has_no_log",
     "isr_members_fetch",
+    "replaced_leader_is_sent_leader_and_isr",
+    "running_broker_is_registered",
 }
-"""Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py and
-test_deletion_during_reassignment.py."""
+"""Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py,
+test_deletion_during_reassignment.py and test_controller_bugs.py."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (

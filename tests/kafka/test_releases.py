@@ -21,7 +21,7 @@ SINCE = {
     "keep_ids_below_ibp": {"2.8.1": True},
     "async_metadata_flush": {"2.8.1": None},
     "first_leader_and_isr_assigns_id": {"3.0.0": True},
-    "auth_reinit_guard": {"3.0.1": True},
+    "auth_reinit_guard": {"2.5.0": True, "2.8.0": False, "3.0.1": True},
     "create_checks_delete_topics": {"3.1.0": True},
     "unopened_log_is_offline": {"2.5.0": True, "3.1.0": False},
     "fetch_by_topic_id": {"3.1.0": True},
@@ -29,13 +29,17 @@ SINCE = {
     "alter_partition_by_topic_id": {"3.3.0": True},
     "election_during_reassignment": {"3.4.0": True},
     "stop_replica_epoch": {"2.5.0": "none", "2.6.0": "gt", "3.4.1": "ge"},
+    "diverging_fetch_is_no_ack": {"2.5.0": True, "2.8.0": False, "2.8.1": True},
     "truncation": {"2.5.0": "leader epoch"},
 }
 """The flags in which these releases differ, and by release the settings that differ from off."""
 ALWAYS = (
     "broker_epoch",
     "ctx_epoch_on_bump",
+    "failover_takes_replicas_offline",
+    "informs_stopping_leaders",
     "offline_without_leadership",
+    "recreates_ephemerals",
     "restore_on_delete",
     "session_bound",
     "zk_fencing",

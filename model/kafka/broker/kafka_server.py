@@ -45,6 +45,7 @@ def end_process(cluster: Cluster, broker: int) -> None:
     make_registration_stale(cluster, broker)
     remove_ephemerals(cluster, broker)
     state.session = SessionState.LIVE
+    state.gave_up = False
     if MIGRATION and broker in cluster.migration.live:
         cluster.migration.ended = cluster.migration.ended | {broker}
 

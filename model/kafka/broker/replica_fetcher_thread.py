@@ -15,6 +15,7 @@ from kwalk.model.kafka.broker.partition import (
 )
 from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster, Replica
+from kwalk.model.kafka.versions.records import DIVERGING_FETCH_IS_NO_ACK
 from kwalk.model.language import action, require
 
 
@@ -27,7 +28,8 @@ from kwalk.model.language import action, require
 def fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
     """Truncate if the logs diverge; otherwise send the log end offset, and take one record and the high watermark.
 
-    A fetch that changes nothing is no step.
+    A fetch that changes nothing is no step. One that leads to a truncation acknowledges nothing, but in 2.8.0, whose
+    leaders store its offset.
     """
     follower = cluster.replica_of(broker, topic, partition)
     require(not follower.lacks_fetcher)
@@ -38,6 +40,9 @@ def fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) 
             require(fetch_has_effect(leader, follower, broker))
             common = diverging_offset(follower.log, leader.log)
             if common < follower.log.end:
+                if not DIVERGING_FETCH_IS_NO_ACK:
+                    leader.replication.remote_ends[broker] = follower.log.end
+                    advance_high_watermark(cluster, number, topic, partition)
                 follower.log.truncate_to(common)
                 return
             leader.replication.remote_ends[broker] = follower.log.end

@@ -14,8 +14,10 @@ only topics that its metadata cache lacks, and deletes only topics that it has; 
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import ADMIN, NEW_CLIENT, OLD_CLIENT
+from kwalk.model.kafka.assignment import created_assignment, first_replicas
 from kwalk.model.kafka.domains import (
     BROKERS,
+    CHOSEN_LISTS,
     CREATED_PARTITIONS,
     DELETIONS,
     EXPANSIONS,
@@ -201,6 +203,8 @@ def admin_reads_topic(cluster: Cluster, admin: Admin, topic: Topic) -> None:
     require(admin >= OLD_ADMINS or old_client_may_write(znode))
     cluster.expansions += 1
     client.topic, client.partition_count, client.topic_id = topic, znode.partition_count, znode.topic_id
+    client.assignments = znode.assignments
+    client.orders = znode.orders
 
 
 @action(
@@ -215,7 +219,28 @@ def admin_writes_topic(cluster: Cluster, admin: Admin, last: Partition) -> None:
     require(TWO_STEP_ADMIN and 0 < client.partition_count <= last)
     if may_overwrite(cluster, admin):
         _write_partitions(cluster, admin, client.topic, last, client.topic_id)
+        if REASSIGNMENT:
+            write_assignments_back(cluster, admin, last)
     client.forget()
+
+
+def write_assignments_back(cluster: Cluster, admin: int, last: int) -> None:
+    """Give each partition that the client has read the replicas that it had then, also if they have moved since.
+
+    What the client adds gets as many replicas as it has read of partition 0, also if another client has added it since.
+
+    Kafka: AdminZkClient.addPartitions: existingAssignment ++ proposedAssignmentForNewPartitions.
+    """
+    client = cluster.admins[admin]
+    znode, count = cluster.zookeeper.topics[client.topic], len(client.assignments[0].replicas)
+    for partition in PARTITIONS:
+        if partition < client.partition_count:
+            znode.assignments[partition] = client.assignments[partition]
+            znode.orders[partition] = client.orders[partition]
+        elif partition <= last and CHOSEN_LISTS == 0:
+            znode.assignments[partition] = created_assignment(partition, first_replicas(partition, count))
+    if admin < OLD_ADMINS:
+        drop_reassignments(znode)
 
 
 @action(
@@ -264,5 +289,6 @@ def may_overwrite(cluster: Cluster, admin: int) -> bool:
     client = cluster.admins[admin]
     znode = cluster.zookeeper.topics[client.topic]
     if CAS_TOPIC_WRITE:
-        return znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
+        is_same = all(znode.assignments[p] == client.assignments[p] for p in PARTITIONS)
+        return is_same and znode.partition_count == client.partition_count and znode.topic_id == client.topic_id
     return znode.exists or (bool(OLD_UPSERT) and admin < OLD_ADMINS)

@@ -33,6 +33,7 @@ from kwalk.model.kafka.versions.grain import (
     PIECEMEAL_REMOVAL,
     STEPWISE_SHUTDOWN,
 )
+from kwalk.model.kafka.versions.sessions import INFORMS_STOPPING_LEADERS
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     controller_changed,
     has_partition_states,
@@ -172,8 +173,8 @@ def write_topic_id(cluster: Cluster, topic: Topic, topic_id: TopicId) -> None:
 def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stopping: int) -> None:
     """Elect other leaders for what the broker leads, and take it out of the ISR of the rest.
 
-    The replicas of a new leader's partition get LeaderAndIsr, the stopping broker as well: it becomes a follower. What
-    has one replica only is left as it is.
+    The replicas of a new leader's partition get LeaderAndIsr, since 2.1 the stopping broker as well: it becomes a
+    follower. What has one replica only is left as it is.
 
     Kafka: KafkaController.doControlledShutdown.
     """
@@ -194,6 +195,8 @@ def controlled_shutdown(cluster: Cluster, controller: int, topic: int, *, stoppi
     receivers = cluster.controller_of(controller).live_or_shutting_down
     if not STEPWISE_SHUTDOWN:
         receivers = receivers - {stopping}
+    elif not INFORMS_STOPPING_LEADERS:
+        receivers = cluster.controller_of(controller).live_brokers
     send_leader_and_isr(cluster, controller, topic, led, to=receivers)
     take_replicas_offline(cluster, controller, topic, followed, on=frozenset({stopping}))
 

@@ -62,6 +62,7 @@ from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE
 from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, PREFERRED_ELECTION, REASSIGNMENT, SESSIONS
 from kwalk.model.kafka.versions.reassignment import ELECTION_DURING_REASSIGNMENT
+from kwalk.model.kafka.versions.sessions import FAILOVER_TAKES_REPLICAS_OFFLINE
 from kwalk.model.kafka.versions.topic_ids import CAS_TOPIC_WRITE, RESTORE_FROM_CACHE
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     check_controller_epoch,
@@ -236,7 +237,7 @@ def failover_reads_states(cluster: Cluster, broker: Broker) -> None:
     source="ReplicaStateMachine.startup, PartitionStateMachine.startup",
 )
 def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
-    """F10 to F15: live replicas get the current state, dead ones leave the ISR, then elections are held."""
+    """F10 to F15: live replicas get the current state, dead ones leave the ISR (since 2.3), then elections are held."""
     controller = cluster.controller_of(broker)
     require(controller.step is EventProgress.STATES_READ)
     controller.step = EventProgress.IDLE
@@ -245,8 +246,9 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
         if DELETION:
             initialize_replica_states(cluster, broker, topic)
         bring_replicas_online(cluster, broker, topic, on=live)
-        led = led_partitions(controller.topics[topic]) if not DELETION else controller.topics[topic].partitions
-        take_replicas_offline(cluster, broker, topic, led, on=frozenset(BROKERS) - live)
+        if FAILOVER_TAKES_REPLICAS_OFFLINE:
+            led = led_partitions(controller.topics[topic]) if not DELETION else controller.topics[topic].partitions
+            take_replicas_offline(cluster, broker, topic, led, on=frozenset(BROKERS) - live)
         if DELETION:
             initialize_partition_states(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)

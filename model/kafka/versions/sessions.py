@@ -65,11 +65,12 @@ BROKER_EPOCH = version_flag(
 )
 AUTH_REINIT_GUARD = version_flag(
     "auth_reinit_guard",
-    "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; before, "
-    "it went through the motions of a session's expiry",
-    {"3.0.1": True},
+    "KAFKA-13461 (3.0.1): a ZooKeeper client that fails to authenticate while its session lives does nothing; since "
+    "KAFKA-7987 (2.8.0) it went through the motions of a session's expiry, and before 2.8 it did nothing either",
+    {"2.8.0": False, "3.0.1": True},
+    before=True,
     closes="a controller whose ZooKeeper client fails to authenticate, while its session lives, stays controller",
-    source="KAFKA-13461 (3.0.1): ZooKeeperClient.reinitialize is not called then",
+    source="KAFKA-13461 (3.0.1): ZooKeeperClientWatcher.process schedules reinitialize only if not isAlive",
     trials=(
         Trial("authentication-failure", ("controller_serves",)),
         Trial("authentication-failure", ("context_agrees",), about="the consequence when a topic is created"),
@@ -132,4 +133,37 @@ LIVE_ISR_ONLY = version_flag(
             bounds={"partitions": 1, "new_expansions": 0},
         ),
     ),
+)
+FAILOVER_TAKES_REPLICAS_OFFLINE = version_flag(
+    "failover_takes_replicas_offline",
+    "KAFKA-3143 (2.3.0): a controller that fails over takes the replicas on dead brokers out of the ISR and out of "
+    "leadership; before, only those of brokers that it loses itself",
+    {"2.3.0": True},
+    closes="a broker that is lost while there is no controller leaves the ISR",
+    source="KAFKA-3143 (2.3.0): ReplicaStateMachine.startup: Triggering offline replica state changes",
+    trials=(
+        Trial(
+            "healthy-cluster",
+            ("ready_controller_takes_lost_brokers_out",),
+            bounds={"partitions": 1, "new_expansions": 0},
+        ),
+    ),
+)
+INFORMS_STOPPING_LEADERS = version_flag(
+    "informs_stopping_leaders",
+    "KAFKA-7482 (2.1.0): a broker that is shut down gets LeaderAndIsr for the partitions whose leader the controller "
+    "moves; before, it led them in its own memory until it stopped",
+    {"2.1.0": True},
+    closes="a leader that is replaced is informed",
+    source="KAFKA-7482 (2.1.0): PartitionStateMachine.leaderForControlledShutdown: includeShuttingDownBrokers",
+    trials=(Trial("controlled-shutdown", ("replaced_leader_is_sent_leader_and_isr",)),),
+)
+RECREATES_EPHEMERALS = version_flag(
+    "recreates_ephemerals",
+    "KAFKA-7165 (2.2.0): a broker that finds its znode in /brokers/ids, of an earlier session of its own, deletes it "
+    "and registers; before, it gave up",
+    {"2.2.0": True},
+    closes="a broker registers again though ZooKeeper has not yet deleted its earlier znode",
+    source="KAFKA-7165 (2.2.0): KafkaZkClient.CheckedEphemeral: shouldReCreateEphemeralZNode",
+    trials=(Trial("late-ephemeral-znode", ("running_broker_is_registered",)),),
 )

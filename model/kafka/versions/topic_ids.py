@@ -68,6 +68,12 @@ CAS_TOPIC_WRITE = candidate(
             bounds=NO_STOP,
             about="a client that read the id and does not know the field drops it nevertheless",
         ),
+        Trial(
+            "expansion-during-reassignment",
+            ("leader_in_assignment",),
+            variant="3.9.0",
+            about="a client, and a reassignment that ends before it writes",
+        ),
     ),
 )
 KEEP_IDS_BELOW_IBP = version_flag(

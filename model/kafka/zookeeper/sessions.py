@@ -8,14 +8,14 @@ is the flag `session_bound`; the ZkClient of Kafka 1.0 repeated all of it in the
 
 from __future__ import annotations
 
-from kwalk.model.kafka.actors import CONTROLLER, FAULT
+from kwalk.model.kafka.actors import CONTROLLER, FAULT, ZOOKEEPER
 from kwalk.model.kafka.broker.kafka_server import register, remove_ephemerals
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, resign
-from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, TOPICS, Broker
+from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, LATE_ZNODES, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import SESSIONS
-from kwalk.model.kafka.versions.sessions import AUTH_REINIT_GUARD, SESSION_BOUND
+from kwalk.model.kafka.versions.sessions import AUTH_REINIT_GUARD, RECREATES_EPHEMERALS, SESSION_BOUND
 from kwalk.model.language import Mark, action, require
 
 
@@ -51,6 +51,39 @@ def expire_session(cluster: Cluster, broker: Broker) -> None:
 
 
 @action(
+    by=FAULT,
+    description="the ZooKeeper session of broker {broker} expires, and its znode in /brokers/ids stays for now",
+    source="ZOOKEEPER-2985",
+    mark=Mark.SESSION_EXPIRED,
+)
+def expire_session_before_its_znodes(cluster: Cluster, broker: Broker) -> None:
+    """The client hears of it before the servers have deleted what belongs to the session.
+
+    Only of a broker that is not the controller, and whose module has nothing under way.
+    """
+    require(LATE_ZNODES > 0 and cluster.zookeeper.controller != broker)
+    require(cluster.is_registered(broker) and cluster.expirations < EXPIRATIONS)
+    require(cluster.brokers[broker].session is SessionState.LIVE)
+    require(cluster.controller_of(broker).step is EventProgress.IDLE)
+    cluster.expirations += 1
+    cluster.brokers[broker].session = SessionState.EXPIRED
+    cluster.controller_of(broker).events.clear()
+    remove_watches(cluster, broker)
+
+
+@action(
+    by=ZOOKEEPER,
+    description="deletes the znode of broker {broker} in /brokers/ids, whose session has expired",
+    source="ZOOKEEPER-2985",
+)
+def remove_late_znodes(cluster: Cluster, broker: Broker) -> None:
+    """The watches on /brokers/ids fire."""
+    require(LATE_ZNODES > 0 and cluster.is_registered(broker))
+    require(cluster.brokers[broker].session is not SessionState.LIVE)
+    remove_ephemerals(cluster, broker)
+
+
+@action(
     by=CONTROLLER,
     group="sessions",
     description="handles Expire: its session has ended, it resigns",
@@ -75,9 +108,16 @@ def notice_expiry(cluster: Cluster, broker: Broker) -> None:
     mark=Mark.SESSION_ESTABLISHED,
 )
 def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
-    """It is the first event of the new session: the queue is empty."""
+    """It is the first event of the new session: the queue is empty.
+
+    If the znode of the earlier session is still there, the broker deletes it and registers, since 2.2; before, the
+    event ends with NODEEXISTS, and is not repeated.
+    """
     state = cluster.brokers[broker]
-    require(state.session is SessionState.RENEWED)
+    require(state.session is SessionState.RENEWED and not state.gave_up)
+    if LATE_ZNODES > 0 and not RECREATES_EPHEMERALS and cluster.is_registered(broker):
+        state.gave_up = True
+        return
     register(cluster, broker)
     state.session = SessionState.LIVE
     maybe_resign(cluster, broker)

@@ -1,0 +1,363 @@
+"""Known bugs of the controller: a trace in a release that has each, and that one which repairs it does not break it.
+
+Releases before 2.5 are no variants: the flags of a behaviour take their repairs out of 2.5.0, which has them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kwalk.invariants.stories import SCENARIOS
+from kwalk.model.language import Kind, Model
+from tests.kafka.broken import Broken
+
+STORIES = {scenario.name: scenario for scenario in SCENARIOS}
+BROKEN = (
+    (
+        Broken(
+            "committed_survives(2, 0, 0)",
+            "leaders-in-succession",
+            "2.5.0",
+            "crash(1) broker_failure(0) produce(0,0,0) fetch(2,0,0) fetch(2,0,0) "
+            "handle_leader_and_isr(0) crash(0) reelect(2) failover_reads_topics(2) "
+            "failover_sets_topic_ids(2) failover_reads_states(2) handle_leader_and_isr(2) "
+            "failover_sends_requests(2) handle_leader_and_isr(2) handle_leader_and_isr(2) "
+            "handle_leader_and_isr(2)",
+            flags={"truncation": "high watermark"},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "partition_servable(0, 0)",
+            "zombie-controller",
+            "2.5.0",
+            "new_client_creates_topic(0) topic_change(0) expire_session(0) reelect(1) "
+            "failover_reads_topics(1) failover_sets_topic_ids(1) failover_reads_states(1) "
+            "topic_change_creates_partitions(0) failover_sends_requests(1) controller_change(1) "
+            "handle_leader_and_isr(1) notice_expiry(0) register_broker_and_reelect(0) "
+            "broker_startup(1)",
+            flags={"session_bound": False, "zk_fencing": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "no_unrequested_topic(0)",
+            "expansion-during-deletion",
+            "2.5.0",
+            "client_deletes_topic(0) topic_deletion(0) handle_stop_replica(0) "
+            "handle_stop_replica(0) stop_replica_response(0) admin_reads_topic(0,0) "
+            "complete_deletion_deletes_topic(0) admin_writes_topic(0,1)",
+            bounds={"failovers": 0},
+            flags={"old_upsert": True},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "context_agrees(0, 0)",
+            "expansion-during-halted-deletion",
+            "2.5.0",
+            "client_deletes_topic(0) crash(1) topic_deletion(0) broker_failure(0) "
+            "handle_stop_replica(0) handle_stop_replica(0) stop_replica_response(0) "
+            "admin_reads_topic(0,0) admin_writes_topic(0,1) partition_modifications(0,0)",
+            flags={"restore_on_delete": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "deletion_terminates(0)",
+            "topic-deletion",
+            "2.5.0",
+            "new_client_creates_topic(0) stop(0,0) reelect(1) restart(0) reelect(0) "
+            "failover_reads_topics(1) failover_sets_topic_ids(1) client_deletes_topic(0) "
+            "failover_reads_states(1) failover_sends_requests(1) controller_change(1) "
+            "handle_stop_replica(0) handle_stop_replica(1)",
+            flags={"offline_without_leadership": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "partition_servable(0, 1)",
+            "failover-during-expansion",
+            "2.5.0",
+            "new_client_creates_topic(0) topic_change(0) new_client_adds_partitions(0) "
+            "delete_controller() reelect(1) failover_reads_topics(1) failover_sets_topic_ids(1) "
+            "failover_reads_states(1) topic_change_creates_partitions(0) "
+            "partition_modifications(0,0) reelect(0) failover_sends_requests(1) "
+            "controller_change(1) handle_leader_and_isr(0) handle_leader_and_isr(1)",
+            flags={"zk_fencing": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "replaced_leader_is_sent_leader_and_isr(0, 0, 0)",
+            "controlled-shutdown",
+            "2.5.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) stop(0,0)",
+            flags={"informs_stopping_leaders": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "replicas_converge(1, 0, 0)",
+            "fast-bounce",
+            "2.5.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) crash(1) handle_leader_and_isr(2) "
+            "restart(1) reelect(1) broker_startup(0)",
+            flags={"broker_epoch": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "running_broker_is_registered(1)",
+            "late-ephemeral-znode",
+            "2.5.0",
+            "expire_session_before_its_znodes(1) notice_expiry(1) register_broker_and_reelect(1) "
+            "remove_late_znodes(1) broker_failure(0)",
+            flags={"recreates_ephemerals": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "ready_controller_takes_lost_brokers_out(0, 0, 0)",
+            "healthy-cluster",
+            "2.5.0",
+            "new_client_creates_topic(0) delete_controller() topic_change(0) "
+            "topic_change_creates_partitions(0) reelect(0) crash(1) failover_reads_topics(0) "
+            "failover_sets_topic_ids(0) failover_reads_states(0) failover_sends_requests(0)",
+            bounds={"partitions": 1, "new_expansions": 0},
+            flags={"failover_takes_replicas_offline": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "metadata_converges(0, 0, 0)",
+            "reassignment-as-clients-see-it",
+            "2.5.0",
+            "alter_partition_reassignments(0,0,0,0) cancel_partition_reassignment(0,0,0) "
+            "partition_modifications(0,0) handle_leader_and_isr(0) handle_leader_and_isr(1) "
+            "handle_update_metadata(0) handle_update_metadata(0) handle_leader_and_isr(0) "
+            "handle_update_metadata(0) handle_leader_and_isr(0) handle_update_metadata(0) "
+            "handle_update_metadata(0) handle_update_metadata(1) handle_leader_and_isr(1) "
+            "handle_update_metadata(1) handle_update_metadata(1) handle_stop_replica(1) "
+            "handle_update_metadata(1) handle_update_metadata(1)",
+            flags={"ctx_epoch_on_bump": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "replicas_converge(0, 0, 0)",
+            "reassignment-there-and-back",
+            "2.5.0",
+            "alter_partition_reassignments(0,0,0,0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_leader_and_isr(1) expand_isr(1,0,0) "
+            "complete_reassignment(0,0,0) alter_partition_reassignments(0,0,0,1) "
+            "partition_modifications(0,0) handle_leader_and_isr(1) handle_leader_and_isr(1) "
+            "handle_leader_and_isr(1) break_connection(0) handle_stop_replica(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(0) receive_late_copy(0) "
+            "handle_stop_replica(0)",
+        ),
+        "2.6.0",
+    ),
+    (
+        Broken(
+            "context_agrees(1, 0)",
+            "mixed-inter-broker-protocol",
+            "2.8.0",
+            "delete_controller() new_client_creates_topic(0) reelect(1) reelect(0) "
+            "failover_reads_topics(1) failover_sets_topic_ids(1) failover_reads_states(1) "
+            "failover_sends_requests(1) controller_change(1) topic_change(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1)",
+            bounds={"restarts": 0},
+        ),
+        "2.8.1",
+    ),
+    (
+        Broken(
+            "no_divergence(1, 0, 0)",
+            "stray-log",
+            "2.8.2",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) produce(0,0,0) fetch(1,0,0)",
+            start=1,
+        ),
+        "3.0",
+    ),
+    (
+        Broken(
+            "committed_survives(0, 0, 0)",
+            "records-through-failover",
+            "2.8.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) produce(0,0,0) stop(0,0) "
+            "reelect(1) handle_leader_and_isr(1) restart(0) failover_reads_topics(1) "
+            "failover_sets_topic_ids(1) failover_reads_states(1) failover_sends_requests(1) "
+            "handle_leader_and_isr(0) produce(1,0,0) fetch(0,0,0) expand_isr(0,0,0) stop(1,1) "
+            "handle_leader_and_isr(0)",
+        ),
+        "2.8.1",
+    ),
+    (
+        Broken(
+            "controller_serves(0)",
+            "authentication-failure",
+            "3.0.0",
+            "auth_failure_reinitializes(0)",
+        ),
+        "3.0.1",
+    ),
+    (
+        Broken(
+            "deletion_targets_intent(0)",
+            "delete-and-recreate",
+            "3.0.2",
+            "delete_controller() reelect(0) failover_reads_topics(0) new_client_creates_topic(0) "
+            "failover_sets_topic_ids(0) client_deletes_topic(0) failover_reads_states(0) "
+            "failover_sends_requests(0) complete_deletion_deletes_topic(0) "
+            "new_client_creates_topic(0) complete_deletion_deletes_config(0)",
+        ),
+        "3.1.0",
+    ),
+    (
+        Broken(
+            "deletion_terminates(0)",
+            "topic-deletion-with-stray-log",
+            "3.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) client_deletes_topic(0) "
+            "topic_deletion(0) handle_stop_replica(0) handle_stop_replica(0) "
+            "handle_stop_replica(1) handle_stop_replica(1) storage_error(0) "
+            "stop_replica_response(0) handle_stop_replica(0)",
+        ),
+        "3.1.0",
+    ),
+    (
+        Broken(
+            "ready_controller_takes_lost_brokers_out(0, 0, 0)",
+            "healthy-sessions",
+            "3.2.3",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) shrink_isr(0,0,0) handle_leader_and_isr(1) "
+            "expire_session(1) broker_failure(0) expand_isr(1,0,0)",
+            bounds={"new_expansions": 0, "partitions": 1},
+        ),
+        "3.3.1",
+    ),
+    (
+        Broken(
+            "no_stray(1, 0, 0)",
+            "reassignment",
+            "3.4.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) alter_partition_reassignments(0,0,0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(1) "
+            "cancel_partition_reassignment(0,0,0) partition_modifications(0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(0) handle_stop_replica(1)",
+            bounds={"brokers": 2, "replication_factor": 1},
+        ),
+        "3.4.1",
+    ),
+    (
+        Broken(
+            "no_stray(0, 0, 0)",
+            "reassignment",
+            "3.9.0",
+            "new_client_creates_topic(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) alter_partition_reassignments(0,0,0,0) "
+            "reassignment_changes_leadership(0,0,0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_leader_and_isr(1) expand_isr(1,0,0) "
+            "reassignment_changes_leadership(0,0,0) reassignment_stops_old_replicas(0,0,0) "
+            "reassignment_writes_target(0,0,0) stop(0,0) reelect(1) handle_leader_and_isr(1) "
+            "restart(0) reelect(0) failover_reads_topics(1) failover_sets_topic_ids(1) "
+            "failover_reads_states(1) failover_sends_requests(1) controller_change(1) "
+            "handle_leader_and_isr(1)",
+            bounds={"brokers": 2, "replication_factor": 1, "cancellations": 0, "restarts": 1},
+        ),
+        "",
+    ),
+    (
+        Broken(
+            "leader_in_assignment(0, 0)",
+            "expansion-during-reassignment",
+            "3.9.0",
+            "admin_reads_topic(0,0) alter_partition_reassignments(0,0,0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(1) "
+            "expand_isr(1,0,0) admin_writes_topic(0,1)",
+        ),
+        "",
+    ),
+    (
+        Broken(
+            "replicas_converge(1, 0, 0)",
+            "controller-comes-back",
+            "3.9.0",
+            "crash(1) delete_controller() restart(1) reelect(1) crash(1) broker_failure(0) "
+            "controller_moved(0) reelect(0) restart(1) reelect(1) failover_reads_topics(0) "
+            "failover_sets_topic_ids(0) failover_reads_states(0) failover_sends_requests(0) "
+            "controller_change(0)",
+        ),
+        "",
+    ),
+    (
+        Broken(
+            "topic_id_stable(0)",
+            "old-client-expansion",
+            "3.9.0",
+            "old_client_creates_topic(0) delete_controller() topic_change(0) "
+            "topic_change_creates_partitions(0) old_client_adds_partitions(0) reelect(0) "
+            "failover_reads_topics(0) failover_sets_topic_ids(0)",
+            bounds={"restarts": 0},
+        ),
+        "",
+    ),
+    (
+        Broken(
+            "partition_servable(0, 0)",
+            "reassignment-replaced",
+            "3.9.0",
+            "alter_partition_reassignments_to(0,0,0,ReplicaList(1,2)) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_leader_and_isr(1) handle_leader_and_isr(2) "
+            "handle_leader_and_isr(2) expand_isr(1,0,0) auto_preferred_election(0) "
+            "alter_partition_reassignments_to(0,0,0,ReplicaList(2,0)) "
+            "partition_modifications(0,0) handle_leader_and_isr(0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(2) "
+            "handle_leader_and_isr(2) handle_leader_and_isr(2) handle_stop_replica(1)",
+        ),
+        "",
+    ),
+)
+"""In the order of the page: a behaviour, and a release that does not have the defect; none if all have it."""
+
+
+def judged(behaviour: Broken, variant: str, flags: dict[str, bool | str]) -> list[bool]:
+    """Whether each state, or step, of a behaviour violates the property; it ends where a step cannot be taken."""
+    model = Model(STORIES[behaviour.story], variant, behaviour.bounds, flags)
+    (prop,) = model.properties_of(behaviour.prop)
+    states, found = [model.initial[behaviour.start]], []
+    for key in behaviour.actions:
+        after = model.attempt(model.instance(key), states[-1]).after
+        if after is None:
+            break
+        found.append(model.violates(prop, after, states[-1] if prop.kind is Kind.STEP else None))
+        states.append(after)
+    return found
+
+
+@pytest.mark.parametrize(("behaviour", "later"), BROKEN, ids=[f"{b.story}-{b.invariant}" for b, _ in BROKEN])
+def test_what_a_release_breaks_one_with_the_repair_does_not(behaviour: Broken, later: str) -> None:
+    found = judged(behaviour, behaviour.variant, dict(behaviour.flags))
+    assert found == [False] * (len(behaviour.actions) - 1) + [True]
+    if later:
+        flags = {} if later == behaviour.variant else dict(behaviour.flags)
+        assert not any(judged(behaviour, later, flags))
