@@ -17,7 +17,7 @@ LENGTHS = (
     rf"\*\*Shortest behaviour\.\*\* (\d+) steps[^:`]*: {COMMAND}",
 )
 """How documents state the length of the shortest trace."""
-ROW = rf"^\| (?:KAFKA|PR)-[^\n]*\| {COMMAND} \| (\d+) \|$"
+ROW = rf"^\| (?:KAFKA|KIP|PR)-[^\n]*\| {COMMAND} \| (\d+) \|$"
 """How the tables of known bugs do."""
 STATES = rf"([\d,]+) states[^`(]{{0,60}}\({COMMAND}\)"
 """How documents state the number of states in which all properties hold."""

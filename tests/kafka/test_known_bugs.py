@@ -27,7 +27,7 @@ PINNED = [broken for part in PARTS for broken, _ in part.BROKEN]
 def rows(section: str) -> list[list[str]]:
     """The cells of a section's table, without the marks of code."""
     text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
-    lines = [line for line in text.splitlines() if line.startswith(("| KAFKA-", "| PR-"))]
+    lines = [line for line in text.splitlines() if line.startswith(("| KAFKA-", "| KIP-", "| PR-"))]
     return [[cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")] for line in lines]
 
 
