@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from kwalk.invariants.stories import SCENARIOS
-from kwalk.model.language import Kind, Model
-from tests.kafka.broken import Broken
+from tests.kafka.broken import Broken, judged
 
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
 BROKEN = (
@@ -340,24 +339,10 @@ BROKEN = (
 """In the order of the page: a behaviour, and a release that does not have the defect; none if all have it."""
 
 
-def judged(behaviour: Broken, variant: str, flags: dict[str, bool | str]) -> list[bool]:
-    """Whether each state, or step, of a behaviour violates the property; it ends where a step cannot be taken."""
-    model = Model(STORIES[behaviour.story], variant, behaviour.bounds, flags)
-    (prop,) = model.properties_of(behaviour.prop)
-    states, found = [model.initial[behaviour.start]], []
-    for key in behaviour.actions:
-        after = model.attempt(model.instance(key), states[-1]).after
-        if after is None:
-            break
-        found.append(model.violates(prop, after, states[-1] if prop.kind is Kind.STEP else None))
-        states.append(after)
-    return found
-
-
 @pytest.mark.parametrize(("behaviour", "later"), BROKEN, ids=[f"{b.story}-{b.invariant}" for b, _ in BROKEN])
 def test_what_a_release_breaks_one_with_the_repair_does_not(behaviour: Broken, later: str) -> None:
-    found = judged(behaviour, behaviour.variant, dict(behaviour.flags))
+    found = judged(behaviour, STORIES[behaviour.story], behaviour.variant, behaviour.flags)
     assert found == [False] * (len(behaviour.actions) - 1) + [True]
     if later:
-        flags = {} if later == behaviour.variant else dict(behaviour.flags)
-        assert not any(judged(behaviour, later, flags))
+        flags = {} if later == behaviour.variant else behaviour.flags
+        assert not any(judged(behaviour, STORIES[behaviour.story], later, flags))

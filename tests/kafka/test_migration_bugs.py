@@ -6,8 +6,7 @@ import pytest
 
 from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.kafka.migration.versions import FLAGS
-from kwalk.model.language import Kind, Model
-from tests.kafka.broken import Broken
+from tests.kafka.broken import Broken, judged
 
 COPIES = "become_active() wait_for_brokers() claim_controller() copy_topic(0) end_copy() record_copy()"
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
@@ -187,24 +186,12 @@ BROKEN = (
 """By the order of reports: a behaviour, and a release that does not have the defect; none if all have it."""
 
 
-def judged(behaviour: Broken, variant: str) -> list[bool]:
-    """Whether each state, or step, of a behaviour violates the property; it ends where a step cannot be taken."""
-    model = Model(STORIES[behaviour.story], variant, behaviour.bounds, behaviour.flags)
-    (prop,) = model.properties_of(behaviour.prop)
-    states, found = [model.initial[0]], []
-    for key in behaviour.actions:
-        after = model.attempt(model.instance(key), states[-1]).after
-        if after is None:
-            break
-        found.append(model.violates(prop, after, states[-1] if prop.kind is Kind.STEP else None))
-        states.append(after)
-    return found
-
-
 @pytest.mark.parametrize(("behaviour", "later"), BROKEN, ids=[f"{b.invariant}-{b.variant}" for b, _ in BROKEN])
 def test_what_a_release_breaks_a_later_one_does_not(behaviour: Broken, later: str) -> None:
-    assert judged(behaviour, behaviour.variant) == [False] * (len(behaviour.actions) - 1) + [True]
-    assert not later or not any(judged(behaviour, later))
+    story = STORIES[behaviour.story]
+    found = judged(behaviour, story, behaviour.variant, behaviour.flags)
+    assert found == [False] * (len(behaviour.actions) - 1) + [True]
+    assert not later or not any(judged(behaviour, story, later, behaviour.flags))
 
 
 def test_the_releases_on_both_sides_of_a_change_differ() -> None:

@@ -51,7 +51,9 @@ def test_each_counterexample_and_each_known_bug_states_its_command_and_its_lengt
     diagrams = sum(text.count("<!-- counterexample") for text in texts)
     assert sum(len(re.findall(LENGTHS[0], re.sub(r"\s+", " ", text))) for text in texts) == diagrams > 70
     known = (ROOT / "docs" / "reference" / "known-bugs.md").read_text("utf-8").partition("## Not modelled")[0]
-    assert len(re.findall(ROW, known, re.MULTILINE)) == len(re.findall(r"^\| (?:KAFKA|KIP|PR)-", known, re.MULTILINE)) > 30
+    assert (
+        len(re.findall(ROW, known, re.MULTILINE)) == len(re.findall(r"^\| (?:KAFKA|KIP|PR)-", known, re.MULTILINE)) > 30
+    )
 
 
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: page.stem)
