@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from kwalk.invariants.stories import SCENARIOS
@@ -9,6 +11,7 @@ from kwalk.model.language import Scenario
 from kwalk.model.language.errors import unknown
 from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import ENGINES
+from kwalk.reports.pytest_plugin import OPTIONS
 
 SECONDS = {"dev": 3.0, "ci": 30.0, "nightly": 900.0}
 """The time limit of each search, by profile; `--kwalk-seconds` replaces it."""
@@ -45,7 +48,23 @@ def _group(metafunc: pytest.Metafunc, scenario: Scenario) -> list[pytest.MarkDec
     return [pytest.mark.xdist_group(scenario.name)] if has_xdist else []
 
 
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str:
+    """Return how many searches the tests share, and how long they take at most."""
+    chosen = [item.callspec.params for item in items if isinstance(item, pytest.Function) and hasattr(item, "callspec")]
+    searches = len({(each["scenario"].name, each["engine"]) for each in chosen if "prop" in each})
+    limit = seconds_of(config.stash[OPTIONS])
+    return (
+        f"kwalk: {searches:,} searches of at most {limit:g} s, {searches * limit / 60:.0f} min in all with one worker; "
+        "compiling models and minimizing traces come on top"
+    )
+
+
+def seconds_of(options: AssertionOptions) -> float:
+    """Return the time limit of one search."""
+    return SECONDS[options.profile] if options.seconds is None else options.seconds
+
+
 @pytest.fixture
 def seconds(kwalk_options: AssertionOptions) -> float:
     """Return the time limit of one search."""
-    return SECONDS[kwalk_options.profile] if kwalk_options.seconds is None else kwalk_options.seconds
+    return seconds_of(kwalk_options)
