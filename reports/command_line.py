@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from kwalk.model.language.errors import InternalError, KwalkError
 from kwalk.reports.options.declaration import DEFAULT_OUT
 from kwalk.reports.options.parser import parser
+from kwalk.reports.program import program
 from kwalk.reports.streams import discard, remark, settle_streams
 from kwalk.search.base.components import extra_missing
 
@@ -118,7 +119,7 @@ def _run(argv: Sequence[str] | None) -> int:
             raise
         raise missing from error
     except InternalError as error:
-        command = shlex.join(["kwalk", *words])
+        command = f"{program()} {shlex.join(words)}"
         _leave_bundle(error, getattr(options, "out", None) or DEFAULT_OUT, command)
         raise
     return code

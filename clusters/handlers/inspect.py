@@ -25,6 +25,7 @@ from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
 from kwalk.reports.pages.prospect import blocks_of_prospect, prospect_object
+from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
@@ -82,7 +83,7 @@ def _next_command(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[st
     """Return the command that plans the repair of a single damaged snapshot, with its label."""
     if len(snapshots) > 1 or not snapshots[0].inspection.exit_code or not can_plan(scenario):
         return {}
-    return {"Plan of repair": shlex.join(["kwalk", "recover", snapshots[0].path])}
+    return {"Plan of repair": f"{program()} recover {shlex.quote(snapshots[0].path)}"}
 
 
 def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "inspect") -> Scenario:
@@ -170,7 +171,7 @@ def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
         yield Paragraph("")
         yield from blocks_of_prospect(prospect, most, whole=False)
         if prospect.consequences:
-            yield Paragraph(f"`kwalk inspect --{prospect.name} {shlex.quote(one.path)}` says what that means.", 4)
+            yield Paragraph(f"`{program()} inspect --{prospect.name} {shlex.quote(one.path)}` says what that means.", 4)
     if inspection.notes:
         yield Paragraph("")
     for note in inspection.notes:

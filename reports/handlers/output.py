@@ -26,6 +26,7 @@ from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.handlers.target import Target
 from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.verdict import MOST_CLUSTERS, cluster_table, summary
+from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
@@ -254,7 +255,7 @@ def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], top_finding: Fi
         about = "" if first else f" of {prop}"
         yield from (f"{LABELS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
     if top_finding and top_finding.prop in files:
-        yield f"Reproduce: kwalk replay {shlex.quote(str(files[top_finding.prop]['trace']))}"
+        yield f"Reproduce: {program()} replay {shlex.quote(str(files[top_finding.prop]['trace']))}"
         yield f"Search again: {verdict.command}"
     else:
         yield f"Reproduce: {verdict.command}"

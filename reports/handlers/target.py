@@ -17,6 +17,7 @@ from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
 from kwalk.reports.options.values import MIGRATION
+from kwalk.reports.program import program
 from kwalk.reports.traces.trace_file import readable_text
 
 OPTIONS = (
@@ -138,10 +139,10 @@ def _command(options: Namespace) -> str:
 
 def command_line(options: Namespace, arguments: Iterable[str], names: Iterable[str]) -> str:
     """Return the command line that repeats a command: its arguments, and those of the named options that are set."""
-    words = ["kwalk", options.command, *arguments]
+    words = [options.command, *arguments]
     for name in names:
         words += _option(f"--{name.replace('_', '-')}", getattr(options, name, None))
-    return shlex.join(words)
+    return f"{program()} {shlex.join(words)}"
 
 
 def _option(name: str, value: Any) -> list[str]:

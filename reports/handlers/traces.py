@@ -22,6 +22,7 @@ from kwalk.reports.files import out_folder
 from kwalk.reports.handlers.output import deliver, print_ending, print_json
 from kwalk.reports.handlers.target import Target, command_line
 from kwalk.reports.json_output import FORMAT, counterexample_object
+from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
 from kwalk.reports.terminal import console
@@ -62,7 +63,7 @@ def show(options: Namespace) -> int:
     """Print a saved trace; 0."""
     opened = opened_to_replay(options.trace)
     story = evolve(
-        story_of(opened.model, opened.trace), reproduce=f"kwalk replay {shlex.quote(visible(options.trace))}"
+        story_of(opened.model, opened.trace), reproduce=f"{program()} replay {shlex.quote(visible(options.trace))}"
     )
     if options.out is not None:
         return _write(opened, story, options)

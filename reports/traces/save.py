@@ -17,6 +17,7 @@ from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import OutFolder
+from kwalk.reports.program import program
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import Story, story_of
@@ -51,7 +52,7 @@ def save(
         CannotWrite: A file cannot be written; then none is.
     """
     names = {kind: stem(model, trace) + ending for kind, ending in FORMATS.items()}
-    replay = f"kwalk replay {shlex.quote(visible(str(out.path / names['trace'])))}"
+    replay = f"{program()} replay {shlex.quote(visible(str(out.path / names['trace'])))}"
     shown = story or story_of(model, trace)
     story = evolve(shown, reproduce=replay, compared="" if compared is None else str(compared))
     sequence = sequence_of(model, trace)
