@@ -361,7 +361,7 @@ def _planned_rollback(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = 
     dead = _crash_leader(m)
     moved = {name: all(state["leader"] not in (dead, -1) for state in lab.states(name).values()) for name in m.ledgers}
     observed = {**m.observed(), "leaders move": moved, "leaves /migration": lab.zk.get("/migration") is not None}
-    return result(m, lambda seen: bool(seen["lost topics"]) or not all(seen["leaders move"].values()), observed)
+    return result(m, _loses_or_does_not_lead, observed)
 
 
 def _with_a_quorum_that_elected_often(lab: Lab, this: ExperimentRound) -> Migration:
@@ -454,6 +454,10 @@ def _has_no_controller(observed: Mapping[str, Any]) -> bool:
 
 def _leads_though_dead(observed: Mapping[str, Any]) -> bool:
     return any(observed["dead"] == leader for leaders in observed["leaders"].values() for leader in leaders.values())
+
+
+def _loses_or_does_not_lead(observed: Mapping[str, Any]) -> bool:
+    return _loses(observed) or not all(observed["leaders move"].values())
 
 
 def _renames(observed: Mapping[str, Any]) -> bool:
