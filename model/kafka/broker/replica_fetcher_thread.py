@@ -29,7 +29,10 @@ def fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) 
     """Truncate if the logs diverge; otherwise send the log end offset, and take one record and the high watermark.
 
     A fetch that changes nothing is no step. One that leads to a truncation acknowledges nothing, but in 2.8.0, whose
-    leaders store its offset.
+    leaders store its offset. An answer with a record has the high watermark of before the fetch; without records the
+    leader answers later, with that of then.
+
+    Kafka: ReplicaManager.fetchMessages: readFromLog, updateFollowerFetchState; DelayedFetch.onComplete.
     """
     follower = cluster.replica_of(broker, topic, partition)
     require(not follower.lacks_fetcher)
@@ -45,9 +48,12 @@ def fetch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) 
                     advance_high_watermark(cluster, number, topic, partition)
                 follower.log.truncate_to(common)
                 return
+            sent = leader.log.high_watermark
             leader.replication.remote_ends[broker] = follower.log.end
             advance_high_watermark(cluster, number, topic, partition)
-            take_next_record(leader, follower)
+            if leader.log.end == follower.log.end:
+                sent = leader.log.high_watermark
+            take_next_record(leader, follower, sent)
             return
 
 
@@ -74,8 +80,8 @@ def fetch_has_effect(leader: Replica, follower: Replica, number: int) -> bool:
     )
 
 
-def take_next_record(leader: Replica, follower: Replica) -> None:
-    """Append the leader's next record, and set the high watermark of the response.
+def take_next_record(leader: Replica, follower: Replica, sent: int) -> None:
+    """Append the leader's next record, and take the high watermark that the leader has sent.
 
     Kafka: ReplicaFetcherThread.processPartitionData.
     """
@@ -83,4 +89,4 @@ def take_next_record(leader: Replica, follower: Replica) -> None:
     for record in leader.log.records:
         if record.offset == end:
             append(follower, record)
-    follower.log.high_watermark = min(leader.log.high_watermark, follower.log.end)
+    follower.log.high_watermark = min(sent, follower.log.end)
