@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import Offset
 from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, latest_epoch
-from kwalk.model.language import always, premise, reachable, when_quiescent
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -81,6 +81,28 @@ def replicas_catch_up(partition: EpochPartition, member: Member) -> bool:
     assert partition.leader is not None
     replica, end = partition.replicas[member], len(partition.replicas[partition.leader].records)
     return replica.is_in_isr and len(replica.records) == end and replica.high_watermark == end
+
+
+@always(
+    symptom="a partition stays offline although all of its brokers run again, until an unclean election",
+    log="none: kafka-topics.sh --describe --unavailable-partitions shows an empty ISR",
+)
+def partition_can_be_led(partition: EpochPartition) -> bool:
+    """The ISR has a member, live or not."""
+    return any(replica.is_in_isr for replica in partition.replicas)
+
+
+@step(
+    symptom="after a failover consumers cannot read for a while what they have read before",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def follower_knows_what_is_committed(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A follower that gets a record knows the high watermark of its leader, as far as its own log goes."""
+    premise(before.leader is not None and before.leader == after.leader and before.leader != member)
+    assert before.leader is not None
+    replica = after.replicas[member]
+    premise(len(replica.records) > len(before.replicas[member].records))
+    return replica.high_watermark >= min(before.replicas[before.leader].high_watermark, len(replica.records))
 
 
 @always(
