@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.compacted_transactions import EntryKind, TransactionalEntry, TransactionalLog
 from kwalk.model.kafka.storage.domains import KEYS, MAP_KEYS, Key
+from kwalk.model.kafka.storage.versions import MARKERS_HAVE_NO_KEY
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -82,13 +83,45 @@ def cleaned_part_has_the_last_records(log: TransactionalLog, key: Key) -> bool:
 def marker_outlives_its_records(before: TransactionalLog, after: TransactionalLog) -> bool:
     """A cleaning removes no marker of a transaction of which it finds records: a consumer may have read these."""
     return all(
-        entry.kind is EntryKind.RECORD
-        or any(kept.offset == entry.offset for kept in after.entries)
-        or not any(
-            record.kind is EntryKind.RECORD and record.transaction == entry.transaction for record in before.entries
-        )
+        entry.kind is EntryKind.RECORD or has_entry(after, entry) or not has_record_of(before, entry)
         for entry in before.entries
     )
+
+
+@always(
+    symptom="consumers with isolation.level=read_committed leave out records of committed transactions: they "
+    "take them for those of an aborted one",
+    log="none: kafka-dump-log.sh --files ….txnindex shows a transaction without a marker",
+)
+def index_has_the_marker(log: TransactionalLog) -> bool:
+    """An aborted transaction that the transaction index has also has its marker, behind which consumers forget it."""
+    return all(
+        any(entry.kind is EntryKind.ABORT and entry.offset == aborted.last_offset for entry in log.entries)
+        for aborted in log.index
+    )
+
+
+@step(
+    symptom="markers fill a compacted topic, such as __consumer_offsets, whose transactions have no record any more",
+    log="none: kafka-dump-log.sh shows the markers",
+)
+def needless_markers_go(before: TransactionalLog, after: TransactionalLog) -> bool:
+    """A cleaning that removes a marker removes all whose transactions have no record."""
+    premise(
+        bool(MARKERS_HAVE_NO_KEY)
+        and any(entry.kind is not EntryKind.RECORD and not has_entry(after, entry) for entry in before.entries)
+    )
+    return not any(entry.kind is not EntryKind.RECORD and not has_record_of(before, entry) for entry in after.entries)
+
+
+def has_entry(log: TransactionalLog, entry: TransactionalEntry) -> bool:
+    """Whether the log has an entry at the offset of another log's."""
+    return any(kept.offset == entry.offset for kept in log.entries)
+
+
+def has_record_of(log: TransactionalLog, marker: TransactionalEntry) -> bool:
+    """Whether the log has a record of a marker's transaction."""
+    return any(entry.kind is EntryKind.RECORD and entry.transaction == marker.transaction for entry in log.entries)
 
 
 @step(
@@ -149,5 +182,5 @@ def plain_records_are_cleaned(log: TransactionalLog) -> bool:
 
 @reachable()
 def marker_is_removed(log: TransactionalLog) -> bool:
-    """A transaction was ended, and its marker is gone."""
-    return not log.aborted.is_empty and log.cleanings > 0 and log.index.is_empty
+    """A transaction was aborted, and its marker is gone."""
+    return not log.aborted.is_empty and not any(entry.kind is EntryKind.ABORT for entry in log.entries)
