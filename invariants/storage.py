@@ -608,6 +608,27 @@ def file_times_change_by_appends(before: PartitionLog, after: PartitionLog) -> b
     return other == 0 and after.touches == before.touches + set_now
 
 
+@step(
+    symptom="disks fill with files of segments that the log does not have any more",
+    log="none: ls shows segments before the log start offset",
+)
+def removed_segments_leave_no_files(before: PartitionLog, after: PartitionLog) -> bool:
+    """The files of each segment that goes wait to be removed, and no others with them."""
+    removed = [
+        before.segments[slot].base_offset
+        for slot in SEGMENTS
+        if slot < before.count and not has_base_offset(after, before.segments[slot].base_offset)
+    ]
+    premise(FILE_DELETE_DELAY_MS > 0 and len(removed) > 0)
+    is_all = all(any(files.base_offset == base_offset for files in after.deleted) for base_offset in removed)
+    return is_all and len(after.deleted) == len(before.deleted) + len(removed)
+
+
+def has_base_offset(log: PartitionLog, base_offset: int) -> bool:
+    """Whether the log has a segment with a base offset."""
+    return any(slot < log.count and log.segments[slot].base_offset == base_offset for slot in SEGMENTS)
+
+
 @always(
     symptom="the files of a segment that the log still has are removed",
     log="Deleting segment files …",
