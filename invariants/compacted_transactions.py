@@ -172,12 +172,12 @@ def cleaning_fills_its_map(before: TransactionalLog, after: TransactionalLog) ->
 
 @reachable()
 def plain_records_are_cleaned(log: TransactionalLog) -> bool:
-    """A log with a record of a transaction and one without is cleaned."""
+    """A log with a record of a transaction and one without is cleaned up to its end."""
     records = [entry for entry in log.entries if entry.kind is EntryKind.RECORD]
     has_both = any(entry.transaction is None for entry in records) and any(
         entry.transaction is not None for entry in records
     )
-    return log.cleanings > 0 and has_both
+    return has_both and log.dirty_offset == log.end_offset
 
 
 @reachable()
