@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import Offset
 from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, latest_epoch
-from kwalk.model.language import always, premise, reachable, when_quiescent
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -84,6 +84,85 @@ def replicas_catch_up(partition: EpochPartition, member: Member) -> bool:
 
 
 @always(
+    symptom="a partition stays offline although all of its brokers run again, until an unclean election",
+    log="none: kafka-topics.sh --describe --unavailable-partitions shows an empty ISR",
+)
+def partition_can_be_led(partition: EpochPartition) -> bool:
+    """The ISR has a member, live or not."""
+    return any(replica.is_in_isr for replica in partition.replicas)
+
+
+@always(
+    symptom="a partition has no leader that answers, although a replica in the ISR is live",
+    log="none: kafka-topics.sh --describe shows a broker that is down as leader",
+)
+def leader_is_live(partition: EpochPartition) -> bool:
+    """A leader is up."""
+    premise(partition.leader is not None)
+    assert partition.leader is not None
+    return partition.replicas[partition.leader].is_up
+
+
+@always(
+    symptom="producers with acks=all get no answer while a broker is down",
+    log="none: kafka-topics.sh --describe shows a broker that is down in the ISR",
+)
+def dead_replica_leaves_the_isr(partition: EpochPartition, member: Member) -> bool:
+    """A replica that is down is in the ISR only as its last member."""
+    premise(not partition.replicas[member].is_up and partition.replicas[member].is_in_isr)
+    return not any(other != member and partition.replicas[other].is_in_isr for other in MEMBERS)
+
+
+@step(
+    symptom="producers with acks=all get no answer from a leader that is alone in the ISR",
+    log="none: kafka-get-offsets.sh shows an end that does not rise",
+)
+def lone_leader_commits(before: EpochPartition, after: EpochPartition) -> bool:
+    """A record that a leader appends is committed if the leader is alone in the ISR."""
+    premise(before.leader is not None and before.leader == after.leader)
+    assert before.leader is not None
+    leader = after.replicas[before.leader]
+    premise(len(leader.records) > len(before.replicas[before.leader].records))
+    premise(not any(other != before.leader and after.replicas[other].is_in_isr for other in MEMBERS))
+    return leader.high_watermark == len(leader.records)
+
+
+@step(
+    symptom="records that consumers have read cannot be read for a while",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def high_watermark_goes_back_by_truncation(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A leader's high watermark does not go back; that of a follower that truncates, only to the end of its log."""
+    old, new = before.replicas[member], after.replicas[member]
+    premise(before.leader == after.leader == member or len(new.records) < len(old.records))
+    return new.high_watermark >= min(old.high_watermark, len(new.records))
+
+
+@always(
+    symptom="a partition stays under-replicated after failovers: its follower truncates again and again",
+    log="none: the follower logs the same truncation again and again",
+)
+def follower_knows_no_later_epoch(partition: EpochPartition, member: Member) -> bool:
+    """A follower that has truncated its log knows no epoch that begins at its end."""
+    replica = partition.replicas[member]
+    premise(replica.is_up and not replica.is_truncating and partition.leader not in (None, member))
+    return not any(entry.start_offset >= len(replica.records) for entry in replica.epochs)
+
+
+@step(
+    symptom="after a failover consumers cannot read for a while what they have read before",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def follower_knows_what_is_committed(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A follower that gets a record knows the high watermark of its leader, as far as its own log goes."""
+    premise(before.leader is not None and before.leader == after.leader and before.leader != member)
+    assert before.leader is not None
+    replica = after.replicas[member]
+    premise(len(replica.records) > len(before.replicas[member].records))
+    return replica.high_watermark >= min(before.replicas[before.leader].high_watermark, len(replica.records))
+
+
+@always(
     symptom="a log directory is offline after a crash of the machine: its file leader-epoch-checkpoint has no numbers",
     log="Malformed line in checkpoint file (…): …",
 )
@@ -103,4 +182,12 @@ def follower_is_truncated_and_fetches(partition: EpochPartition) -> bool:
         and partition.replicas[member].records[-1] == partition.leader_epoch
         and partition.replicas[member].records[0] < partition.leader_epoch
         for member in MEMBERS
+    )
+
+
+@reachable()
+def isr_is_whole_again(partition: EpochPartition) -> bool:
+    """After a crash all replicas are live, and in the ISR, with a record."""
+    return partition.crashes > 0 and all(
+        replica.is_up and replica.is_in_isr and not replica.records.is_empty for replica in partition.replicas
     )

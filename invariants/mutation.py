@@ -275,6 +275,13 @@ LOG_TRIALS = (
         about="Lookups, truncations and deleted records.",
     ),
     Trial(
+        "log-lookup",
+        variant=LATEST,
+        bounds={"offsets": 4, "segments": 2, "batch_bytes": 3},
+        flags={"later_segments_are_searched": True},
+        about="Segments of three records are truncated.",
+    ),
+    Trial(
         "log-roll",
         variant=LATEST,
         bounds={"offsets": 5, "segments": 3, "index_entries": 3},
@@ -305,6 +312,12 @@ LOG_TRIALS = (
         about="An orderly stop and a crash, while time passes.",
     ),
     Trial("log-compaction", variant=LATEST, bounds={"offsets": 4}, about="Compactions, and a crash."),
+    Trial(
+        "log-compaction",
+        variant=LATEST,
+        bounds={"offsets": 5, "segments": 3, "cleanings": 1},
+        about="A crash while the second segment is replaced.",
+    ),
     Trial(
         "log-compaction",
         variant=LATEST,
@@ -341,6 +354,38 @@ LOG_TRIALS = (
         bounds={"offsets": 6},
         about="A compacted log with gaps is compacted.",
     ),
+    Trial("log-full-truncation", variant=LATEST, about="A log that is truncated as a whole begins again."),
+    Trial("log-deleted-records", variant=LATEST, about="Clients delete records of a compacted log."),
+    Trial(
+        "log-policy-change",
+        variant=LATEST,
+        bounds={"offsets": 3},
+        about="The policy changes between compact and delete.",
+    ),
+    Trial(
+        "log-preallocated",
+        variant=LATEST,
+        bounds={"offsets": 5},
+        about="Log files are preallocated.",
+    ),
+    Trial("log-small-map", variant=LATEST, about="The cleaner's map is full before the dirty part ends."),
+    Trial("log-large-batches", variant=LATEST, about="Batches are larger than their topic allows."),
+    Trial("log-compacted-transactions", variant=LATEST, about="Transactions in a log that is cleaned in parts."),
+    Trial("log-transactions-in-groups", variant=LATEST, about="Transactions that span two groups of segments."),
+    Trial("leader-epochs", variant=LATEST, about="Two replicas lead in turn, and crash."),
+    Trial(
+        "leader-epochs",
+        variant=LATEST,
+        bounds={"members": 3, "elections": 2, "offsets": 2, "crashes": 1},
+        about="Three replicas: the ISR has a follower that is elected later, or none.",
+    ),
+    Trial(
+        "leader-epochs-lost",
+        variant=LATEST,
+        bounds={"elections": 2, "crashes": 1},
+        about="The epochs of a log are recovered from its records.",
+    ),
+    Trial("leader-epochs-torn", variant=LATEST, bounds={"elections": 2}, about="The file of the epochs is flushed."),
 )
 """The trials of logs: docs/reference/mutants-of-logs.md."""
 

@@ -6,6 +6,8 @@ from kwalk.model.kafka.storage.domains import (
     DELETE_RETENTION_MS,
     FILE_DELETE_DELAY_MS,
     INDEX_INTERVAL_BYTES,
+    KEYS,
+    MAP_KEYS,
     MAX_RELATIVE_OFFSET,
     RETENTION_BYTES,
     RETENTION_MS,
@@ -27,6 +29,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
+    CLEANS_PARTS_OF_SEGMENTS,
     DIRTY_PART,
     EMPTY_SEGMENT_IS_REPLACED,
     GAPS_ARE_PASSED,
@@ -605,6 +608,27 @@ def file_times_change_by_appends(before: PartitionLog, after: PartitionLog) -> b
     return other == 0 and after.touches == before.touches + set_now
 
 
+@step(
+    symptom="disks fill with files of segments that the log does not have any more",
+    log="none: ls shows segments before the log start offset",
+)
+def removed_segments_leave_no_files(before: PartitionLog, after: PartitionLog) -> bool:
+    """The files of each segment that goes wait to be removed, and no others with them."""
+    removed = [
+        before.segments[slot].base_offset
+        for slot in SEGMENTS
+        if slot < before.count and not has_base_offset(after, before.segments[slot].base_offset)
+    ]
+    premise(FILE_DELETE_DELAY_MS > 0 and len(removed) > 0)
+    is_all = all(any(files.base_offset == base_offset for files in after.deleted) for base_offset in removed)
+    return is_all and len(after.deleted) == len(before.deleted) + len(removed)
+
+
+def has_base_offset(log: PartitionLog, base_offset: int) -> bool:
+    """Whether the log has a segment with a base offset."""
+    return any(slot < log.count and log.segments[slot].base_offset == base_offset for slot in SEGMENTS)
+
+
 @always(
     symptom="the files of a segment that the log still has are removed",
     log="Deleting segment files …",
@@ -690,6 +714,18 @@ def recovery_point_is_on_disk(log: PartitionLog) -> bool:
     premise(log.phase is LogPhase.RUNNING)
     on_disk = max(log.flushed, log.start_offset)
     return max(log.recovery_point, log.recovery_point_checkpoint) <= on_disk
+
+
+@when_quiescent(
+    symptom="a start after a crash takes long, as segments are recovered that were flushed long before; or deleted "
+    "records are back",
+    log="none: the files recovery-point-offset-checkpoint and log-start-offset-checkpoint have the offsets",
+)
+def checkpoints_are_written(log: PartitionLog) -> bool:
+    """A running broker writes the recovery point and the start offset to their checkpoints at last."""
+    premise(log.phase is LogPhase.RUNNING)
+    is_flushed = log.recovery_point_checkpoint == log.recovery_point
+    return is_flushed and log.start_offset_checkpoint == log.start_offset
 
 
 @step(
@@ -837,6 +873,11 @@ def swapped_record_is_kept(before: PartitionLog, after: PartitionLog) -> bool:
 def cleaning_covers_what_is_replicated(before: PartitionLog, after: PartitionLog) -> bool:
     """A cleaning goes at least as far as segments are closed and all of their records are replicated."""
     premise(bool(GAPS_ARE_PASSED) and after.cleanings > before.cleanings)
+    return covers_what_is_replicated(before, after)
+
+
+def covers_what_is_replicated(before: PartitionLog, after: PartitionLog) -> bool:
+    """Whether a cleaning that begins ends at or behind all closed segments whose records are replicated."""
     return all(
         slot >= before.count - 1
         or before.segments[slot + 1].base_offset > before.high_watermark
@@ -950,6 +991,51 @@ def cleaning_ends_with_its_policy(before: PartitionLog, after: PartitionLog) -> 
     """The cleaner puts no segment into a log whose policy is delete."""
     premise(before.suffix is Suffix.CLEANED and after.suffix is Suffix.SWAP)
     return before.is_compacted
+
+
+@step(
+    symptom="current values of keys are gone from a compacted topic: retention.ms has deleted them",
+    log="Deleting segment … due to retention time …ms breach (3.9: due to log retention time …ms breach)",
+)
+def retention_spares_compacted_logs(before: PartitionLog, after: PartitionLog) -> bool:
+    """Where no client deletes records, those of a log whose policy is compact stay, however old they are."""
+    premise(before.is_compacted)
+    return after.start_offset == before.start_offset
+
+
+@step(
+    symptom="compacted topics grow without bound: the log cleaner does nothing any more",
+    log="Attempt to add a new entry to a full offset map.",
+)
+def map_has_room(before: PartitionLog, after: PartitionLog) -> bool:
+    """A cleaning covers no more keys than the cleaner's map has room for."""
+    premise(before.cleaning_to == 0 and after.cleaning_to > 0)
+    return dirty_keys(after) <= MAP_KEYS
+
+
+@step(
+    symptom="old values of keys stay in closed segments, although the log cleaner runs",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def cleaning_fills_its_map(before: PartitionLog, after: PartitionLog) -> bool:
+    """A cleaning ends at the first segment that is active or not replicated, or where the cleaner's map is full.
+
+    Before KAFKA-3894 it ended with a segment.
+    """
+    premise(bool(CLEANS_PARTS_OF_SEGMENTS) and before.cleaning_to == 0 and after.cleaning_to > 0)
+    return covers_what_is_replicated(before, after) or dirty_keys(after) >= MAP_KEYS
+
+
+def dirty_keys(log: PartitionLog) -> int:
+    """Return how many keys the records have that a cleaning covers."""
+    return sum(
+        any(
+            batch.key == key and log.dirty_offset <= batch.last_offset < log.cleaning_to
+            for segment in log.segments
+            for batch in segment.batches
+        )
+        for key in KEYS
+    )
 
 
 @reachable()

@@ -368,6 +368,24 @@ BROKEN = (
     ),
     (
         Broken(
+            "marker_outlives_its_records()",
+            "log-compacted-transactions",
+            "2.8.2",
+            "append_record(0,1) end_transaction(0) append_record(1,0) clean(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "index_has_the_marker()",
+            "log-compacted-transactions",
+            "2.8.2",
+            "append_record(0,1) end_transaction(0) append_record(1,0) clean(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "cleaner_lives()",
             "log-deleted-records",
             "2.3.1",
