@@ -10,15 +10,15 @@ BIN := .venv/bin
 STAMP := .venv/.kwalk-is-set-up
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv installs in a quarter of pip's time. It knows neither pip's certificates nor pip's index, unless it is told. It keeps
-# each pyspark that it builds, two for a .venv and 1.9 GB each, and builds anew all the same: here its cache goes with the install.
+# each pyspark that it builds, two for a .venv and 1.9 GB each, and builds anew all the same: here each install has a cache of its own, and leaves none.
 INDEX = $$(index=$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}; [ -z "$$index" ] || echo --default-index $$index)
-UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 UV_CACHE_DIR=.venv/uv-cache $(BIN)/uv
+UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv
 # What is built from source (pyspark: 450 MB) goes into a wheel that nobody keeps: it is not compressed.
 export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
 # Install a lock of requirements/: by uv if it is there and succeeds, otherwise by pip.
-install = { [ -x $(BIN)/uv ] && $(UV) pip install --quiet $(INDEX) --python $(BIN)/python --no-build-isolation-package pyspark \
+install = { [ -x $(BIN)/uv ] && UV_CACHE_DIR=.venv/uv-cache-$(1) $(UV) pip install --quiet $(INDEX) --python $(BIN)/python --no-build-isolation-package pyspark \
 	--require-hashes -r requirements/$(1).lock 2>.venv/uv.log || $(PIP) install --require-hashes --no-build-isolation -r requirements/$(1).lock; } \
-	&& rm -rf .venv/uv-cache
+	&& rm -rf .venv/uv-cache-$(1)
 RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 # The tests start hundreds of processes. Each would compile kwalk's modules again if none of them kept the bytecode.
