@@ -10,7 +10,8 @@ BIN := .venv/bin
 STAMP := .venv/.kwalk-is-set-up
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv installs in a quarter of pip's time. It knows neither pip's certificates nor pip's index, unless it is told. It keeps
-# each pyspark that it builds, two for a .venv and 1.9 GB each, and builds anew all the same: here each install has a cache of its own, and leaves none.
+# each pyspark that it builds, two for a .venv and 1.9 GB each, and builds anew all the same: so each install has a cache
+# of its own, and leaves none.
 INDEX = $$(index=$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}; [ -z "$$index" ] || echo --default-index $$index)
 UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv
 # What is built from source (pyspark: 450 MB) goes into a wheel that nobody keeps: it is not compressed.
