@@ -37,9 +37,10 @@ from kwalk.clusters.lab.experiments.operator_steps import rest
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Hold, ProxiedFrame, matching
 from kwalk.clusters.lab.quorum import FIRST_ID, Quorum
-from kwalk.clusters.lab.zookeeper import Op, Write, ZooKeeperError, create, delete, set_data
+from kwalk.clusters.lab.zookeeper import Op, Write, ZooKeeperError, create, delete, expire, set_data
 from kwalk.clusters.metadata import metadata
 from kwalk.clusters.wire import buffer, int32, long_string
+from kwalk.model.language import KwalkError
 
 ONE: Mapping[int, list[int]] = {0: [1, 2]}
 LATER = "later"
@@ -244,7 +245,25 @@ def _roll_back(m: Migration) -> None:
     rest(m.lab)
 
 
-# 3: an answer of ZooKeeper that is lost.
+# 3: an answer of ZooKeeper that is lost, and a session that expires.
+
+
+def _expired(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Let the session of KRaft's controller with ZooKeeper expire in dual write, create a topic, and crash a leader."""
+    m = _begun(lab, this)
+    session = m.proxy.session if m.proxy else None
+    if session is None:
+        raise KwalkError("The session of KRaft's controller is not known.")
+    expire(lab.zookeeper_port, session)
+    lab.note("the session of KRaft's controller has expired")
+    time.sleep(2 * SETTLES)
+    lab.note(f"create {LATER}: {lab.admin().create_topic(LATER, ONE)}")
+    time.sleep(2 * SETTLES)
+    m.facts |= {"later topic in ZooKeeper": lab.topic(LATER), "/migration": lab.json("/migration")}
+    m.look("the session has expired")
+    crash = _crash_leader(m)
+    m.look("a leader has crashed")
+    return result(m, _keeps_dead_leader, {**m.observed(), **crash})
 
 
 def _answer(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -687,6 +706,14 @@ EXPERIMENTS = (
         _answer,
         releases=("3.5.2", "3.6.2", "3.9.0"),
         is_ordered=True,
+    ),
+    migration_experiment(
+        "session-expires",
+        "The session of the KRaft controller with ZooKeeper expires in dual write, and a leader crashes.",
+        "Changes are written to ZooKeeper and sent to brokers as before.",
+        _expired,
+        predicted=lambda release: False,
+        releases=("3.6.2", "3.9.0"),
     ),
     migration_experiment(
         "killed-after-copy",

@@ -27,7 +27,7 @@ from kwalk.clusters.lab.experiments.operator_steps import rest
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Proxy, ZooKeeperParser, matching
 from kwalk.clusters.lab.quorum import FIRST_ID, Quorum
-from kwalk.clusters.lab.zookeeper import delete, set_data
+from kwalk.clusters.lab.zookeeper import create, delete, set_data
 from kwalk.model.language import KwalkError
 
 TWO: Mapping[int, list[int]] = {0: [1, 2], 1: [2, 1]}
@@ -40,6 +40,7 @@ DEAD = 25.0
 """Seconds after which the session of a broker that was killed has expired, and another replica leads."""
 ELECTIONS = 10
 """How often the quorum elects before the migration of which the cluster is rolled back."""
+USER, PRINCIPAL = "lab-user", "lab-principal"
 THROTTLE = "leader.replication.throttled.rate"
 FILLER = 150
 """Records that keep a throttled replica busy: it copies one in about ten seconds."""
@@ -349,6 +350,33 @@ def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return result(m, _leads_though_dead, observed, **{"way out": way_out})
 
 
+def _with_users(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Migrate a cluster that has a SCRAM credential, a quota of a user and an ACL; look for them in KRaft's log."""
+    m = Migration(lab, this)
+    m.create(m.topic, TWO)
+    credential = ("--add-config", "SCRAM-SHA-256=[password=secret]")
+    options = ("--alter", "--entity-type", "users", "--entity-name", USER, *credential)
+    lab.tool(lab.options.release, *options, main="kafka.admin.ConfigCommand")
+    user = lab.json(f"/config/users/{USER}")
+    user["config"]["producer_byte_rate"] = "1000001"
+    lab.zk.do(set_data(f"/config/users/{USER}", json.dumps(user).encode()))
+    acl = {"principal": f"User:{PRINCIPAL}", "permissionType": "Allow", "operation": "Read", "host": "*"}
+    for path in ("/kafka-acl", "/kafka-acl/Topic"):
+        if lab.zk.get(path) is None:
+            lab.zk.do(create(path, b""))
+    lab.zk.do(create(f"/kafka-acl/Topic/{m.topic}", json.dumps({"version": 1, "acls": [acl]}).encode()))
+    m.before()
+    m.begin()
+    m.is_in_dual_write()
+    logs = (m.quorum.active.folder / "data" / "__cluster_metadata-0").glob("*.log")
+    written = b"".join(path.read_bytes() for path in logs)
+    copied = {name: name.encode() in written for name in (USER, "producer_byte_rate", PRINCIPAL)}
+    m.facts |= {"in KRaft's log": copied, "of the user in ZooKeeper": sorted(user["config"])}
+    m.roll(Mode.KRAFT)
+    m.look("KRaft mode")
+    return result(m, lambda observed: not all(observed["in KRaft's log"].values()), m.observed())
+
+
 def _planned_rollback(lab: Lab, this: ExperimentRound, *, in_kraft_mode: bool = False) -> RoundOutcome:
     """Carry out the plan of a rollback, write records, and crash a leader."""
     m = _with_a_quorum_that_elected_often(lab, this)
@@ -601,6 +629,14 @@ EXPERIMENTS = (
         "The quorum elects often, the cluster migrates to dual write and is rolled back, and a leader crashes.",
         "ZooKeeper's controller elects no leader for the one that crashed, until failovers have raised its epoch.",
         _rolled_back,
+    ),
+    migration_experiment(
+        "users",
+        "A cluster with a SCRAM credential, a quota of a user and an ACL migrates.",
+        "KRaft's log has all of them.",
+        _with_users,
+        predicted=lambda release: False,
+        releases=("3.6.2", "3.9.0"),
     ),
     migration_experiment(
         "planned-rollback",
