@@ -17,8 +17,8 @@ UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv
 # What is built from source (pyspark: 450 MB) goes into a wheel that nobody keeps: it is not compressed.
 export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
 # Install a lock of requirements/: by uv if it is there and succeeds, otherwise by pip.
-install = { [ -x $(BIN)/uv ] && UV_CACHE_DIR=.venv/uv-cache-$(1) $(UV) pip install --quiet $(INDEX) --python $(BIN)/python --no-build-isolation-package pyspark \
-	--require-hashes -r requirements/$(1).lock 2>.venv/uv.log || $(PIP) install --require-hashes --no-build-isolation -r requirements/$(1).lock; } \
+install = { [ -x $(BIN)/uv ] && UV_CACHE_DIR=.venv/uv-cache-$(1) $(UV) pip install --quiet $(INDEX) --python $(BIN)/python \
+	--no-build-isolation-package pyspark --require-hashes -r requirements/$(1).lock 2>.venv/uv.log || $(PIP) install --require-hashes --no-build-isolation -r requirements/$(1).lock; } \
 	&& rm -rf .venv/uv-cache-$(1)
 RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"

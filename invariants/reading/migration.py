@@ -387,9 +387,9 @@ class _Forecast:
             WAITS if waits else STUCK,
             "the copy waits for the id of a topic",
             tuple(dict.fromkeys(f"the znode of {topic_label(one.topic.name)} has no topic id" for one in found)),
-            f"{then}. When the id is there, it goes on. If ZooKeeper's controller fails over before, it mints another "
-            "id, and the topic loses its records.",
-            "write back the id of its logs, and restart no broker before that; `kwalk recover` has the plan",
+            f"{then}. The copy continues when the topic has an id. If ZooKeeper's controller fails over before, it "
+            "mints one, and logs that have another are set aside or deleted.",
+            "restart no broker; `kwalk recover` says which id to write",
             (RECOVER,),
             "Seen on brokers of 3.6.2 and 3.9.0, with the way out." if waits else SOURCE,
             "controller.log of the KRaft controller, ERROR: Unhandled error in WaitForZkBrokersEvent, "

@@ -263,7 +263,7 @@ def _expired(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     m.look("the session has expired")
     crash = _crash_leader(m)
     m.look("a leader has crashed")
-    return result(m, _keeps_dead_leader, {**m.observed(), **crash})
+    return result(m, _stands_still, {**m.observed(), **crash})
 
 
 def _answer(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -661,6 +661,10 @@ def _count(lab: Lab, word: str) -> dict[int, int]:
 
 def _keeps_dead_leader(observed: Mapping[str, Any]) -> bool:
     return not observed["leader moves"]
+
+
+def _stands_still(observed: Mapping[str, Any]) -> bool:
+    return _keeps_dead_leader(observed) or observed["later topic in ZooKeeper"] is None
 
 
 def _stays_out_of_dual_write(observed: Mapping[str, Any]) -> bool:

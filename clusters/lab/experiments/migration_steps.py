@@ -265,9 +265,11 @@ class Migration:
             self.wait_for_isr(number)
 
     def roll_back(self) -> None:
-        """Carry out the plan of `kwalk recover` that rolls the migration back."""
+        """Carry out the plan of `kwalk recover` that rolls the migration back; KwalkError if it has none."""
         plans = (each.plan for each in self._recovery().alternatives)
         plan = next((p for p in plans if p is not None and any(s.name == "roll-back" for s in p.procedures)), None)
+        if plan is None:
+            raise KwalkError("`kwalk recover` has no plan for a rollback of this migration.")
         for one in self._steps(plan):
             word, *numbers = one.name.split()
             if word in ("restart-controller", "return-to-zookeeper-mode"):
