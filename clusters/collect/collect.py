@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
-from kwalk.clusters.collect.log_files import METADATA_LOG, RootFiles
+from kwalk.clusters.collect.log_files import RootFiles
 from kwalk.clusters.collect.logs import (
     SSH,
     LogsUnread,
@@ -39,7 +39,7 @@ from kwalk.clusters.collect.znodes import (
 )
 from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed
-from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, read_capture
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions.reported import reported_release
 from kwalk.model.language import UsageError

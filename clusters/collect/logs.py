@@ -26,7 +26,6 @@ from kwalk.clusters.collect.log_files import (
     EPOCHS,
     HEADER,
     IDENTITY,
-    METADATA_LOG,
     SEGMENT,
     SET_ASIDE,
     PartitionFiles,
@@ -34,6 +33,7 @@ from kwalk.clusters.collect.log_files import (
     RootParts,
     header_in,
 )
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language import UsageError
 

@@ -19,8 +19,9 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from kwalk.clusters.collect.log_files import HEADER, MAGIC, METADATA_LOG, SEGMENT
+from kwalk.clusters.collect.log_files import HEADER, MAGIC, SEGMENT
 from kwalk.clusters.wire import Malformed, Reader
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 
 CHECKPOINT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")

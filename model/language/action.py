@@ -124,14 +124,14 @@ class Parameter:
         """Return all arguments in order."""
         if self.domain is bool:
             return [False, True]
-        return list(self.domain.values() if isinstance(self.domain, Shape) else self.domain)  # type: ignore[arg-type]
+        return list(self.domain.values() if isinstance(self.domain, Shape) else self.domain)
 
     @property
     def count(self) -> int:
         """Return how many arguments there are."""
         if isinstance(self.domain, Shape):
             return self.domain.count()
-        return 2 if self.domain is bool else len(self.domain)  # type: ignore[arg-type]
+        return 2 if self.domain is bool else len(self.domain)
 
     @property
     def over(self) -> str | None:

@@ -72,9 +72,10 @@ def cached(about: Hashable, make: Callable[[], T]) -> T:
     if binding is None:
         return make()
     try:
-        return binding.cache[about]
+        value: T = binding.cache[about]
     except KeyError:
-        return binding.cache.setdefault(about, make())
+        value = binding.cache.setdefault(about, make())
+    return value
 
 
 def active_binding() -> Binding:
@@ -397,7 +398,7 @@ class Flag(ScenarioConstant, _Switch):
         flags = active_binding().flags
         if self.name not in flags:
             raise UsageError(f"The scenario's variant gives no value to the flag {self.name!r}; add it to `flags`.")
-        setting = flags[self.name]
+        setting: bool | str = flags[self.name]
         if self.settings and setting not in self.settings:
             raise UsageError(f"Flag {self.name!r} cannot be {setting!r}. {one_of(self.settings)}")
         for other in self.excludes:

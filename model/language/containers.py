@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain, islice, product
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from attrs import field, frozen
 
@@ -128,7 +128,7 @@ class Fifo(_Items[T, "FifoShape"]):
 
     def _joined(self, first: Any, second: Any) -> Fifo[T]:
         if not all(isinstance(one, (Fifo, list, tuple)) for one in (first, second)):
-            return NotImplemented
+            return cast("Fifo[T]", NotImplemented)
         return self._shape.check([*first, *second], "a sum of queues")
 
     def push(self, value: T) -> None:

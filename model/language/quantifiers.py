@@ -64,7 +64,7 @@ class QuantifierElements(Property):
         self.about = f"Counts where `{quantifier.range}` of {prop.name} has an element."
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:  # type: ignore[override]
+    def parameters(self) -> tuple[Parameter, ...]:
         """Return no parameters: it is about all instances of the property."""
         return ()
 

@@ -41,7 +41,7 @@ class RecordSet(set[T]):
     def __repr__(self) -> str:
         return f"{{{', '.join(map(repr, self))}}}"
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def copy(self) -> set[T]:
         """Return a set of Python with the same records."""

@@ -62,7 +62,7 @@ class Refinement:
         Raises:
             UsageError: a bound is given another value than the one of that name in the detailed scenario.
         """
-        return cached(("abstract", self), self._abstract)  # type: ignore[arg-type, return-value]
+        return cached(("abstract", self), self._abstract)
 
     def _abstract(self) -> Model:
         detailed, tables = active_binding(), self.scenario.variants
@@ -193,7 +193,7 @@ class RefinementProperty(Property):
         self.refinement, self.name, self.about = refinement, name, about
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:  # type: ignore[override]
+    def parameters(self) -> tuple[Parameter, ...]:
         """Return none: the parameters of the mapping are states."""
         return ()
 
@@ -244,7 +244,7 @@ class MappedAction(RefinementProperty):
         self._parameter = Parameter("action", Enum("AbstractAction", members))  # type: ignore[arg-type]
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:  # type: ignore[override]
+    def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameter over the actions of the abstract scenario."""
         return (self._parameter,)
 

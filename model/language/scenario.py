@@ -308,7 +308,7 @@ class Scenario:
             bounds={**self.bounds, **reading.bounds},
             labels={**self.labels, **reading.labels},
             initial=reading.initial,
-            properties=selected,  # type: ignore[arg-type]  # attrs cannot type the converter tuple
+            properties=selected,  # attrs cannot type the converter tuple
             cannot_fail={**dict.fromkeys((prop.name for prop in selected), OF_SNAPSHOT), **self.cannot_fail},
         )
 

@@ -343,7 +343,7 @@ def _refuse_special_methods(cls: type) -> None:
                 )
 
 
-def _checked(cls: type, fields: list[attrs.Attribute]) -> list[attrs.Attribute]:
+def _checked(cls: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
     """Give every field a validator, so that constructors check domains too."""
     return [f.evolve(validator=_validate) for f in fields]
 
@@ -355,7 +355,7 @@ def _validate(instance: Any, attribute: Any, value: Any) -> None:
 
 
 def _declared(cls: C, kind: str) -> C:
-    for field in attrs.fields(cls):  # type: ignore[arg-type]
+    for field in attrs.fields(cls):
         if "shape" not in field.metadata:
             raise LiftError(
                 f"{cls.__module__}.{cls.__name__}.{field.name} has no bounded domain; "

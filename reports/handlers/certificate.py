@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.lift import lift
@@ -61,7 +61,7 @@ def _page(file: str) -> Mapping[str, Any]:
         raise _refusal(file, "`bounds` must be whole numbers")
     if not all(isinstance(setting, bool | str) for setting in page["flags"].values()):
         raise _refusal(file, "`flags` must be true, false or strings")
-    return page
+    return cast("Mapping[str, Any]", page)
 
 
 def _model(page: Mapping[str, Any], scenario: str | None) -> Model:

@@ -18,11 +18,11 @@ from kwalk.model.language import KwalkError, Vector
 from kwalk.model.language.recovery import Move, Problem, World
 from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
 from kwalk.search.native.intrinsics import ONE, ZERO, bit_count, call, integer, peek, peek32, poke, poke32
 from kwalk.search.native.loops import Int64Array, loop
 from kwalk.search.native.memory import reserve
-from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, room_for_keys
 from kwalk.search.visited.key_store import KeyStore
 from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key

@@ -37,6 +37,7 @@ from kwalk.search.exhaustive.layout import (
     level_end,
 )
 from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.bits import count_common_lanes, set_first_lanes
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -57,7 +58,6 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import Int64Array, loop, part
 from kwalk.search.native.memory import reserve
-from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.visited.hash_table import (
     ABSENT,
     REGIONS,
@@ -719,7 +719,7 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
         count = min(BATCH, block[1] - begin)
         cursor[Cursor.NEXT] = block[0] + begin
         if expand_states(search, cursor, count) != Status.RUNNING:
-            return cursor[Cursor.NEXT]
+            return integer(cursor[Cursor.NEXT])
         count_rows(search, count)
         if not compress_successors(search, count):
             return ABSENT
@@ -737,11 +737,11 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
                     count_up(search.counters.idle, instance, 1)
                     continue
                 if at == end or not same_words(key, view.keys + 8 * words * at, words):
-                    return block[0] + begin + k
+                    return integer(block[0]) + begin + k
                 at += 1
             if at != end:
-                return block[0] + begin + k
-    return block[0] + block[1]
+                return integer(block[0]) + begin + k
+    return integer(block[0] + block[1])
 
 
 # Buffers.

@@ -134,12 +134,12 @@ def explore(search: SearchLayout, cursor: Int64Array) -> int:
 @part
 def _batch_size(search: SearchLayout, cursor: Int64Array) -> int:
     """Return how many states to expand at once: within one level and one block, with room for all successors."""
-    first = cursor[Cursor.NEXT]
-    count = min(BATCH, STRIDE - first % STRIDE, cursor[Cursor.LEVEL_END] - first)
+    first = integer(cursor[Cursor.NEXT])
+    count = min(BATCH, STRIDE - first % STRIDE, integer(cursor[Cursor.LEVEL_END]) - first)
     tree, instances = search.tree, search.kernel.instances
     if tree.words != 0:
         count = min(count, room_for_values(tree) // instances)
-    return min(count, room_for_keys(search.space, cursor[Cursor.STORED]) // instances)
+    return min(count, room_for_keys(search.space, integer(cursor[Cursor.STORED])) // instances)
 
 
 @part

@@ -229,7 +229,8 @@ class CounterBuffers:
 
     def __getattr__(self, name: str) -> np.ndarray:
         try:
-            return self.__dict__["_parts"][name]
+            part: np.ndarray = self.__dict__["_parts"][name]
+            return part
         except KeyError:
             raise AttributeError(name) from None
 
@@ -241,12 +242,14 @@ class CounterBuffers:
     @property
     def enabled_totals(self) -> np.ndarray:
         """How often each instance was enabled."""
-        return self._enabled_before + totals(self.enabled)
+        enabled: np.ndarray = self._enabled_before + totals(self.enabled)
+        return enabled
 
     @property
     def premise_totals(self) -> np.ndarray:
         """How often the premise of each property held."""
-        return self._premises_before + totals(self.premises)
+        premises: np.ndarray = self._premises_before + totals(self.premises)
+        return premises
 
     def add_totals(self, enabled: np.ndarray, premises: np.ndarray) -> None:
         """Add what was counted elsewhere: int64[instances] and int64[properties]."""

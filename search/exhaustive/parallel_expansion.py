@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kwalk.search.exhaustive.block_expansion import (
-    BLOCK,
     NO_BLOCKS,
     REFUSED,
     BlockExpansion,
@@ -42,6 +41,7 @@ from kwalk.search.exhaustive.expansion import (
 )
 from kwalk.search.exhaustive.layout import (
     BATCH,
+    BLOCK,
     BatchBuffers,
     BatchLayout,
     CounterBuffers,

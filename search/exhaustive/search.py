@@ -20,8 +20,9 @@ from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.exhaustive.same_length import PropertyHit, together
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
-from kwalk.search.results.confirmation import EngineDisagreement, Origin, confirmed_trace, domain_error
+from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_error
 from kwalk.search.results.fairness import (
     is_fair_counterexample,
     liveness_properties,

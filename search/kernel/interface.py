@@ -156,7 +156,8 @@ class Kernel:
         """Return the vectors, int64[n, leaves], of packed states, uint64[n, words]."""
         words, shifts = self.offsets // 64, (self.offsets % 64).astype(np.uint64)
         masks = (np.uint64(1) << self.widths.astype(np.uint64)) - np.uint64(1)
-        return (packed[:, words] >> shifts & masks).astype(np.int64) + self.lows
+        values: np.ndarray = (packed[:, words] >> shifts & masks).astype(np.int64) + self.lows
+        return values
 
     def raise_pending(self) -> None:
         """Raise the exception that a function could not raise, once; Ctrl-C is one."""

@@ -130,7 +130,7 @@ class Visit:
     @property
     def is_known_quiescent(self) -> bool:
         """Return whether it is quiescent and that was computed; computing it executes every system instance."""
-        return self.__dict__.get("is_quiescent", False)
+        return bool(self.__dict__.get("is_quiescent", False))
 
     @property
     def is_dead(self) -> bool:

@@ -425,4 +425,4 @@ def _remains(region: Region, stacks: SearchStacks, cursor: Int64Array, state: in
     find_enabled_conditions(region, state, (enabled, stacks.instance_row), 1 - cursor[SccCursor.IS_LENIENT])
     for word in range(region.fairness.words):
         found |= peek(enabled, word) & peek(unmet, word)
-    return found == ZERO
+    return bool(found == ZERO)

@@ -99,7 +99,7 @@ def _is_target(region: Region, stacks: SearchStacks, query: tuple[int, int, int,
         met |= peek(unmet, word) & peek(region.fairness.weak, word) & ~peek(enabled, word)
         left |= peek(enabled, word)
     if target == TARGET_UNMET:
-        return met != ZERO
+        return bool(met != ZERO)
     return left == ZERO and (region.loop == LOOP_ANYWHERE or is_unsatisfied(region, state))
 
 
@@ -185,7 +185,8 @@ class LassoSearch:
         return self.path_buffer[:length][::-1].tolist(), int(query[QUERY_FOUND])
 
     def _packed(self, state: int) -> np.ndarray:
-        return self.waiting.exploration.states.rows([int(self.waiting.numbers[state])])[0].copy()
+        row: np.ndarray = self.waiting.exploration.states.rows([int(self.waiting.numbers[state])])[0]
+        return row.copy()
 
 
 class _LoopConditions:

@@ -19,12 +19,13 @@ from attrs import evolve, field, frozen
 from kwalk.model.language import Model
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.stepping import PlainStepper
 from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.minimize.replay import Behaviour
 from kwalk.search.minimize.shape import Shapes, TraceShape
 from kwalk.search.minimize.shrink import SECONDS_AFTER_INTERRUPT, MinimizationTarget, Minimizer
-from kwalk.search.results.confirmation import EngineDisagreement, Origin, confirmed_trace, path_along
+from kwalk.search.results.confirmation import Origin, confirmed_trace, path_along
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import DEADLOCK, FindingCluster, Verdict
 

@@ -185,7 +185,7 @@ def _take(target: ReplayTarget, state: int, instance: int) -> bool:
     """Write the successor behind a state if the instance is enabled, and update the row of guards."""
     if not has_bit(target.row, instance):
         return False
-    return call(target.advance, (instance, state, state + 8 * target.kernel.words, target.row)) == 0
+    return bool(call(target.advance, (instance, state, state + 8 * target.kernel.words, target.row)) == 0)
 
 
 @part
@@ -206,7 +206,7 @@ def is_shown(target: ReplayTarget, before: int, state: int) -> bool:
     """Return whether a state, or the step to it, shows the target; `target.row` holds the guards of the state."""
     kernel, false = target.kernel, ZERO
     if target.is_deadlock != 0:
-        return _intersection(target.row, target.row, kernel.row_words) == ZERO
+        return bool(_intersection(target.row, target.row, kernel.row_words) == ZERO)
     premise = target.property_rows + 8 * kernel.property_words
     if kernel.checks_states:
         quiescent = integer(
@@ -217,7 +217,7 @@ def is_shown(target: ReplayTarget, before: int, state: int) -> bool:
     if kernel.checks_steps:
         call_void(kernel.check_step, (before, state, target.property_rows, premise))
         false |= _intersection(target.property_rows, kernel.step_row, kernel.property_words)
-    return false != ZERO
+    return bool(false != ZERO)
 
 
 @part

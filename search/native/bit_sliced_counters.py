@@ -94,4 +94,5 @@ def totals(planes: np.ndarray) -> np.ndarray:
     octets = np.ascontiguousarray(planes).view(np.uint8).reshape(-1, PLANES, 8)
     bits = np.unpackbits(octets, axis=-1, bitorder="little")
     weights = np.int64(1) << np.arange(PLANES, dtype=np.int64)
-    return np.einsum("wpb,p->wb", bits.astype(np.int64), weights).reshape(-1)
+    counts: np.ndarray = np.einsum("wpb,p->wb", bits.astype(np.int64), weights)
+    return counts.reshape(-1)

@@ -14,7 +14,7 @@ from kwalk.search.native.loops import Word, part
 @part
 def has_bit(row: int, index: int) -> bool:
     """Whether a bit of a row is set."""
-    return (peek(row, index // 64) >> np.uint64(index % 64)) & ONE != ZERO
+    return bool((peek(row, index // 64) >> np.uint64(index % 64)) & ONE != ZERO)
 
 
 @part
@@ -70,7 +70,7 @@ def clear_lane(plane: int, lane: int, words: int) -> None:
 @part
 def has_lane(plane: int, lane: int, words: int) -> bool:
     """Whether a lane of a plane is set."""
-    return (peek(plane, lane % words) >> np.uint64(lane // words)) & ONE != ZERO
+    return bool((peek(plane, lane % words) >> np.uint64(lane // words)) & ONE != ZERO)
 
 
 @part

@@ -6,7 +6,8 @@ only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 else:
     ir = LateModule("llvmlite.ir")
 
-integer: Any = np.int64
+integer: Callable[[Any], int] = cast(Any, np.int64)
 """Converts a word to int64 inside a loop."""
 ZERO: Word = np.uint64(0)
 ONE: Word = np.uint64(1)

@@ -28,7 +28,7 @@ from opcode import opmap
 from pathlib import Path
 from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
@@ -71,6 +71,10 @@ class LateModule:
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
 
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+"""A function whose callers are checked by its own annotations."""
+Result = TypeVar("Result")
 
 LOOPS: list[CompiledLoop] = []
 """All loops of the imported modules."""
@@ -209,12 +213,16 @@ def loop(function: Callable[..., Any]) -> Any:
     return CompiledLoop(function)
 
 
-def part(function: Callable[..., Any]) -> Any:
+def part(function: Function) -> Function:
     """Make a part of loops of a function. Its types are those of the arguments of each call, where it is inlined."""
-    return LoopPart(function)
+    return cast(Function, LoopPart(function))
 
 
-def intrinsic(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Any]:
+@overload
+def intrinsic(result: type[Result], *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Result]]: ...
+@overload
+def intrinsic(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+def intrinsic(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make an intrinsic of a function that emits it; see `Intrinsic`."""
     return lambda function: Intrinsic(function, result, arguments)
 
@@ -340,7 +348,7 @@ def described(thing: Any) -> str:
     """Return a text that differs whenever a value means something else to a loop; for other values, UNKNOWN first."""
     if isinstance(thing, CompiledLoop | LoopPart):
         types = (thing.result, thing.arguments) if isinstance(thing, Intrinsic) else ()
-        return f"{type(thing).__name__} {types} {digest_of(thing.function).hex()}"  # type: ignore[arg-type]
+        return f"{type(thing).__name__} {types} {digest_of(thing.function).hex()}"
     if isinstance(thing, FunctionType):
         return f"function {digest_of(thing).hex()}"
     if isinstance(thing, EnumMeta):

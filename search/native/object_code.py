@@ -93,7 +93,7 @@ def _emitted(machine: llvm.TargetMachine, text: str, target: str, *, optimized: 
 
 def emit_optimized(module: llvm.ModuleRef) -> bytes:
     """Return the object code, for this machine, of a module that is optimized already."""
-    return _target(3).emit_object(module)
+    return bytes(_target(3).emit_object(module))
 
 
 class LinkedByLlvm:

@@ -306,7 +306,8 @@ class ConditionFinder:
         """Return which literals are true where leaves have these numbers; False if they read others."""
         vector = [numbers.get(leaf, 0) for leaf in range(len(self.analysis.leaves))]
         known = [reads([literal]) <= numbers.keys() for literal in literals]
-        return np.array(evaluate_terms(literals, vector), bool) & np.array(known, bool)
+        hold: np.ndarray = np.array(evaluate_terms(literals, vector), bool) & np.array(known, bool)
+        return hold
 
     def _search(
         self, one: TransitionGroup, other: TransitionGroup, according: np.ndarray, conflicting: np.ndarray

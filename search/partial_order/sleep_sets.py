@@ -217,4 +217,4 @@ def _claim(t: ReductionTables, entry: int, hashed: Word) -> bool:
     """Give a free entry to a hash; return whether the entry is that of the hash now."""
     if atomic_load(entry, 0) == ZERO and compare_and_swap(entry, 0, ZERO, hashed):
         atomic_add(t.sleep_tables, SLEEP_COUNT, integer(1))
-    return atomic_load(entry, 0) == hashed
+    return bool(atomic_load(entry, 0) == hashed)

@@ -139,7 +139,7 @@ def _is_goal_state(t: ReductionTables, w: Workspace, goal: int) -> bool:
     false = ZERO
     for word in range(t.atom_words):
         false |= peek(atom_row(t, t.goal_atoms, goal), word) & ~peek(w.atoms, word)
-    return false == ZERO
+    return bool(false == ZERO)
 
 
 @part
@@ -149,7 +149,7 @@ def _is_final(t: ReductionTables, guards: int) -> bool:
     enabled = ZERO
     for word in range(t.row_words):
         enabled |= peek(guards, word) & peek(t.final_instances, word)
-    return enabled == ZERO
+    return bool(enabled == ZERO)
 
 
 @part

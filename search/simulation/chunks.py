@@ -15,8 +15,9 @@ from attrs import define, evolve, field, fields, frozen
 
 from kwalk.search.exhaustive.layout import RowBuffers
 from kwalk.search.kernel.interface import Kernel, bit_row
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
-from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, path_along
+from kwalk.search.results.confirmation import PackedPath, path_along
 from kwalk.search.simulation import walk_loops as loops
 from kwalk.search.simulation.hyperloglog import REGISTERS, merged
 from kwalk.search.simulation.resident_walks import ResidentBuffers

@@ -41,7 +41,8 @@ def merged(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return the sketch of all states that are in either sketch; an array of length 0 is an empty sketch."""
     if not len(one) or not len(other):
         return one if len(one) else other
-    return np.maximum(one, other)
+    joined: np.ndarray = np.maximum(one, other)
+    return joined
 
 
 def distinct(sketch: np.ndarray) -> float:

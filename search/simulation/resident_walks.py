@@ -350,7 +350,7 @@ def _is_always_open(view: ResidentView, prop: int) -> bool:
         return False
     if prop == view.walk.properties:
         return True
-    return (peek(view.walk.kernel.reachable_row, prop // 64) >> np.uint64(prop % 64)) & ONE == ZERO
+    return bool((peek(view.walk.kernel.reachable_row, prop // 64) >> np.uint64(prop % 64)) & ONE == ZERO)
 
 
 @part
@@ -600,7 +600,8 @@ class ResidentBuffers(BlockBuffers):
 
     def _sums(self, name: str) -> np.ndarray:
         """Return what totals add up to."""
-        return self._arrays[name].view(np.int64).reshape(-1, self.view.words).sum(axis=1)
+        counts: np.ndarray = self._arrays[name].view(np.int64).reshape(-1, self.view.words).sum(axis=1)
+        return counts
 
     def counts(self) -> dict[str, Any]:
         """Return the fields of `WalkCounts` that are counted here and not in the buffers of the walks."""

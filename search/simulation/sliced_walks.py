@@ -385,7 +385,7 @@ def _is_empty(row: int, words: int) -> bool:
     bits = ZERO
     for word in range(words):
         bits |= peek(row, word)
-    return bits == ZERO
+    return bool(bits == ZERO)
 
 
 @part

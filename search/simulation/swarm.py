@@ -9,12 +9,12 @@ depends only on what the walks of earlier generations counted, so a swarm does t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from attrs import evolve, field, frozen
 
-from kwalk.model.language import Model
+from kwalk.model.language import ActionInstance, Model
 from kwalk.search.kernel.interface import bit_row
 from kwalk.search.simulation.walk_loops import MAX_LEVEL, ROW_COUNT, ROW_LAST_STEP, ROW_LAST_WALK
 
@@ -148,7 +148,8 @@ class Swarm:
     def _group_sums(self, counts: np.ndarray) -> np.ndarray:
         """Return int64[groups]: the counts of the instances, added up for each group."""
         members = np.unpackbits(self.group_rows.view(np.uint8), axis=1, bitorder="little")[:, : len(counts)]
-        return members.astype(np.int64) @ counts
+        sums: np.ndarray = members.astype(np.int64) @ counts
+        return sums
 
     def _favoured(self, taken: np.ndarray, enabled: np.ndarray) -> tuple[str, ...]:
         """Return the rarer half of the actions, rarest first, without those that were never enabled."""
@@ -173,7 +174,8 @@ def _groupings(model: Model) -> Iterator[dict[str, list[int]]]:
     """Yield the groups of each grouping: none, by action, by actor, by single instance."""
     with model.active():
         yield {}
-        for name in (lambda i: i.action.name, lambda i: i.actor, lambda i: i.key):
+        names: list[Callable[[ActionInstance], str]] = [lambda i: i.action.name, lambda i: i.actor, lambda i: i.key]
+        for name in names:
             groups: dict[str, list[int]] = {}
             for instance in model.instances:
                 groups.setdefault(name(instance), []).append(instance.index)

@@ -21,8 +21,8 @@ from kwalk.search.base.signals import Interrupts
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 from kwalk.search.kernel.compile.slices import CompiledSlices, compile_slices, compiled_slices
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.processor import cpu
-from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.spark.chunks import PACKED, Chunk, chunks_of, groups_of, merger_of
 from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, send, walker_of
 

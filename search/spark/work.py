@@ -27,11 +27,12 @@ from kwalk.search.base.pacing import next_pace
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import CompiledSlices, load_slices
 from kwalk.search.kernel.interface import Kernel, bit_numbers
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
 from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode
 from kwalk.search.native.processor import cpu
-from kwalk.search.results.confirmation import EngineDisagreement, Origin
+from kwalk.search.results.confirmation import Origin
 from kwalk.search.simulation.chunks import (
     SimulationPlan,
     SlicedComparison,

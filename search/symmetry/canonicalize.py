@@ -94,7 +94,7 @@ def _copy(target: int, source: int, words: int) -> None:
 def _is_less(one: int, other: int, words: int) -> bool:
     for word in range(words):
         if peek(one, word) != peek(other, word):
-            return peek(one, word) < peek(other, word)
+            return bool(peek(one, word) < peek(other, word))
     return False
 
 

@@ -234,8 +234,8 @@ def _write(space: KeySpace, slot: int, entry: Word, workers: int) -> bool:
     """Write an entry to a slot that was empty; False if another worker was faster."""
     if workers > 1:
         if space.entry_bytes == 4:
-            return compare_and_swap32(space.table, slot, ZERO, entry)
-        return compare_and_swap(space.table, slot, ZERO, entry)
+            return bool(compare_and_swap32(space.table, slot, ZERO, entry))
+        return bool(compare_and_swap(space.table, slot, ZERO, entry))
     if space.entry_bytes == 4:
         atomic_store32(space.table, slot, entry)
     else:

@@ -94,7 +94,7 @@ def same_words(one: int, other: int, words: int) -> bool:
         different |= peek(one, 3) ^ peek(other, 3)
     if words > 4:
         different |= _difference(one, other, words)
-    return different == ZERO
+    return bool(different == ZERO)
 
 
 @part
@@ -109,10 +109,10 @@ def _difference(one: int, other: int, words: int) -> Word:
 def key_equals(space: KeySpace, index: int, key: int) -> bool:
     """Whether a stored key equals the key at an address."""
     if space.words == 1:
-        return last_word(space, index) == peek(key, 0)
+        return bool(last_word(space, index) == peek(key, 0))
     if space.words == 2:
         low = peek_anywhere(key_at(space, index), 0) ^ peek(key, 0)
-        return (low | (last_word(space, index) ^ peek(key, 1))) == ZERO
+        return bool((low | (last_word(space, index) ^ peek(key, 1))) == ZERO)
     return same_words(key_at(space, index), key, space.words)
 
 

@@ -17,7 +17,7 @@ from kwalk.search.kernel.compile.gates import COLUMNS, GateNetwork, TermGates, c
 from kwalk.search.kernel.compile.layout import Layout
 from kwalk.search.kernel.compile.slices import _fixed_code, _lane_code, compile_slices, sliced_kernel_of
 from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
-from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation.chunks import compare_sliced
 from kwalk.search.simulation.options import SimulationOptions
 from tests.agreement.zoo import ZOO

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.liveness import components, search, waiting
 from kwalk.search.native.loops import CompiledLoop
-from kwalk.search.results.confirmation import EngineDisagreement
 from tests.liveness.fair_graphs import FAIRNESS, SIZE, counts, expected, searched
 
 COMPONENTS, WAITING = components.__name__, waiting.__name__

@@ -15,7 +15,7 @@ from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
 from kwalk.search.kernel.differential import disagreements, random_states
-from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation import chunks, sliced_walks
 from kwalk.search.simulation import walk as walking
 from kwalk.search.simulation.chunks import compare_sliced, next_generation, run_chunk

@@ -13,7 +13,8 @@ from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import DomainError, Kind, Model, StepResult
 from kwalk.search.base.options import StopReason
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.results.confirmation import EngineDisagreement, unpacked
+from kwalk.search.kernel.python_comparison import EngineDisagreement
+from kwalk.search.results.confirmation import unpacked
 from kwalk.search.results.trace import is_violated_at_end, run
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer, Strength

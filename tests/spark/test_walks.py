@@ -21,8 +21,8 @@ from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import RESIDENT_TABLES, compile_slices
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.processor import cpu
-from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation import walk as walking
 from kwalk.search.simulation.chunks import SimulationPlan

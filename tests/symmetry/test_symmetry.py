@@ -19,7 +19,7 @@ from kwalk.model.language import Model, UsageError
 from kwalk.search.base.options import CheckpointOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer
 from kwalk.search.symmetry.canonicalize import SymmetryTable

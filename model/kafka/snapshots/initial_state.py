@@ -263,7 +263,7 @@ def ids_in(inferred: InferredState) -> tuple[str, ...]:
     )
     topic_id = inferred.focus.topic.topic_id
     ordered = [i for i in (*found, inferred.context_id) if i not in (None, topic_id)]
-    return tuple(dict.fromkeys([*inferred.numbered, *ordered, *([topic_id] if topic_id else [])]))  # type: ignore[list-item]
+    return tuple(dict.fromkeys([*inferred.numbered, *ordered, *([topic_id] if topic_id else [])]))
 
 
 def controller_in(focus: Focus, capture: Capture) -> int | None:

@@ -390,7 +390,7 @@ def _value(term: Term, args: list[int], numbers: Sequence[int]) -> int:
     return OPERATIONS[term.op](args)
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[[Sequence[int]], int]] = {
     "not": lambda a: 1 - a[0],
     "and": lambda a: int(all(a)),
     "or": lambda a: int(any(a)),

@@ -221,7 +221,7 @@ def describe(value: Any) -> str:
     if isinstance(value, RecordValue):
         return f"a {value.cls.__name__}"
     if isinstance(value, Reference):
-        return value.sample.description
+        return str(value.sample.description)
     if isinstance(value, VaryingItems):
         return f"a {value.of.__name__} of varying length"
     enum = enum_of(value)

@@ -250,10 +250,10 @@ def _next(segment: Segment, cursor: Int64Array) -> int:
         seeds = segment.depths[cursor[SegmentCursor.SEEDS]] <= segment.depths[cursor[SegmentCursor.OTHERS]]
     if seeds:
         cursor[SegmentCursor.SEEDS] += 1
-        return cursor[SegmentCursor.SEEDS] - 1
+        return integer(cursor[SegmentCursor.SEEDS]) - 1
     if others:
         cursor[SegmentCursor.OTHERS] += 1
-        return cursor[SegmentCursor.OTHERS] - 1
+        return integer(cursor[SegmentCursor.OTHERS]) - 1
     return ABSENT
 
 
@@ -263,7 +263,7 @@ def _is_off(segment: Segment, row: WordArray) -> bool:
     enabled = ZERO
     for word in range(segment.row_words):
         enabled |= peek(segment.row, word) & row[word]
-    return enabled == ZERO
+    return bool(enabled == ZERO)
 
 
 @part

@@ -214,7 +214,7 @@ def conformance_machine(model: Model, implementation: type[Implementation]) -> t
     made: type[ConformanceMachine] = type(name, (ConformanceMachine, base), members)
     digest = base._hypothesis_internal_add_digest  # type: ignore[attr-defined]
     identity = f"{implementation.__module__}.{implementation.__qualname__}"
-    made._hypothesis_internal_add_digest = digest + identity.encode()  # type: ignore[attr-defined]
+    made._hypothesis_internal_add_digest = digest + identity.encode()
     made.TestCase.settings = base.TestCase.settings
     return made
 

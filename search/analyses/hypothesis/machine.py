@@ -248,7 +248,7 @@ def machine_for(
         members[f"_invariant_{number:03}"] = _invariant(one, tuple(c for c in checked if c.declaration is one))
     made: type[ModelMachine] = type(_class_name(model), (ModelMachine,), members)
     # Hypothesis stores its findings under the digest of the class; this class has no source text.
-    made._hypothesis_internal_add_digest = _identity(model, checked).encode()  # type: ignore[attr-defined]
+    made._hypothesis_internal_add_digest = _identity(model, checked).encode()
     made.TestCase.settings = _unexplained()
     return made
 

@@ -105,7 +105,8 @@ def _value(term: Term, args: list[np.ndarray], states: np.ndarray, layout: Layou
     if term.op in ("boolvar", "intvar"):
         return _leaf(term, states, layout)
     if term.op in ("and", "or"):
-        return (np.logical_and if term.op == "and" else np.logical_or).reduce(np.broadcast_arrays(*args))
+        joined: np.ndarray = (np.logical_and if term.op == "and" else np.logical_or).reduce(np.broadcast_arrays(*args))
+        return joined
     return _OPERATIONS[term.op](*args)
 
 

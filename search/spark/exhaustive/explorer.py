@@ -26,9 +26,9 @@ from kwalk.search.exhaustive.explorer import MOST_DEPTHS, ExplorationResult
 from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
 from kwalk.search.exhaustive.same_length import PropertyHit, hits_of, is_error_of_state, together
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.python_comparison import CompiledRecord
+from kwalk.search.kernel.python_comparison import CompiledRecord, EngineDisagreement
 from kwalk.search.kernel.sampling import StateSampler
-from kwalk.search.results.confirmation import EngineDisagreement, PackedPath, apply_instance, enabled_row
+from kwalk.search.results.confirmation import PackedPath, apply_instance, enabled_row
 from kwalk.search.results.fairness import safety_properties
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors, LevelOutcome, run_locally
 from kwalk.search.spark.exhaustive.level import Expander, Level

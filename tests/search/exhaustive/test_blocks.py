@@ -19,7 +19,7 @@ from kwalk.search.kernel.compile import planes, slices
 from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kernel_of
 from kwalk.search.kernel.compile.gates import GateNetwork
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
-from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
 
 MANY = {"streets": 35, "letters": 1, "bag": 105}

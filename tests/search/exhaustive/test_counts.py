@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.model.language import DomainError, Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.results.confirmation import EngineDisagreement
+from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.trace import is_violated_at_end, run
 from kwalk.search.results.verdict import Answer, Strength
 from tests.search.exhaustive.verdicts import properties_of
