@@ -109,7 +109,7 @@ def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "
 
 def _inspect(scenario: Scenario, path: str) -> Inspection:
     readable_text(path, "snapshot")
-    with malformed_json(f"The snapshot {visible(path)!r}"):
+    with malformed_json(f"The snapshot {visible(path)!r}", path):
         return scenario.inspect_snapshot(path)  # type: ignore[misc]  # scenario_for has seen that there is one
 
 

@@ -46,7 +46,7 @@ def _problem(options: Namespace) -> Problem:
     scenario = scenario_for(options.scenario, "recover_snapshot", "plan from")
     assert scenario.recover_snapshot is not None
     readable_text(options.snapshot, "snapshot")
-    with malformed_json(f"The snapshot {visible(options.snapshot)!r}"):
+    with malformed_json(f"The snapshot {visible(options.snapshot)!r}", options.snapshot):
         return scenario.recover_snapshot(options.snapshot)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import field, frozen
 
 from kwalk.model.language.declared import a_name, check_declared, text, texts
-from kwalk.model.language.errors import BoundReached, UsageError, one_of
+from kwalk.model.language.errors import BoundReached, UsageError, close_to, one_of
 
 T = TypeVar("T")
 
@@ -195,7 +195,9 @@ class Bound(ScenarioConstant, _Number):
             )
         value = binding.bounds.get(self.name)
         if value is None:
-            raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
+            near = close_to(self.name, binding.bounds)
+            typo = f" It has {near!r}: is that a typing error?" if near else ""
+            raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.{typo}")
         if value < self.minimum:
             raise UsageError(f"Bound {self.name!r} must be {self.minimum} or more (got {value}).")
         return value

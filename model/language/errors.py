@@ -67,7 +67,14 @@ class Abort(Exception):
 
 def one_of(names: Iterable[str]) -> str:
     """Return a sentence that lists the allowed names."""
-    return "Allowed: " + (", ".join(sorted(names)) or "nothing") + "."
+    return f"Allowed: {listed}." if (listed := ", ".join(sorted(names))) else "There is none."
+
+
+def close_to(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that is most similar to one that does not exist; None if none is."""
+    import difflib  # slow to import
+
+    return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
 
 
 def unknown(kind: str, name: str, names: Iterable[str]) -> UsageError:
@@ -81,8 +88,8 @@ def unknown(kind: str, name: str, names: Iterable[str]) -> UsageError:
     import difflib  # slow to import
 
     names = list(names)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    near = close_to(name, names)
+    hint = f" Did you mean {near!r}?" if near else ""
     if len(names) > MOST_LISTED:
         nearest = difflib.get_close_matches(name, names, n=6, cutoff=0.3) or sorted(names)[:6]
         listed = f"Allowed: {', '.join(nearest)}, and {len(names) - len(nearest)} others."

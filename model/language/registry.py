@@ -11,7 +11,7 @@ import importlib
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import ModuleType
 from typing import TypeVar
 
@@ -23,6 +23,8 @@ from kwalk.model.language.scenario import Scenario
 GROUP = "kwalk.scenarios"
 REFERENCE = re.compile(r"[^\s:.]+(\.[^\s:.]+)*:\w+")
 """package.module:name."""
+MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+"""package.module."""
 Thing = TypeVar("Thing")
 
 
@@ -86,18 +88,41 @@ def _announced_as(entry: EntryPoint, name: str) -> Scenario | None:
     return next((each for each in _announced_by(entry, "SCENARIOS", Scenario) if each.name == name), None)
 
 
+def full_reference(reference: str) -> str:
+    """Return a reference under which a scenario is found from any folder: for the name of a module, `module:NAME`.
+
+    Args:
+        reference: the name of a scenario, `package.module:NAME`, or the name of a module in the present folder.
+
+    Raises:
+        UsageError: the module cannot be imported, or has not one scenario.
+    """
+    is_module = MODULE.fullmatch(reference) and Path(*reference.split(".")).with_suffix(".py").is_file()
+    if not is_module or announced_as(reference) is not None:
+        return reference
+    module = _imported(reference, "scenario", reference)
+    names = [name for name, thing in vars(module).items() if isinstance(thing, Scenario)]
+    if len(names) != 1:
+        has = f"the scenarios {', '.join(sorted(names))}: name one" if names else "no Scenario at its top level"
+        example = f", as in `{reference}:{min(names)}`" if names else ""
+        raise UsageError(f"The module {reference!r} has {has}{example}.")
+    return f"{reference}:{names[0]}"
+
+
 def find_scenario(reference: str) -> Scenario:
-    """Return the scenario of that name, or at `package.module:NAME`.
+    """Return the scenario of that name, at `package.module:NAME`, or the only one of a module in the present folder.
 
     Raises:
         UsageError: there is none, or its module cannot be imported.
     """
     if ":" not in reference:
         scenario = announced_as(reference)
-        if scenario is None:
-            _refuse_file_name(reference, "scenario", reference)
+        if scenario is not None:
+            return scenario
+        _refuse_file_name(reference, "scenario", reference)
+        reference = full_reference(reference)
+        if ":" not in reference:
             raise unknown("scenario", reference, announced())
-        return scenario
     if not REFERENCE.fullmatch(reference):
         raise UsageError(f"{reference!r} names no scenario. A scenario of your own is named package.module:NAME.")
     module_name, _, attribute = reference.partition(":")

@@ -62,7 +62,7 @@ def _parsed(function: Function) -> ast.FunctionDef:
     code = function.__code__
     if hasattr(function, "__wrapped__"):
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {function.__qualname__} is wrapped by a "
+            f"{code.co_filename}:{code.co_firstlineno}: cannot translate this: {function.__qualname__} is wrapped by a "
             "decorator. Instead: a function without a decorator that calls the other one."
         )
     try:
@@ -73,7 +73,7 @@ def _parsed(function: Function) -> ast.FunctionDef:
     definition = _first_statement("".join(lines), first)
     if not isinstance(definition, ast.FunctionDef):
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: a lambda or async function. "
+            f"{code.co_filename}:{code.co_firstlineno}: cannot translate this: a lambda or async function. "
             "Instead: an ordinary `def`."
         )
     _refuse_another_source(function, definition)

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Model, PropertyInstance, Reading, Scenario, UsageError
 from kwalk.model.language.errors import unknown
-from kwalk.model.language.registry import announced, find_scenario
+from kwalk.model.language.registry import announced, find_scenario, full_reference
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
 from kwalk.reports.options.values import MIGRATION
@@ -94,6 +94,7 @@ def _scenario(options: Namespace) -> tuple[str, Scenario]:
         named = visible(options.scenario)
         raise UsageError(f"--migrate searches the scenario {MIGRATION!r}: leave out {named!r}, or --migrate.")
     if options.scenario:
+        options.scenario = full_reference(options.scenario)  # the command that repeats this one names it, too
         return options.scenario, find_scenario(options.scenario)
     if getattr(options, "snapshot", None) is None:
         raise UsageError("Name a scenario, or a snapshot with --from. `kwalk scenarios` lists the scenarios.")
@@ -115,15 +116,17 @@ def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
             f"Scenario {scenario.name!r} does not read snapshots; name one that does, or leave out --from."
         )
     readable_text(snapshot, "snapshot")
-    with malformed_json(f"The snapshot {visible(snapshot)!r}"):
+    with malformed_json(f"The snapshot {visible(snapshot)!r}", snapshot):
         return scenario.read_snapshot(snapshot)
 
 
 @contextmanager
-def malformed_json(what: str) -> Iterator[None]:
-    """Turn the errors of a reader of JSON into UsageError."""
+def malformed_json(what: str, file: str = "") -> Iterator[None]:
+    """Turn the errors of a reader of JSON into UsageError, and begin those that it raises itself with the file."""
     try:
         yield
+    except UsageError as error:
+        raise (UsageError(f"{visible(file)}: {error}") if file else error) from error
     except RecursionError as error:
         raise UsageError(f"{what} is nested too deeply.") from error
     except JSONDecodeError as error:

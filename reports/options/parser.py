@@ -6,19 +6,23 @@ The entry points of the group `kwalk.commands` name packages, each with a module
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 from kwalk.model.language.distributions import entry_points
+from kwalk.model.language.errors import close_to
 from kwalk.reports.escaping import visible
 from kwalk.reports.options.declaration import CODES, Command, Section
 
 GROUP = "kwalk.commands"
 OWN = "kwalk.reports.commands"
 """The package of commands that are about any model; others are looked for only if it has none of the name."""
+NO_COMMAND = re.compile("argument COMMAND: invalid choice: '([^']*)'")
+NO_OPTION = re.compile(r"unrecognized arguments: (--[^\s=]+)")
 ENDING = """exit codes: {codes}.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME for your own model."""
 
@@ -49,12 +53,31 @@ class Parser(argparse.ArgumentParser):
     """A parser that prints errors in one line, and exits with 2."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the error and the command that shows the help, and exit."""
-        self.exit(2, f"kwalk: {visible(message)}. See `{self.prog} --help`.\n")
+        """Print the error, the nearest name and the command that shows the help, and exit."""
+        self.exit(2, f"kwalk: {visible(self._suggested(message))} See `{self.prog} --help`.\n")
+
+    def _suggested(self, message: str) -> str:
+        """Return the message of argparse with the command or option that was probably meant."""
+        command = NO_COMMAND.match(message)
+        if command is not None:
+            return _instead(f"No command named {command[1]!r}", command[1], commands())
+        option = NO_OPTION.match(message)
+        return f"{message}." if option is None else _instead(message, option[1], self._options())
+
+    def _options(self) -> Iterator[str]:
+        """Yield the long options of the commands that it has."""
+        for action in self._actions:
+            for command in action.choices.values() if isinstance(action, argparse._SubParsersAction) else ():
+                yield from (name for name in command._option_string_actions if name.startswith("--"))
 
     def print_help(self, file: Any = None) -> None:
         """Print the help; unlike argparse's own method, raise an error if it cannot be written."""
         print(self.format_help(), end="", file=file)
+
+
+def _instead(problem: str, name: str, names: Iterable[str]) -> str:
+    near = close_to(name, names)
+    return f"{problem}. Did you mean {near}?" if near else f"{problem}."
 
 
 class _Version(argparse.Action):

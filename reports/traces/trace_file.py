@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Mapping
@@ -93,7 +94,10 @@ def _page(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"{name!r} is not JSON ({visible(str(error))}); a trace is an .itf.json file.") from error
     meta = page.get("#meta") if isinstance(page, dict) else None
     if not isinstance(page, dict) or not isinstance(page.get("states"), list):
-        raise UsageError(f"{name!r} is JSON, but not an ITF trace: it has no list `states`.")
+        raise UsageError(
+            f"{name!r} is JSON, but not an ITF trace: it has no list `states`. If it is a snapshot of a system, read "
+            f"it with `kwalk hunt --from {shlex.quote(name)}`."
+        )
     if not isinstance(meta, dict) or "vectors" not in meta:
         raise UsageError(
             f"{name!r} is an ITF trace that kwalk did not write: its `#meta` has no `vectors`. "

@@ -516,7 +516,7 @@ def test_lifting_refuses(case, tmp_path):
     with pytest.raises(LiftError) as refusal:
         lift(model_of(module))
     assert str(refusal.value).startswith(f"{tmp_path}")
-    assert "cannot lift this: " in str(refusal.value) and "Instead: " in str(refusal.value)
+    assert "cannot translate this: " in str(refusal.value) and "Instead: " in str(refusal.value)
     assert words in str(refusal.value)
 
 

@@ -34,7 +34,7 @@ CONDITIONS = (
     "call of",
     "called with",
     "is called without",
-    "cannot lift this: Note",
+    "cannot translate this: Note",
     "attribute 'n' of",
     "in place",
     "generator expression",

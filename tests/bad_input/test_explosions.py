@@ -75,4 +75,4 @@ def test_it_is_refused_with_file_and_line(body, tmp_path, monkeypatch):
     model = Model(importlib.import_module(name).SCENARIO)
     with pytest.raises(LiftError) as error:
         lift(model)
-    assert str(error.value).startswith(f"{path}:") and f"cannot lift this: {REFUSED[body]}" in str(error.value)
+    assert str(error.value).startswith(f"{path}:") and f"cannot translate this: {REFUSED[body]}" in str(error.value)

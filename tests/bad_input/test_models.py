@@ -73,7 +73,7 @@ ACTIONS = {
     "an unliftable construct": ("while pot.level < 3:\n        pot.level += 1", 0, "the statement While."),
     "a guard after an effect": ("pot.level = 1\n    require(pot.level < 3)", 1, "a guard after an effect"),
     "a field that does not exist": ("pot.levle = 1", 0, "no field 'levle'"),
-    "a name that does not exist": ("pot.level = levle", 0, "'levle' has no value here"),
+    "a name that does not exist": ("pot.level = pott.level", 0, "there is no name 'pott'. Instead: pot."),
 }
 
 
@@ -110,12 +110,12 @@ def explored(kwalk, tmp_path):
 @pytest.mark.parametrize(("body", "line", "expected"), ACTIONS.values(), ids=ACTIONS)
 def test_what_cannot_be_lifted_is_refused_with_its_line_and_what_to_write_instead(explored, body, line, expected):
     ran, file = explored(action(body))
-    assert_refused(ran, f"{file}:{FIRST + 2 + line}: cannot lift this: ", "Instead: ", expected)
+    assert_refused(ran, f"{file}:{FIRST + 2 + line}: cannot translate this: ", "Instead: ", expected)
 
 
 def test_a_call_of_what_is_no_model_is_refused_with_the_line_of_the_call(explored):
     ran, file = explored(action("pot.level = randint(0, 3)").replace("\nPOTS", "from random import randint\nPOTS"))
-    assert_refused(ran, f"{file}:{FIRST + 2}: cannot lift this: ", "of the class Random. Instead: ")
+    assert_refused(ran, f"{file}:{FIRST + 2}: cannot translate this: ", "of the class Random. Instead: ")
 
 
 @pytest.mark.parametrize("command", ["exhaust", "walk", "prove", "hunt"])
@@ -282,7 +282,7 @@ USES = {
 def test_what_containers_do_not_have_is_refused_with_what_they_have(explored, case):
     used, expected = USES[case]
     ran, file = explored(model(USED.format(used)))
-    assert_refused(ran, f"{file}:{FIRST + USED[: USED.index('{}')].count(chr(10))}: cannot lift this: ", expected)
+    assert_refused(ran, f"{file}:{FIRST + USED[: USED.index('{}')].count(chr(10))}: cannot translate this: ", expected)
 
 
 def test_two_actions_of_one_name_are_refused_with_the_places_of_both(explored):
@@ -294,6 +294,11 @@ def test_two_actions_of_one_name_are_refused_with_the_places_of_both(explored):
 def test_a_bound_without_a_value_is_refused(explored):
     source = action("pot.level = much", ", much: Annotated[int, POTS]").replace("{'pots': 2}", "{}")
     assert_refused(explored(source)[0], "The scenario gives no value to the bound 'pots'; add it to `bounds`.")
+
+
+def test_a_bound_that_is_misspelt_where_it_is_given_is_named(explored):
+    source = action("pot.level = much", ", much: Annotated[int, POTS]").replace("{'pots': 2}", "{'pot': 2}")
+    assert_refused(explored(source)[0], "It has 'pot': is that a typing error?")
 
 
 def test_a_thing_of_another_kind_in_place_of_the_scenario_is_refused(explored):

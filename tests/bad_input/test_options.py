@@ -32,9 +32,30 @@ NAMES = {
     "an invariant": (("exhaust", LOST_UPDATE, "--invariant", "lost"), ["No property named 'lost'", "Allowed: "]),
     "a bound": (("exhaust", LOST_UPDATE, "--bound", "thread=2"), ["No bound named 'thread'", "'threads'"]),
     "an option": (("exhaust", DIE_HARD, "--fast"), ["unrecognized arguments: --fast"]),
-    "a command": (("expolre",), ["invalid choice: 'expolre'"]),
+    "an option with a typing error": (("exhaust", DIE_HARD, "--second", "3"), ["Did you mean --seconds?"]),
+    "a command": (("expolre",), ["No command named 'expolre'. Did you mean explore?"]),
     "a snapshot for a scenario that reads none": (("hunt", DIE_HARD, "--from", "x"), ["does not read snapshots"]),
 }
+
+
+OWN_MODEL = f"from {DIE_HARD.partition(':')[0]} import DIE_HARD as ONE\n"
+
+
+def test_the_name_of_a_module_here_is_that_of_its_only_scenario(process, tmp_path):
+    (tmp_path / "own.py").write_text(OWN_MODEL)
+    result = process("exhaust", "own", "--json")
+    assert result.code == 12
+    assert "exhaust own:ONE" in result.out
+
+
+def test_a_module_of_two_scenarios_is_refused_with_their_names(process, tmp_path):
+    (tmp_path / "own.py").write_text(OWN_MODEL + 'TWO = ONE.varied(name="two")\n')
+    assert_refused(process("exhaust", "own"), "has the scenarios ONE, TWO: name one, as in `own:ONE`")
+
+
+def test_the_name_of_an_installed_scenario_has_precedence_over_a_module(process, tmp_path):
+    (tmp_path / "voting.py").write_text("raise OSError")
+    assert_refused(process("exhaust", "voting", "--property", "x"), "No property named 'x'")
 
 
 @pytest.mark.parametrize(("words", "expected"), NAMES.values(), ids=NAMES)

@@ -75,6 +75,13 @@ def test_what_is_no_snapshot_is_refused(refused, content, expected):
     refused(content, expected)
 
 
+def test_a_trace_is_no_snapshot_and_a_snapshot_no_trace_and_the_command_that_reads_it_is_named(kwalk, tmp_path):
+    (tmp_path / "cluster.json").write_bytes(changed(lambda document: None))
+    (tmp_path / "trace.itf.json").write_text('{"#meta": {}, "states": []}')
+    assert_refused(kwalk("inspect", "cluster.json", "trace.itf.json"), "trace.itf.json: ", "`kwalk show`")
+    assert_refused(kwalk("replay", "cluster.json"), "`kwalk hunt --from cluster.json`")
+
+
 def test_the_command_itself_refuses_a_gigabyte_before_it_reads_it(process, tmp_path):
     (tmp_path / "huge.json").touch()
     os.truncate(tmp_path / "huge.json", 2**30)

@@ -167,7 +167,7 @@ def compare_model(source: str, seed: int, engines: Engines = Engines.NONE) -> Mo
 def what_is_refused(error: BaseException) -> str:
     """Return the part of a refusal that says what is refused."""
     text = str(error)
-    found = re.search(r"cannot lift this: (.*?)\. Instead: ", text, re.DOTALL)
+    found = re.search(r"cannot translate this: (.*?)\. Instead: ", text, re.DOTALL)
     return found.group(1) if found else text.partition(": ")[2] or text
 
 

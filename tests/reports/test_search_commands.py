@@ -180,7 +180,7 @@ def test_a_time_budget_of_nothing_leaves_it_undecided(kwalk):
         (("hunt",), "Name a scenario, or a snapshot"),
         (("hunt", TOPIC_ID_CORE, "--from", "x.json"), "does not read snapshots"),
         (("exhaust",), "See `kwalk exhaust --help`"),
-        (("explode", TOPIC_ID_CORE), "invalid choice"),
+        (("explode", TOPIC_ID_CORE), "No command named 'explode'. Did you mean explore?"),
         ((), "COMMAND"),
     ],
 )

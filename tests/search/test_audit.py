@@ -221,7 +221,7 @@ def test_an_action_that_leaves_its_domain_ends_the_audit_and_names_the_cell(work
 @pytest.mark.parametrize(
     ("trial", "why"),
     [
-        (Trial("kwalk.model.examples.die_hard:DIE_HARD"), "No flag named 'fencing'. Allowed: nothing."),
+        (Trial("kwalk.model.examples.die_hard:DIE_HARD"), "No flag named 'fencing'. There is none."),
         (Trial("tests.search.stairs:STAIR"), "Did you mean 'STAIRS'?"),
         (Trial(SCENARIO, ("writes_go_back",)), "Did you mean 'writes_go_forward'?"),
         (Trial(SCENARIO, variant="fence"), "Did you mean 'fenced'?"),

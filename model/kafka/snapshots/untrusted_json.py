@@ -22,16 +22,12 @@ MIB = 1 << 20
 SIZE_LIMIT = 64 * MIB
 """The largest capture that is read, in bytes; a cluster of a thousand brokers and topics takes a tenth of it."""
 DEPTH_LIMIT = 64
-"""How deeply arrays and objects may be nested; a capture needs eight levels."""
+"""How deeply arrays and objects may be nested; a snapshot needs eight levels."""
 INT_LIMIT = 2**63 - 1
 """Kafka and ZooKeeper store no larger number."""
 
-TAKE_AGAIN = "Take the capture again, or correct the file."
-OPTIONAL = (
-    "format, broker_ids, cluster_id, kraft_controller_epoch, delete_topics, problems, unsettled, taken, and of a topic "
-    "its czxid, mzxid and topic_id, of a broker its metadata_cache and log_dirs, of a log all but partition_metadata"
-)
-"""The fields that a capture may lack."""
+TAKE_AGAIN = "Take the snapshot again, or correct the file."
+TAKE_ONE = "Allowed: what `kwalk collect` takes (docs/reference/snapshots.md)."
 
 
 def printable(text: object, limit: int = 60) -> str:
@@ -67,7 +63,7 @@ class JsonNode:
 
     def wrong(self, what: str, allowed: str) -> UsageError:
         """Return the error about this node: where, what, the value, what is allowed, what to do."""
-        where = self.path or "the capture"
+        where = self.path or "the snapshot"
         return UsageError(f"{where} {what} (got {_shown(self.value)}). Allowed: {allowed}. {TAKE_AGAIN}")
 
     @property
@@ -83,7 +79,9 @@ class JsonNode:
     def field(self, name: str) -> JsonNode:
         """A field that must be there, though it may be null."""
         if name not in self._object():
-            raise self.wrong(f"lacks the field {name!r}", f"an object that has it; a capture may lack only {OPTIONAL}")
+            if self.parent is None:
+                raise UsageError(f"The snapshot lacks the field {name!r}{_other_kind(self.value)}. {TAKE_ONE}")
+            raise self.wrong(f"lacks the field {name!r}", "an object that has it (docs/reference/snapshots.md)")
         return self._child(name)
 
     def maybe(self, name: str) -> JsonNode:
@@ -164,13 +162,13 @@ def _read(path: Path) -> bytes:
             os.close(descriptor)
     except (OSError, ValueError) as error:
         why = printable(getattr(error, "strerror", None) or str(error))
-        raise UsageError(f"Cannot read {shown}: {why}. Give the path of a capture, a JSON file.") from error
+        raise UsageError(f"Cannot read {shown}: {why}. Give the path of a snapshot, a JSON file.") from error
 
 
 def _content(descriptor: int, place: str) -> bytes:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"{place} is not a regular file. Allowed: a capture saved as a JSON file. {TAKE_AGAIN}")
+        raise UsageError(f"{place} is not a regular file. Allowed: a snapshot saved as a JSON file. {TAKE_AGAIN}")
     _within_limit(status.st_size)
     with open(descriptor, "rb", closefd=False) as file:
         return file.read(SIZE_LIMIT + 1)
@@ -179,7 +177,7 @@ def _content(descriptor: int, place: str) -> bytes:
 def _within_limit(size: int) -> None:
     if size > SIZE_LIMIT:
         raise UsageError(
-            f"The capture is too large (got {size / MIB:,.0f} MiB). Allowed: at most {SIZE_LIMIT // MIB} MiB. "
+            f"The snapshot is too large (got {size / MIB:,.0f} MiB). Allowed: at most {SIZE_LIMIT // MIB} MiB. "
             "Take it again for fewer topics."
         )
 
@@ -193,7 +191,7 @@ def _parse(content: bytes) -> Any:
     except ValueError as error:
         start = _shown(content[:40].decode("latin-1"))
         raise UsageError(
-            f"The capture is not JSON: {printable(str(error), 120)} (it begins {start}). "
+            f"The snapshot is not JSON: {printable(str(error), 120)} (it begins {start}). "
             f"Allowed: one JSON object in UTF-8. {TAKE_AGAIN}"
         ) from error
     if not isinstance(document, dict):
@@ -217,8 +215,8 @@ def _children(parent: dict[str, Any] | list[Any]) -> Iterable[Any]:
 
 def _too_deep() -> UsageError:
     return UsageError(
-        f"The capture is nested too deeply (more than {DEPTH_LIMIT} levels). "
-        f"Allowed: {DEPTH_LIMIT} levels; a capture needs eight. {TAKE_AGAIN}"
+        f"The snapshot is nested too deeply (more than {DEPTH_LIMIT} levels). "
+        f"Allowed: {DEPTH_LIMIT} levels; a snapshot needs eight. {TAKE_AGAIN}"
     )
 
 
@@ -236,6 +234,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _other_kind(document: dict[str, Any]) -> str:
+    """Return what a document is that is no snapshot, and which command reads it; "" if that is not known."""
+    return ", and is a trace, which `kwalk show` and `kwalk replay` read" if "#meta" in document else ""
 
 
 def _shown(value: Any) -> str:

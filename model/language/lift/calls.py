@@ -512,9 +512,13 @@ def _call(m: SymbolicMachine, function: Any, *, args: list[Any], keywords: dict[
         return call_function(m, function, args, keywords)
     if isinstance(function, type):
         return _construct(m, function, args, keywords)
-    raise Refused(f"a call of {describe(function)}", Operation.CALL.value.instead)
+    raise Refused(f"a call of {describe(function)}", FUNCTIONS.get(function, Operation.CALL.value.instead))
 
 
+FUNCTIONS: dict[Any, str] = {
+    print: "nothing: traces and `kwalk explore` show the state, and Python's debugger runs the plain model",
+}
+"""What to write in place of a call of a function that is none of a model."""
 CLASSES: dict[type, str] = {
     itertools.product: "several `for` in one comprehension, or nested loops",
     itertools.permutations: "several `for` in one comprehension, with `if`; or a parameter of the action",

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from kwalk.model.language.errors import close_to
 from kwalk.model.language.lift import calls, containers, sets
 from kwalk.model.language.lift.access import attribute, element, refine
 from kwalk.model.language.lift.comprehensions import generate, generator, items_of
@@ -66,7 +67,8 @@ def _name(m: SymbolicMachine, node: ast.Name) -> Any:
         return admit(function.__globals__[node.id])
     if hasattr(builtins, node.id):
         return admit(getattr(builtins, node.id))
-    raise Refused(f"the name {node.id!r} has no value here", "assign it on every path that leads here")
+    near = close_to(node.id, {**local, **function.__globals__})
+    raise Refused(f"there is no name {node.id!r}", near or "a name that the module or the function defines")
 
 
 def _assigned(m: SymbolicMachine, name: str, value: Any) -> Any:

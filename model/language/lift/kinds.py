@@ -203,7 +203,9 @@ def _kind_of_other(value: Any) -> ValueKind:
     if getattr(cls, "__kwalk__", "") == "state":
         raise Refused(f"a {cls.__name__} that is no part of the state, and can change", "a field of the state")
     what = f"{repr(value)[:80]}, of the class {cls.__name__}"
-    raise Refused(what, INSTEAD_OF.get(cls, "a value that docs/reference/language.md lists"))
+    if cls.__module__ == "random":
+        raise Refused(what, "a parameter of the action, such as `n: member(NUMBERS)`: kwalk tries each of its values")
+    raise Refused(what, INSTEAD_OF.get(cls, "one of the values of the language (docs/reference/language.md)"))
 
 
 INSTEAD_OF: dict[type, str] = {float: "an int", complex: "an int", bytes: "an Enum member"}

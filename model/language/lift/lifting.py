@@ -314,8 +314,8 @@ def _lift_property(
     if machine.state is not None and machine.state.is_written:
         code = prop.declaration.function.__code__
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {prop.declaration.name} changes the state. "
-            "Instead: a property only reads the state; use local variables for intermediate results."
+            f"{code.co_filename}:{code.co_firstlineno}: cannot translate this: {prop.declaration.name} changes the "
+            "state. Instead: a property only reads the state; use local variables for intermediate results."
         )
     premise, errors = _guard(terms, machine.side_conditions)
     premise = terms.conjunction((premise, first, *(machine.premises or ())))
@@ -345,7 +345,7 @@ def _result(machine: SymbolicMachine, prop: PropertyInstance, value: Any) -> Ter
 def _refused(declaration: Parametric, problem: Refused) -> LiftError:
     code = declaration.function.__code__
     place = f"{code.co_filename}:{code.co_firstlineno}"
-    return LiftError(f"{place}: cannot lift this: {declaration.name}: {problem.what}. Instead: {problem.instead}.")
+    return LiftError(f"{place}: cannot translate this: {declaration.name}: {problem.what}. Instead: {problem.instead}.")
 
 
 # Refinement.
@@ -475,7 +475,7 @@ def _map(machine: SymbolicMachine, refinement: Refinement, root: Any, image: Any
     except Refused as problem:
         code = refinement.mapping.__code__
         raise LiftError(
-            f"{code.co_filename}:{code.co_firstlineno}: cannot lift this: {refinement.mapping.__name__}: "
+            f"{code.co_filename}:{code.co_firstlineno}: cannot translate this: {refinement.mapping.__name__}: "
             f"{problem.what}. Instead: {problem.instead}."
         ) from None
     if returned is not None:

@@ -314,8 +314,8 @@ class SymbolicMachine:
         code, first = self.frames[-1].function.__code__, self.frames[0].function.__code__
         caller = "" if code is first else f" ({first.co_name} calls it: {first.co_filename}:{first.co_firstlineno})"
         return LiftError(
-            f"{code.co_filename}:{getattr(node, 'lineno', code.co_firstlineno)}: cannot lift this: {problem.what}. "
-            f"Instead: {problem.instead}.{caller}"
+            f"{code.co_filename}:{getattr(node, 'lineno', code.co_firstlineno)}: cannot translate this: "
+            f"{problem.what}. Instead: {problem.instead}.{caller}"
         )
 
     def count_rounds(self, more: int) -> None:
