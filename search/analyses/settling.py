@@ -19,13 +19,13 @@ from kwalk.model.language.recovery import Move, Problem, World
 from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
-from kwalk.search.native.intrinsics import ONE, ZERO, bit_count, call, integer, peek, peek32, poke, poke32
+from kwalk.search.native.intrinsics import ONE, ZERO, call, call_void, lowest_bit, peek, poke, poke32
 from kwalk.search.native.loops import Int64Array, loop
 from kwalk.search.native.memory import reserve
 from kwalk.search.results.confirmation import EngineDisagreement
 from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, room_for_keys
 from kwalk.search.visited.key_store import KeyStore
-from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key
+from kwalk.search.visited.keys import KeySpace, hash_of, load_key
 
 State = tuple[Vector, int]
 """A state, and how many faults may still happen."""
@@ -91,7 +91,8 @@ class SettlingLayout(NamedTuple):
     """Words of a packed state; a key has one more, for the faults that may still happen."""
     row_words: int
     instances: int
-    expand: int
+    guards: int
+    apply: int
     space: KeySpace
     steps: int
     """Bit row of the instances that happen by themselves."""
@@ -101,10 +102,8 @@ class SettlingLayout(NamedTuple):
     """Whether faults happen between steps, too; otherwise at rest."""
     key: int
     row: int
-    successors: int
-    led_by: int
-    """uint32 for each successor: its instance."""
-    hits: int
+    after: int
+    """The key of a successor."""
     parents: int
     """int64 for each state: the state before it."""
     instance_of: int
@@ -124,35 +123,33 @@ def settle(search: SettlingLayout, cursor: Int64Array) -> int:
             return Halt.FULL
         load_key(space, cursor[CursorField.NEXT], search.key)
         left = peek(search.key, words)
-        made = call(search.expand, (search.key, search.row, search.successors, search.led_by, search.hits))
-        if made < 0:
-            return Halt.BLOCKED
-        due = integer(0)
+        call_void(search.guards, (search.key, search.row))
+        due = ZERO
         for word in range(search.row_words):
-            due += bit_count(peek(search.row, word) & peek(search.steps, word))
-        strikes = left != ZERO and (due == 0 or search.at_any_moment != 0)
-        done = integer(0)
-        for j in range(made):
-            instance = integer(peek32(search.led_by, j))
-            bit = ONE << np.uint64(instance % 64)
-            if peek(search.steps, instance // 64) & bit != ZERO:
-                done += 1
-                after = left
-            elif strikes and peek(search.faults, instance // 64) & bit != ZERO:
-                after = left - ONE
-            else:
-                continue
-            copy_words(search.key, search.successors + 8 * words * j, words)
-            poke(search.key, words, after)
-            hashed = hash_of(search.key, words + 1)
-            size = cursor[CursorField.STORED]
-            if find_or_add_from(space, search.key, (hashed, first_slot(space, hashed)), size) == ABSENT:
-                poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
-                poke32(search.instance_of, size, np.uint64(instance))
-                cursor[CursorField.STORED] = size + 1
-        if done != due:
-            return Halt.BLOCKED
-        if due == 0:
+            due |= peek(search.row, word) & peek(search.steps, word)
+        strikes = left != ZERO and (due == ZERO or search.at_any_moment != 0)
+        for word in range(search.row_words):
+            wanted = peek(search.steps, word)  # what an operator does is not tried
+            if strikes:
+                wanted |= peek(search.faults, word)
+            wanted &= peek(search.row, word)
+            while wanted != ZERO:
+                instance = 64 * word + lowest_bit(wanted)
+                is_step = peek(search.steps, word) & wanted & (ZERO - wanted) != ZERO
+                wanted &= wanted - ONE
+                result = call(search.apply, (instance, search.key, search.after))
+                if result < 0 or (result > 0 and is_step):
+                    return Halt.BLOCKED
+                if result > 0:
+                    continue
+                poke(search.after, words, left if is_step else left - ONE)
+                hashed = hash_of(search.after, words + 1)
+                size = cursor[CursorField.STORED]
+                if find_or_add_from(space, search.after, (hashed, first_slot(space, hashed)), size) == ABSENT:
+                    poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
+                    poke32(search.instance_of, size, np.uint64(instance))
+                    cursor[CursorField.STORED] = size + 1
+        if due == ZERO:
             poke(search.ends, cursor[CursorField.ENDS], np.uint64(cursor[CursorField.NEXT]))
             cursor[CursorField.ENDS] += 1
         cursor[CursorField.NEXT] += 1
@@ -214,9 +211,7 @@ class StateWorkspace:
         self.room: list[np.ndarray] = [
             np.zeros(words + 1, np.uint64),
             np.zeros(kernel.instance_words, np.uint64),
-            np.zeros(words * kernel.instances, np.uint64),
-            np.zeros(kernel.instances, np.uint32),
-            np.zeros(max(1, len(kernel.bounds)), np.int64),
+            np.zeros(words + 1, np.uint64),
         ]
 
     def clear(self) -> None:
@@ -276,22 +271,21 @@ class KernelExploration:
 
     def _layout(self) -> SettlingLayout:
         space = self.workspace
-        key, row, successors, led_by, hits = (each.ctypes.data for each in space.room)
+        key, row, after = (each.ctypes.data for each in space.room)
         steps, faults = (each.ctypes.data for each in self._rows)
         return SettlingLayout(
             words=self.kernel.words,
             row_words=self.kernel.instance_words,
             instances=self.kernel.instances,
-            expand=self.kernel.expand,
+            guards=self.kernel.guards,
+            apply=self.kernel.apply,
             space=self.store.space,
             steps=steps,
             faults=faults,
             at_any_moment=int(self.at_any_moment),
             key=key,
             row=row,
-            successors=successors,
-            led_by=led_by,
-            hits=hits,
+            after=after,
             parents=space.parents.ctypes.data,
             instance_of=space.instance_of.ctypes.data,
             ends=space.ends.ctypes.data,
