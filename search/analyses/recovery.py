@@ -217,13 +217,13 @@ def plan_recovery(
         NeverAtRest: A bound of the model is in the way.
     """
     began, budget = time.monotonic(), seconds or SECONDS
-    known: dict[World, Settling] = {}
-    found = _Planner(problem, _Clock(budget, report, "recover"), known).recovery(faults)
+    settlings: dict[World, Settling] = {}
+    found = _Planner(problem, _Clock(budget, report, "recover"), settlings).recovery(faults)
     others: list[Recovery] = []
     for alternative in problem.alternatives:
         if _is_asked(alternative, found, others):
             left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
-            others.append(_Planner(alternative, _Clock(left, report, "recover"), known).recovery(faults))
+            others.append(_Planner(alternative, _Clock(left, report, "recover"), settlings).recovery(faults))
     return evolve(found, alternatives=tuple(others))
 
 
@@ -245,13 +245,13 @@ class _Planner:
     Args:
         problem: the problem.
         clock: its time budget.
-        known: what is known of worlds from other problems; new worlds are added.
+        settlings: those of the worlds of earlier problems; new ones are added.
     """
 
-    def __init__(self, problem: Problem, clock: _Clock, known: dict[World, Settling]) -> None:
+    def __init__(self, problem: Problem, clock: _Clock, settlings: dict[World, Settling]) -> None:
         self.problem, self.clock = problem, clock
-        self.settlings = [known.get(world) or Settling(world) for world in problem.worlds]
-        known.update(zip(problem.worlds, self.settlings, strict=True))
+        self.settlings = [settlings.get(world) or Settling(world) for world in problem.worlds]
+        settlings.update(zip(problem.worlds, self.settlings, strict=True))
         for settling in self.settlings:
             settling.check, settling.visited = clock.check, 0
         self._applied: dict[tuple[Beliefs, str, bool], tuple[Beliefs, bool]] = {}
