@@ -217,12 +217,13 @@ def plan_recovery(
         NeverAtRest: A bound of the model is in the way.
     """
     began, budget = time.monotonic(), seconds or SECONDS
-    found = _Planner(problem, _Clock(budget, report, "recover")).recovery(faults)
+    settlings: dict[World, Settling] = {}
+    found = _Planner(problem, _Clock(budget, report, "recover"), settlings).recovery(faults)
     others: list[Recovery] = []
     for alternative in problem.alternatives:
         if _is_asked(alternative, found, others):
             left = max(LEAST_SECONDS, budget - (time.monotonic() - began))
-            others.append(_Planner(alternative, _Clock(left, report, "recover")).recovery(faults))
+            others.append(_Planner(alternative, _Clock(left, report, "recover"), settlings).recovery(faults))
     return evolve(found, alternatives=tuple(others))
 
 
@@ -239,11 +240,20 @@ def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery])
 
 
 class _Planner:
-    """Searches plans for one problem."""
+    """Searches plans for one problem.
 
-    def __init__(self, problem: Problem, clock: _Clock) -> None:
+    Args:
+        problem: the problem.
+        clock: its time budget.
+        settlings: those of the worlds of earlier problems; new ones are added.
+    """
+
+    def __init__(self, problem: Problem, clock: _Clock, settlings: dict[World, Settling]) -> None:
         self.problem, self.clock = problem, clock
-        self.settlings = [Settling(world, clock.check) for world in problem.worlds]
+        self.settlings = [settlings.get(world) or Settling(world) for world in problem.worlds]
+        settlings.update(zip(problem.worlds, self.settlings, strict=True))
+        for settling in self.settlings:
+            settling.check, settling.visited = clock.check, 0
         self._applied: dict[tuple[Beliefs, str, bool], tuple[Beliefs, bool]] = {}
         clock.began = time.monotonic()  # without the time that compiling took
 

@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 from attrs import field, frozen
 
 from kwalk.model.language import KwalkError, Vector
 from kwalk.model.language.recovery import Move, Problem, World
+from kwalk.search.analyses.step_effects import EffectsLayout, StepEffects, step_once
 from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
-from kwalk.search.native.intrinsics import ONE, ZERO, bit_count, call, integer, peek, peek32, poke, poke32
+from kwalk.search.native.intrinsics import ONE, ZERO, call_void, lowest_bit, peek, poke, poke32
 from kwalk.search.native.loops import Int64Array, loop
 from kwalk.search.native.memory import reserve
 from kwalk.search.visited.hash_table import ABSENT, find_or_add_from, first_slot, room_for_keys
 from kwalk.search.visited.key_store import KeyStore
-from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, load_key
+from kwalk.search.visited.keys import KeySpace, hash_of, load_key
 
 State = tuple[Vector, int]
 """A state, and how many faults may still happen."""
@@ -37,6 +39,8 @@ SLICE = 1 << 16
 """How many states are expanded between two looks at the clock."""
 
 _KERNELS: dict[Any, Kernel] = {}
+_WORKSPACES: WeakValueDictionary[int, StateWorkspace] = WeakValueDictionary()
+"""By the identity of their kernel, which they keep alive."""
 
 
 def _kernel(world: World) -> Kernel:
@@ -46,6 +50,14 @@ def _kernel(world: World) -> Kernel:
     if world.kind not in _KERNELS:
         _KERNELS[world.kind] = kernel_for(world.model)
     return _KERNELS[world.kind]
+
+
+def _workspace_of(kernel: Kernel) -> StateWorkspace:
+    """Return the workspace of a kernel, which lives as long as one of the worlds that share it is looked at."""
+    found = _WORKSPACES.get(id(kernel))
+    if found is None:
+        found = _WORKSPACES[id(kernel)] = StateWorkspace(kernel)
+    return found
 
 
 def prepared(problem: Problem, seconds: float) -> bool:
@@ -72,6 +84,8 @@ class CursorField(IntEnum):
     """The number of states at rest."""
     LIMIT = 3
     """The number of expanded states at which to return."""
+    EFFECTS = 4
+    """The number of known effects of instances."""
 
 
 class Halt(IntEnum):
@@ -91,7 +105,8 @@ class SettlingLayout(NamedTuple):
     """Words of a packed state; a key has one more, for the faults that may still happen."""
     row_words: int
     instances: int
-    expand: int
+    guards: int
+    effects: EffectsLayout
     space: KeySpace
     steps: int
     """Bit row of the instances that happen by themselves."""
@@ -101,10 +116,8 @@ class SettlingLayout(NamedTuple):
     """Whether faults happen between steps, too; otherwise at rest."""
     key: int
     row: int
-    successors: int
-    led_by: int
-    """uint32 for each successor: its instance."""
-    hits: int
+    after: int
+    """The key of a successor."""
     parents: int
     """int64 for each state: the state before it."""
     instance_of: int
@@ -120,39 +133,38 @@ def settle(search: SettlingLayout, cursor: Int64Array) -> int:
     while cursor[CursorField.NEXT] < cursor[CursorField.LIMIT]:
         if cursor[CursorField.NEXT] == cursor[CursorField.STORED]:
             return Halt.DONE
-        if room_for_keys(space, cursor[CursorField.STORED]) < search.instances:
+        room = room_for_keys(space, cursor[CursorField.STORED])
+        if min(room, room_for_keys(search.effects.space, cursor[CursorField.EFFECTS])) < search.instances:
             return Halt.FULL
         load_key(space, cursor[CursorField.NEXT], search.key)
         left = peek(search.key, words)
-        made = call(search.expand, (search.key, search.row, search.successors, search.led_by, search.hits))
-        if made < 0:
-            return Halt.BLOCKED
-        due = integer(0)
+        call_void(search.guards, (search.key, search.row))
+        due = ZERO
         for word in range(search.row_words):
-            due += bit_count(peek(search.row, word) & peek(search.steps, word))
-        strikes = left != ZERO and (due == 0 or search.at_any_moment != 0)
-        done = integer(0)
-        for j in range(made):
-            instance = integer(peek32(search.led_by, j))
-            bit = ONE << np.uint64(instance % 64)
-            if peek(search.steps, instance // 64) & bit != ZERO:
-                done += 1
-                after = left
-            elif strikes and peek(search.faults, instance // 64) & bit != ZERO:
-                after = left - ONE
-            else:
-                continue
-            copy_words(search.key, search.successors + 8 * words * j, words)
-            poke(search.key, words, after)
-            hashed = hash_of(search.key, words + 1)
-            size = cursor[CursorField.STORED]
-            if find_or_add_from(space, search.key, (hashed, first_slot(space, hashed)), size) == ABSENT:
-                poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
-                poke32(search.instance_of, size, np.uint64(instance))
-                cursor[CursorField.STORED] = size + 1
-        if done != due:
-            return Halt.BLOCKED
-        if due == 0:
+            due |= peek(search.row, word) & peek(search.steps, word)
+        strikes = left != ZERO and (due == ZERO or search.at_any_moment != 0)
+        for word in range(search.row_words):
+            wanted = peek(search.steps, word)  # what an operator does is not tried
+            if strikes:
+                wanted |= peek(search.faults, word)
+            wanted &= peek(search.row, word)
+            while wanted != ZERO:
+                instance = 64 * word + lowest_bit(wanted)
+                is_step = peek(search.steps, word) & wanted & (ZERO - wanted) != ZERO
+                wanted &= wanted - ONE
+                result = step_once(search.effects, cursor, instance, search.key, search.after)
+                if result < 0 or (result > 0 and is_step):
+                    return Halt.BLOCKED
+                if result > 0:
+                    continue
+                poke(search.after, words, left if is_step else left - ONE)
+                hashed = hash_of(search.after, words + 1)
+                size = cursor[CursorField.STORED]
+                if find_or_add_from(space, search.after, (hashed, first_slot(space, hashed)), size) == ABSENT:
+                    poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
+                    poke32(search.instance_of, size, np.uint64(instance))
+                    cursor[CursorField.STORED] = size + 1
+        if due == ZERO:
             poke(search.ends, cursor[CursorField.ENDS], np.uint64(cursor[CursorField.NEXT]))
             cursor[CursorField.ENDS] += 1
         cursor[CursorField.NEXT] += 1
@@ -206,28 +218,26 @@ class StateWorkspace:
     """
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel, words = kernel, kernel.words
-        self.store = KeyStore(words + 1, MEMORY, widest_step=kernel.instances)
+        self.kernel, self.effects = kernel, StepEffects(kernel)
+        self._begin()
         most = self.store.most
         self.parents, self.instance_of = reserve(most, np.int64), reserve(most, np.uint32)
         self.ends = reserve(most, np.int64)
         self.room: list[np.ndarray] = [
-            np.zeros(words + 1, np.uint64),
+            np.zeros(kernel.words + 1, np.uint64),
             np.zeros(kernel.instance_words, np.uint64),
-            np.zeros(words * kernel.instances, np.uint64),
-            np.zeros(kernel.instances, np.uint32),
-            np.zeros(max(1, len(kernel.bounds)), np.int64),
+            np.zeros(kernel.words + 1, np.uint64),
         ]
 
+    def _begin(self) -> None:
+        self.store = KeyStore(self.kernel.words + 1, MEMORY, widest_step=self.kernel.instances)
+
     def clear(self) -> None:
-        """Forget all states."""
+        """Forget all states, and keep the effects of instances."""
+        if self.store.table_bytes > LARGE_TABLE:
+            self._begin()
         self.store.table[:] = 0
         self.store.filled[:] = 0
-
-    @property
-    def is_large(self) -> bool:
-        """Whether clearing takes longer than to begin with a smaller table."""
-        return self.store.table_bytes > LARGE_TABLE
 
 
 class KernelExploration:
@@ -252,9 +262,9 @@ class KernelExploration:
         at_any_moment: bool,
         check: Callable[[int], None],
     ) -> None:
+        workspace.clear()
         self.workspace, self.kernel, self.store = workspace, workspace.kernel, workspace.store
         kernel, words = workspace.kernel, workspace.kernel.words
-        workspace.clear()
         self._rows = [_bit_row(kernel, numbers) for numbers in (steps, faults)]
         self.at_any_moment = at_any_moment
         self.cursor = np.zeros(len(CursorField), np.int64)
@@ -276,22 +286,21 @@ class KernelExploration:
 
     def _layout(self) -> SettlingLayout:
         space = self.workspace
-        key, row, successors, led_by, hits = (each.ctypes.data for each in space.room)
+        key, row, after = (each.ctypes.data for each in space.room)
         steps, faults = (each.ctypes.data for each in self._rows)
         return SettlingLayout(
             words=self.kernel.words,
             row_words=self.kernel.instance_words,
             instances=self.kernel.instances,
-            expand=self.kernel.expand,
+            guards=self.kernel.guards,
+            effects=space.effects.layout(CursorField.EFFECTS),
             space=self.store.space,
             steps=steps,
             faults=faults,
             at_any_moment=int(self.at_any_moment),
             key=key,
             row=row,
-            successors=successors,
-            led_by=led_by,
-            hits=hits,
+            after=after,
             parents=space.parents.ctypes.data,
             instance_of=space.instance_of.ctypes.data,
             ends=space.ends.ctypes.data,
@@ -299,11 +308,12 @@ class KernelExploration:
 
     def _run(self, check: Callable[[int], None]) -> bool:
         """Run the loop to its end; return whether a bound or a domain stopped a step."""
-        layout = self._layout()
+        effects, layout = self.workspace.effects, self._layout()
         while True:
-            before = self.visited
+            before, self.cursor[CursorField.EFFECTS] = self.visited, effects.count
             self.cursor[CursorField.LIMIT] = self.cursor[CursorField.NEXT] + SLICE
             status = settle(layout, self.cursor)
+            effects.count = int(self.cursor[CursorField.EFFECTS])
             self.kernel.raise_pending()
             check(self.visited - before)
             if status == Halt.DONE:
@@ -311,7 +321,9 @@ class KernelExploration:
             if status == Halt.BLOCKED:
                 return True
             if status == Halt.FULL:
-                self._grow()
+                effects.make_room()
+                if not self.store.has_room(self.kernel.instances):
+                    self._grow()
                 layout = self._layout()
 
     def _grow(self) -> None:
@@ -379,6 +391,7 @@ class Settling:
         self.stepper: Stepper = PlainStepper(world.model, ())
         if self.kernel is not None:
             self.stepper = KernelStepper(world.model, (), self.kernel)
+            self._workspace = _workspace_of(self.kernel)
         self.index = {instance.key: instance.index for instance in self.model.instances}
         self.system = frozenset(i.index for i in self.model.instances if i.action.by.system)
         self.faults = tuple(self.index[key] for key in world.faults)
@@ -391,7 +404,6 @@ class Settling:
         self._violated: dict[Vector, frozenset[str]] = {}
         self._moved: dict[tuple[Belief, Move, bool], Belief] = {}
         self._packed: dict[Vector, Any] = {}
-        self._workspace: StateWorkspace | None = None
 
     # States.
 
@@ -405,22 +417,27 @@ class Settling:
         found = self.at_rest(frozenset((vector, 0) for vector in self.world.initial), held)
         return Belief(frozenset((vector, faults) for vector, _ in found), held)
 
-    def _resting(self, vector: Vector) -> Vector:
-        """Return the vector of a state at rest, with counters reset and ranked numbers replaced."""
-        row = np.array(vector, np.int64)
-        row[self.counters] = 0
+    def _resting(self, ends: Sequence[State]) -> list[State]:
+        """Return states at rest with counters reset and ranked numbers replaced."""
+        if not ends:
+            return []
+        rows = np.array([vector for vector, _ in ends], np.int64)
+        rows[:, self.counters] = 0
         for group in self.ranked:
-            numbers = row[group]
-            known = np.unique(numbers[numbers > 0])
-            row[group] = np.where(numbers > 0, np.searchsorted(known, numbers) + 1, numbers)
-        return tuple(row.tolist())
+            numbers = rows[:, group]
+            order = numbers.argsort(axis=1)
+            ascending = np.take_along_axis(numbers, order, axis=1)
+            is_next = (np.diff(ascending, axis=1, prepend=0) > 0) & (ascending > 0)
+            ranks = np.where(ascending > 0, is_next.cumsum(axis=1), ascending)
+            np.put_along_axis(numbers, order, ranks, axis=1)
+            rows[:, group] = numbers
+        return [(tuple(row), left) for row, (_, left) in zip(rows.tolist(), ends, strict=True)]
 
     def at_rest(self, states: frozenset[State], held: frozenset[int]) -> frozenset[State]:
         """Return the states at rest that the system's own steps, and faults, lead to from any of some states."""
         key = states, held, self.at_any_moment
         if key not in self._rests:
-            ends = self._explore(list(states), held).ends
-            self._rests[key] = frozenset((self._resting(vector), left) for vector, left in ends)
+            self._rests[key] = frozenset(self._resting(self._explore(list(states), held).ends))
         return self._rests[key]
 
     def _explore(self, starts: Sequence[State], held: frozenset[int]) -> Exploration:
@@ -430,8 +447,6 @@ class Settling:
             found = self._explore_plainly(starts, held)
             self.check(found.visited)
         else:
-            if self._workspace is None or self._workspace.is_large:
-                self._workspace = StateWorkspace(self.kernel)
             explored = KernelExploration(
                 self._workspace,
                 starts,
@@ -562,9 +577,9 @@ class Settling:
         """Return the states at rest with the steps to them."""
         explored = self._explore(sorted(layer, key=lambda state: len(layer[state])), held)
         found: dict[State, list[int]] = {}
-        for number, (vector, left) in enumerate(explored.ends):
+        for number, key in enumerate(self._resting(explored.ends)):
             begun, steps = explored.way(number)
-            key, whole = (self._resting(vector), left), [*layer[begun], *steps]
+            whole = [*layer[begun], *steps]
             if key not in found or len(whole) < len(found[key]):
                 found[key] = whole
         return found
@@ -602,5 +617,5 @@ class Settling:
                         f"Plain Python and the kernel differ after {self.model.instances[index].key}."
                     )
                 packed, compared = after, compared + 1
-            vector = self._resting(self.stepper.vector(packed))
+            ((vector, _),) = self._resting([(self.stepper.vector(packed), 0)])
         return compared

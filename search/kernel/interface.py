@@ -94,6 +94,8 @@ class Kernel:
         offsets: int64[leaves], the bit offset of each leaf in the packed state; no leaf straddles two words.
         widths: int64[leaves], the width of each leaf in bits, 0 to 63; a leaf of width 0 always has the value `lows`.
         lows: int64[leaves], the least value of each leaf; a packed field holds the value minus this.
+        touched: For each instance a bit mask, in hexadecimal digits, of the leaves that `apply` reads or writes; empty
+            if they are not known.
         terms: The digest of the terms that it was compiled from; "" if they are not those of a model as it is.
         keep_alive: Owns the machine code.
         pending: Exceptions that functions written in Python could not raise through compiled loops.
@@ -122,6 +124,7 @@ class Kernel:
     offsets: np.ndarray
     widths: np.ndarray
     lows: np.ndarray
+    touched: tuple[str, ...] = field(default=(), repr=False)
     terms: str = ""
     keep_alive: object = field(default=None, repr=False)
     pending: list[BaseException] = field(factory=list, repr=False)

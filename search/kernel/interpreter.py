@@ -40,8 +40,8 @@ class InstanceOutcome:
 
 
 DISABLED = InstanceOutcome(StepResult.DISABLED)
-GUARD_CHECKS = 200
-"""How many times an action with a false guard is checked for writes before its guard."""
+GUARD_CHECKS = 16
+"""How many times an action with a false guard is checked for writes before its guard, before the checks get rare."""
 
 
 class ModelInstances:
@@ -93,10 +93,12 @@ class Visit:
             return InstanceOutcome(result, bound=bound, state=state if result is StepResult.DONE else None)
 
     def _reuse(self, state: Any, instance: ActionInstance) -> None:
-        """Reuse a copy for the next instance; at first, check that the action wrote nothing before its guard."""
+        """Reuse a copy for the next instance; now and then, check that the action wrote nothing before its guard."""
         self._copy = state
         self._model_instances.refusals[instance.action] += 1
-        if self._model_instances.refusals[instance.action] <= GUARD_CHECKS and state != self._state:
+        count = self._model_instances.refusals[instance.action]
+        is_checked = count <= GUARD_CHECKS or count & (count - 1) == 0
+        if is_checked and state != self._state:
             raise LiftError(
                 f"{instance.action.name} changes the state before a `require` that fails ({instance.key}). "
                 "Write every `require` before the first effect."

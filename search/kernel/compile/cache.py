@@ -51,12 +51,16 @@ class Compiled:
     """Whether LLVM skipped its optimizations: the code is ready much earlier and runs at half the speed."""
     terms: str = ""
     """The digest of the terms that it was compiled from; "" if they are not those of a model as it is."""
+    touched: tuple[str, ...] = ()
+    """For each instance a bit mask, in hexadecimal digits, of the leaves that it reads or writes; empty if unknown."""
 
     def pack(self) -> bytes:
         """Return the bytes of a zip file with all of it."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("names.json", json.dumps([self.bounds, self.errors, self.unoptimized, self.terms]))
+            archive.writestr(
+                "names.json", json.dumps([self.bounds, self.errors, self.unoptimized, self.terms, self.touched])
+            )
             for number, content in enumerate(self.objects):
                 archive.writestr(f"{number}.o", content)
         return buffer.getvalue()
@@ -65,9 +69,9 @@ class Compiled:
 def unpack(content: bytes) -> Compiled:
     """Return what `Compiled.pack` packed; an exception of any kind if the content is broken."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        bounds, errors, unoptimized, terms = json.loads(archive.read("names.json"))
+        bounds, errors, unoptimized, terms, touched = json.loads(archive.read("names.json"))
         objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
-    return Compiled(tuple(objects), tuple(bounds), tuple(errors), unoptimized, terms)
+    return Compiled(tuple(objects), tuple(bounds), tuple(errors), unoptimized, terms, tuple(touched))
 
 
 def load(key: str) -> Compiled | None:

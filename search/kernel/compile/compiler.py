@@ -133,7 +133,7 @@ def compile_model(
     model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
 ) -> Compiled:
     """Lift and compile a model, without the cache; see `compiled_model`."""
-    from kwalk.model.language.lift import lift
+    from kwalk.model.language.lift import lift, reads
     from kwalk.search.kernel.compile.functions import units_of
     from kwalk.search.native.object_code import object_code
 
@@ -141,7 +141,15 @@ def compile_model(
     announce("compiling the model" if unoptimized else "compiling the model, optimized")
     texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
     objects = tuple(object_code(texts, unoptimized=unoptimized, target=target))
-    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms_digest(lifted))
+    touched = tuple(f"{_mask_of(reads(action.roots) | action.writes):x}" for action in lifted.actions)
+    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms_digest(lifted), touched)
+
+
+def _mask_of(leaves: Iterable[int]) -> int:
+    mask = 0
+    for leaf in leaves:
+        mask |= 1 << leaf
+    return mask
 
 
 def kernel_of(model: Model, code: Compiled) -> Kernel:
@@ -164,6 +172,7 @@ def kernel_of(model: Model, code: Compiled) -> Kernel:
         offsets=offsets,
         widths=widths,
         lows=lows,
+        touched=code.touched,
         terms=code.terms,
         keep_alive=loaded,
     )

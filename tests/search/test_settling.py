@@ -1,0 +1,51 @@
+"""Explorations to rest: what is known of the effects of instances changes nothing in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.model.language import Model
+from kwalk.model.language.registry import announced
+from kwalk.search.analyses.settling import KernelExploration, StateWorkspace
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.interface import Kernel
+from tests.snapshots.captured import FILES
+
+EXAMPLES = ("readers-writers", "two-phase-commit", "chang-roberts", "lamport-mutex")
+CAPTURE = "a captured cluster"
+
+
+def model_of(name: str) -> Model:
+    if name == CAPTURE:
+        return recovery_problem(FILES["scenario-01-05-produce-consume"]).worlds[0].model
+    return Model(announced()[name])
+
+
+def explored(model: Model, kernel: Kernel) -> tuple[np.ndarray, list[int], int]:
+    """The keys of all states in their order, the instances that led to them, and how often the kernel was called."""
+    system = [instance.index for instance in model.instances if instance.action.by.system]
+    others = [number for number in range(kernel.instances) if number not in system]
+    workspace, starts = StateWorkspace(kernel), [(vector, 1) for vector in model.initial]
+    found = KernelExploration(workspace, starts, system, others, at_any_moment=False, check=lambda states: None)
+    keys = found.store.rows(list(range(found.visited)))
+    return keys, workspace.instance_of[: found.visited].tolist(), workspace.effects.count
+
+
+@pytest.mark.parametrize("name", [*EXAMPLES, CAPTURE])
+def test_the_leaves_that_an_instance_touches_decide_which_bits_it_flips(name: str) -> None:
+    model = model_of(name)
+    kernel = kernel_for(model)
+    keys, led_by, calls = explored(model, kernel)
+    expected, expected_led_by, every = explored(model, evolve(kernel, touched=()))
+    assert np.array_equal(keys, expected) and led_by == expected_led_by
+    assert len(keys) > 10 and calls < every
+
+
+def test_a_leaf_that_is_left_out_leads_to_other_states() -> None:
+    model = model_of("readers-writers")
+    kernel = kernel_for(model)
+    wrong = evolve(kernel, touched=("0",) * kernel.instances)
+    assert not np.array_equal(explored(model, kernel)[0], explored(model, wrong)[0])
