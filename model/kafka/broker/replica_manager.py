@@ -58,6 +58,39 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
         answer_storage_error(cluster, broker, request, failed)
 
 
+def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozenset[int]) -> None:
+    """Handle some partitions of LeaderAndIsr: the request ends at the first log whose configuration cannot be read.
+
+    Kafka handles the partitions that the broker leads first, otherwise in any order.
+
+    Kafka: ReplicaManager.makeLeaders, makeFollowers; LogManager.getOrCreateLog: fetchLogConfig.
+    """
+    state = cluster.brokers[broker]
+    require(is_next(state, RequestKind.LEADER_AND_ISR))
+    topic, columns = state.requests.headers.head.topic, state.requests.partition_states
+    named = named_partitions(state)
+    require(len(handled) > 0 and handled <= named)
+    leads = frozenset({p for p in PARTITIONS if p in named and columns[p].head.leader == broker})
+    require(handled <= leads or leads <= handled)
+    require(any(p in named and p not in handled and is_new(state.replicas[topic][p]) for p in PARTITIONS))
+    request = state.requests.headers.pop()
+    is_stale = is_from_older_controller(state, request)
+    if not is_stale:
+        state.cache_topic(request)
+    for one in PARTITIONS:
+        wanted = columns[one].pop()
+        if wanted is not None and one in handled and not is_stale:
+            become_leader_or_follower(
+                state.replicas[topic][one], request.topic_id, wanted, broker, is_stopping=state.is_stopping
+            )
+            advance_high_watermark(cluster, broker, topic, one)
+
+
+def is_new(replica: Replica) -> bool:
+    """Whether a broker has no log of a replica, as far as the model's grain tells."""
+    return not replica.log_open and not replica.on_disk and replica.file_topic_id is None
+
+
 def is_from_kraft(cluster: Cluster, request: ControlRequest) -> bool:
     """Whether a request is from KRaft's controller (Kafka: LeaderAndIsrRequest.isKRaftController)."""
     zookeeper = cluster.zookeeper
