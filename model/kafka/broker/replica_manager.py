@@ -70,7 +70,7 @@ def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozen
     topic, columns = state.requests.headers.head.topic, state.requests.partition_states
     named = named_partitions(state)
     require(len(handled) > 0 and handled <= named)
-    leads = frozenset({p for p in PARTITIONS if p in named and columns[p].head.leader == broker})
+    leads = frozenset({p for p in PARTITIONS if p in named and names_leader(columns[p].head, broker)})
     require(handled <= leads or leads <= handled)
     require(any(p in named and p not in handled and is_new(state.replicas[topic][p]) for p in PARTITIONS))
     request = state.requests.headers.pop()
@@ -84,6 +84,11 @@ def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozen
                 state.replicas[topic][one], request.topic_id, wanted, broker, is_stopping=state.is_stopping
             )
             advance_high_watermark(cluster, broker, topic, one)
+
+
+def names_leader(partition_state: LeaderAndIsrPartitionState | None, broker: int) -> bool:
+    """Whether a request lets a broker lead a partition."""
+    return partition_state is not None and partition_state.leader == broker
 
 
 def is_new(replica: Replica) -> bool:
