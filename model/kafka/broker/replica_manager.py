@@ -58,32 +58,37 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
         answer_storage_error(cluster, broker, request, failed)
 
 
-def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozenset[int]) -> None:
-    """Handle some partitions of LeaderAndIsr: the request ends at the first log whose configuration cannot be read.
+def may_break_off(cluster: Cluster, broker: int, handled: frozenset[int]) -> bool:
+    """Whether the oldest request may end when these partitions are handled, as the log of another one is new.
 
     Kafka handles the partitions that the broker leads first, otherwise in any order.
 
     Kafka: ReplicaManager.makeLeaders, makeFollowers; LogManager.getOrCreateLog: fetchLogConfig.
     """
     state = cluster.brokers[broker]
-    require(is_next(state, RequestKind.LEADER_AND_ISR))
+    if not is_next(state, RequestKind.LEADER_AND_ISR):
+        return False
     topic, columns = state.requests.headers.head.topic, state.requests.partition_states
     named = named_partitions(state)
-    require(len(handled) > 0 and handled <= named)
     leads = frozenset({p for p in PARTITIONS if p in named and names_leader(columns[p].head, broker)})
-    require(handled <= leads or leads <= handled)
-    require(any(p in named and p not in handled and is_new(state.replicas[topic][p]) for p in PARTITIONS))
+    fails = any(p in named and p not in handled and is_new(state.replicas[topic][p]) for p in PARTITIONS)
+    return len(handled) > 0 and handled <= named and (handled <= leads or leads <= handled) and fails
+
+
+def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozenset[int]) -> None:
+    """Handle some partitions of the oldest request, which ends there."""
+    state = cluster.brokers[broker]
     request = state.requests.headers.pop()
     is_stale = is_from_older_controller(state, request)
     if not is_stale:
         state.cache_topic(request)
-    for one in PARTITIONS:
-        wanted = columns[one].pop()
-        if wanted is not None and one in handled and not is_stale:
-            become_leader_or_follower(
-                state.replicas[topic][one], request.topic_id, wanted, broker, is_stopping=state.is_stopping
-            )
-            advance_high_watermark(cluster, broker, topic, one)
+    for partition in PARTITIONS:
+        wanted = state.requests.partition_states[partition].pop()
+        for topic in TOPICS:
+            if wanted is not None and request.topic == topic and partition in handled and not is_stale:
+                replica = state.replicas[topic][partition]
+                become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=state.is_stopping)
+                advance_high_watermark(cluster, broker, topic, partition)
 
 
 def names_leader(partition_state: LeaderAndIsrPartitionState | None, broker: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from kwalk.model.kafka.actors import CONTROLLER, FAULT, ZOOKEEPER
 from kwalk.model.kafka.broker.kafka_server import register, remove_ephemerals
-from kwalk.model.kafka.broker.replica_manager import handle_part_of_leader_and_isr
+from kwalk.model.kafka.broker.replica_manager import handle_part_of_leader_and_isr, may_break_off
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, resign
 from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, LATE_ZNODES, PARTITIONS, TOPICS, Broker
@@ -43,11 +43,6 @@ def expire_session(cluster: Cluster, broker: Broker) -> None:
     An event that would not read or write anything is not distinguished from those that fail.
     """
     require(SESSIONS and cluster.is_registered(broker) and cluster.expirations < EXPIRATIONS)
-    end_session(cluster, broker)
-
-
-def end_session(cluster: Cluster, broker: int) -> None:
-    """Remove what belongs to a session, and end what the broker's controller has begun."""
     cluster.expirations += 1
     cluster.brokers[broker].session = SessionState.EXPIRED
     if SESSION_BOUND:
@@ -69,9 +64,9 @@ Partitions = Annotated[frozenset[int], subset(PARTITIONS)]
 )
 def expire_session_amid_request(cluster: Cluster, broker: Broker, handled: Partitions) -> None:
     """A log that is new cannot be created without the topic's configuration in ZooKeeper."""
-    require(SESSIONS and cluster.is_registered(broker) and cluster.expirations < EXPIRATIONS)
+    require(may_break_off(cluster, broker, handled))
+    expire_session(cluster, broker)
     handle_part_of_leader_and_isr(cluster, broker, handled)
-    end_session(cluster, broker)
 
 
 @action(

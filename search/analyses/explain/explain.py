@@ -390,7 +390,7 @@ class SegmentSearch:
 
 @frozen(eq=False)
 class FurthestSegment:
-    """A segment that was reached and not passed: its number, the starts of all searches, the steps to the first of them.
+    """A segment that was reached and not passed: its number, the starts of all searches, the steps to the first one.
 
     `way` has the instances of each segment before it, preceded by the index of the initial state; None without any.
     """
