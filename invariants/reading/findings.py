@@ -13,7 +13,7 @@ from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, brokers, listed
+from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, brokers, fetches_by_topic_id, listed
 from kwalk.model.kafka.snapshots.lineage import Lineages, Relation, choices_of, compare, same_disks
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
@@ -208,7 +208,10 @@ class Findings:
         yield from self._of_earlier_logs(place, {b: e for b, e in ahead.items() if self.capture.brokers[b].alive})
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_ids(place, by_property, mixed)
-        is_served = any(one.alive and one.cached and one.cached[0] is not None for one in situation.brokers)
+        is_served = any(
+            one.alive and one.cached is not None and one.cached[0] == number
+            for number, one in enumerate(situation.brokers)
+        )
         for name, kind, text in (
             *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if not _isr_is_empty(place) else []),
             (
@@ -238,7 +241,7 @@ class Findings:
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
                 cause = f"; {_ids(place)}"
-            serves_earlier = place.topic.states[place.partition].leader in ahead
+            serves_earlier = place.topic.states[place.partition].leader in ahead or self._may_lead_on(place)
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
@@ -250,6 +253,17 @@ class Findings:
             dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
         return False
+
+    def _may_lead_on(self, place: _Place) -> bool:
+        """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.
+
+        It does unless it has restarted since. A leader since 3.1 refuses the fetches, which name the topic's id.
+        """
+        state = place.topic.states[place.partition]
+        if state.leader is None or fetches_by_topic_id(self.capture.version) or not place.refuses_all(state.leader):
+            return False
+        directory = self.capture.directory(state.leader, place.topic.name, place.partition)
+        return directory is not None and bool(directory.has_epoch(state.leader_epoch))
 
     def _without_leader(self, place: _Place) -> Observation:
         """Return why a partition has no leader, as no broker of its ISR serves it."""

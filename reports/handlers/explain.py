@@ -165,11 +165,11 @@ def _is_unsettled(report: ReportedExplanation | None) -> bool:
 
 
 def _better(before: ReportedExplanation | None, now: ReportedExplanation) -> ReportedExplanation:
-    """Return the later report, unless both are undecided and the earlier one came further."""
+    """Return the later report, unless both are undecided and the earlier one came further, or nearer."""
     if before is None or now.fit is not Fit.UNDECIDED or now.explanation.mismatch is None:
         return now
     was = before.explanation.mismatch
-    return before if was is not None and was.number > now.explanation.mismatch.number else now
+    return before if was is not None and was.is_better_than(now.explanation.mismatch) else now
 
 
 def _beside_snapshots_alone(

@@ -292,3 +292,15 @@ def test_events_that_logs_ask_for_are_needs_of_a_search_that_aims() -> None:
     done = explained(found)
     assert done.fit is Fit.EXPLAINED
     assert done.states < explained(evolve(found, logs=((evolve(asked, events=frozenset()),),))).states
+
+
+def test_differences_are_listed_by_their_weight_and_the_nearer_of_two_answers_is_better() -> None:
+    """Nobody orders: neither fact is reached."""
+    shown = seen("one", without=("guest",), cooked=1, ordered=1)
+    facts = tuple(evolve(fact, weight=1 + (fact.name == "ordered")) for fact in shown.facts)
+    done = explain(Model(KITCHEN), None, series(evolve(shown, facts=facts))).mismatch
+    assert done is not None
+    assert ([difference.name for difference in done.differences], done.distance) == (["ordered", "cooked"], 3)
+    nearer, further = evolve(done, distance=2), evolve(done, number=1, distance=9)
+    assert nearer.is_better_than(done) and further.is_better_than(nearer)
+    assert not done.is_better_than(done)

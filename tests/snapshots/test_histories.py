@@ -30,6 +30,7 @@ from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, Kitchen, cook, order, seen, series
 from tests.snapshots.logged import LoggedWalk
+from tests.snapshots.synthetic import Walk
 from tests.snapshots.test_explain import SMALL
 
 HISTORIES = Path(__file__).parent / "histories"
@@ -190,6 +191,42 @@ def test_a_request_that_waits_when_its_controller_goes_may_be_lost(tmp_path: Pat
     (report,) = explained([(model_of(scenario, series, None), series)], ExplainOptions(seconds=300.0))
     assert report.fit is Fit.EXPLAINED
     assert "lose_request(1)" in report.trace.actions
+
+
+def amid_request(handled: str) -> Walk:
+    """A topic of three partitions is created, and a session ends when one of its two brokers has handled some."""
+    flags = {name: setting for name, setting in SERIES_FLAGS.items() if REAL_CLUSTER.flags[name] != setting}
+    bounds = {**SMALL, "partitions": 3, "created_partitions": 3, "expirations": 1}
+    model = Model(evolve(REAL_CLUSTER, initial=running_cluster), "2.8.2", bounds, {**flags, "sessions": True})
+    made = Walk(model, "2.8.2", 1)
+    made.capture()
+    for key in ("new_client_creates_topic(0)", "topic_change(0)", "topic_change_creates_partitions(0)"):
+        made.do(key)
+    made.do("handle_leader_and_isr(0)")
+    made.do(f"expire_session_amid_request(1, {handled})")
+    return made
+
+
+def test_a_session_may_end_when_a_broker_has_created_some_logs_of_a_request() -> None:
+    made = amid_request("{0,1}")
+    cluster = made.model.state(made.vector)
+    assert [replica.log_open for replica in cluster.brokers[1].replicas[0]] == [True, True, False]
+    assert not cluster.is_registered(1) and cluster.brokers[1].requests.headers.is_empty
+    with pytest.raises(AssertionError, match="is not possible"):  # what it follows comes after what it leads
+        amid_request("{0}")
+
+
+@pytest.mark.thorough
+def test_a_request_that_is_handled_in_part_as_a_session_ends_is_explained() -> None:
+    """Before 3.0 the second request gives ids to the logs of the first one only."""
+    made = amid_request("{0,1}")
+    made.rest(orderly=True)
+    made.do("notice_expiry(1)")
+    made.rest(orderly=True)
+    made.capture()
+    (report,) = reports_of([json.loads(capture) for capture in made.captures])
+    assert report.fit is Fit.EXPLAINED
+    assert "expire_session_amid_request(1, {0,1})" in report.trace.actions
 
 
 @pytest.mark.parametrize("name", ["between-two-writes-of-a-failover", "before-the-states-of-a-new-topic"])

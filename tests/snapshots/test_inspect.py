@@ -7,6 +7,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -443,6 +444,48 @@ def test_a_checkpoint_of_an_earlier_topic_of_the_name_shows_no_leader(version: s
                 directory(capture, broker, partition)["leader_epoch_checkpoint"] = "0\n1\n0 0\n"
 
     assert set(kinds(changed(recreated))) == {kind}
+
+
+def test_in_3_0_a_leader_may_lead_the_log_of_an_earlier_topic_on_until_it_restarts() -> None:
+    """It refuses the new topic's requests; no fetch names an id, so that it serves if it has the same leader epoch."""
+
+    def certain(version: str, epoch: int) -> bool:
+        def recreated(capture: Capture) -> None:
+            settled(capture)
+            capture["version"] = version
+            topic(capture)["version"] = 0
+            znode_id(capture, OTHER_ID)
+            caches_show(capture, OTHER_ID)
+            for partition in (0, 1):
+                state(capture, partition)["leader_epoch"] = epoch
+                for broker in (1, 2, 3):
+                    directory(capture, broker, partition)["leader_epoch_checkpoint"] = "0\n1\n0 0\n"
+
+        found = [one for one in inspect_snapshot(changed(recreated)).observations if "topic" in one.fields]
+        (flag,) = {one.certain for one in found if one.kind.name == "leader-refuses-topic-id"}
+        return flag
+
+    assert not certain("3.0.2", 0)
+    assert certain("3.0.2", 1) and certain("3.1.0", 0)
+
+
+def test_a_partition_without_a_state_is_not_served_by_a_leader_that_has_restarted_since() -> None:
+    """Its own metadata cache does not have the partition, whatever others answer: it leads nothing there."""
+
+    def restarted(capture: Capture, *, leader: bool) -> None:
+        partition_without_state_is_served(capture)
+        capture["version"] = "3.9.0"
+        znode_id(capture, OTHER_ID)
+        caches_show(capture, OTHER_ID)
+        for number, broker in capture["brokers"].items():
+            known = broker["metadata_cache"]["topics"]["t"]["partitions"]
+            if (known["1"]["leader"] == int(number)) == leader:
+                del known["1"]
+
+    served, unserved = (kinds(changed(partial(restarted, leader=leader))) for leader in (False, True))
+    assert served["partition-without-state-is-served"] == unserved["partition-without-state"] == ["t-1"]
+    assert "partition-without-state" not in served and "partition-without-state-is-served" not in unserved
+    assert not any(name.startswith("fetch-by-id-refused") for name in unserved if "t-1" in unserved[name])
 
 
 def test_every_damaged_topic_is_named() -> None:

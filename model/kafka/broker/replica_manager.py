@@ -58,6 +58,49 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
         answer_storage_error(cluster, broker, request, failed)
 
 
+def may_break_off(cluster: Cluster, broker: int, handled: frozenset[int]) -> bool:
+    """Whether the oldest request may end when these partitions are handled, as the log of another one is new.
+
+    Kafka handles the partitions that the broker leads first, otherwise in any order.
+
+    Kafka: ReplicaManager.makeLeaders, makeFollowers; LogManager.getOrCreateLog: fetchLogConfig.
+    """
+    state = cluster.brokers[broker]
+    if not is_next(state, RequestKind.LEADER_AND_ISR):
+        return False
+    topic, columns = state.requests.headers.head.topic, state.requests.partition_states
+    named = named_partitions(state)
+    leads = frozenset({p for p in PARTITIONS if p in named and names_leader(columns[p].head, broker)})
+    fails = any(p in named and p not in handled and is_new(state.replicas[topic][p]) for p in PARTITIONS)
+    return len(handled) > 0 and handled <= named and (handled <= leads or leads <= handled) and fails
+
+
+def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozenset[int]) -> None:
+    """Handle some partitions of the oldest request, which ends there."""
+    state = cluster.brokers[broker]
+    request = state.requests.headers.pop()
+    is_stale = is_from_older_controller(state, request)
+    if not is_stale:
+        state.cache_topic(request)
+    for partition in PARTITIONS:
+        wanted = state.requests.partition_states[partition].pop()
+        for topic in TOPICS:
+            if wanted is not None and request.topic == topic and partition in handled and not is_stale:
+                replica = state.replicas[topic][partition]
+                become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=state.is_stopping)
+                advance_high_watermark(cluster, broker, topic, partition)
+
+
+def names_leader(partition_state: LeaderAndIsrPartitionState | None, broker: int) -> bool:
+    """Whether a request lets a broker lead a partition."""
+    return partition_state is not None and partition_state.leader == broker
+
+
+def is_new(replica: Replica) -> bool:
+    """Whether a broker has no log of a replica, as far as the model's grain tells."""
+    return not replica.log_open and not replica.on_disk and replica.file_topic_id is None
+
+
 def is_from_kraft(cluster: Cluster, request: ControlRequest) -> bool:
     """Whether a request is from KRaft's controller (Kafka: LeaderAndIsrRequest.isKRaftController)."""
     zookeeper = cluster.zookeeper

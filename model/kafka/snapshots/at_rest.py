@@ -335,7 +335,7 @@ def _cached(
 ) -> tuple[int | None, bool] | None:
     known = cache.partitions.get(topic, {}).get(partition) if cache else None
     if known is None:
-        return None
+        return None if cache is None or state is not None else (None, True)
     leader = members.index(known.leader) if known.leader in members else None
     return leader, known.leader_epoch == (0 if state is None else state.leader_epoch)
 
@@ -516,12 +516,20 @@ class _AtRest(InferredStart):
             return ids
         state = self.focus.topic.states.get(partition)
         led = self.focus.symptoms.led.get(partition)
-        served = self.capture.cached(self.focus.topic.name, partition) if state is None else None
+        served = self._served(broker, partition) if state is None else None
         if served is not None and served.leader is not None:
             return at_epoch(ids, served.leader_epoch, leads=served.leader == broker)
         if state is not None and state.leader == broker and (led is False or not (led or self.leads)):
             return self._stuck(ids, state.leader_epoch)
         return super()._hosted(broker, partition, ids)
+
+    def _served(self, broker: int, partition: int) -> CapturedMetadata | None:
+        """Return what a broker answers about a partition, or others if its cache is unknown.
+
+        One that has restarted since the topic was removed does not know it, whatever others answer.
+        """
+        name, cache = self.focus.topic.name, self.capture.brokers[broker].cache
+        return self.capture.cached(name, partition) if cache is None else cache.partitions.get(name, {}).get(partition)
 
 
 def _possible(start: _AtRest) -> Iterator[InferredStart]:
@@ -616,7 +624,7 @@ def _arrange_caches(cluster: Cluster, situation: Situation) -> None:
     state = cluster.zookeeper.state_of(0, 0)
     for number, one in enumerate(situation.brokers):
         leader, epoch = state.leader, state.leader_epoch
-        if one.cached is not None:
+        if one.cached is not None and (situation.has_state or one.cached[0] is not None):
             wanted = _epoch(situation)
             leader, epoch = one.cached[0], wanted if one.cached[1] else EPOCH - wanted
         cluster.brokers[number].metadata[0][0] = UpdateMetadataPartitionState(leader, epoch)

@@ -39,6 +39,8 @@ REASSIGNING = frozenset(
 SESSION_EVENTS = frozenset(
     {"expire_session", "notice_expiry", "register_broker_and_reelect", "auth_failure_reinitializes"}
 )
+AMID_REQUEST = "expire_session_amid_request"
+"""A session is taken to end amid a request only where nothing simpler fits."""
 UNUSED = frozenset(
     {
         "flush_metadata",
@@ -196,6 +198,7 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         | (frozenset() if numbering.scope.deletion else REMOVALS)
         | (frozenset() if numbering.scope.moves else REASSIGNMENTS | REASSIGNING)
         | (frozenset() if numbering.scope.expires else SESSION_EVENTS)
+        | (frozenset() if numbering.scope.expires and numbering.scope.removals else {AMID_REQUEST})
         | UNUSED
         | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
     )

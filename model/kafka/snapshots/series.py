@@ -407,8 +407,8 @@ ASSUMED = (
 
 
 UNSEEN = (
-    "sessions that expired and came back between two snapshots, seen by none, and operators who removed "
-    "partition.metadata between two snapshots of which neither has it"
+    "sessions that expired and came back between two snapshots, seen by none, also amid a request that creates logs, "
+    "and operators who removed partition.metadata between two snapshots of which neither has it"
 )
 
 
@@ -419,7 +419,6 @@ UNTRIED = (
     "failed disks",
     "failed authentication with ZooKeeper",
     "requests that arrive late or twice",
-    "a LeaderAndIsr request that creates some of its logs only, as the session of its broker ends meanwhile",
 )
 """What no search for an explanation tries."""
 
@@ -896,6 +895,7 @@ REAL_CLUSTER = RUNNING_CLUSTER.varied(
         *actions.REASSIGNMENT,
         reassign_to_list,
         *actions.SESSIONS,
+        sessions.expire_session_amid_request,
     ),
     bounds={"old_creations": 1, "expansions": 1, "failovers": 1, "restarts": 1},
     flags=FLAGS,

@@ -8,15 +8,18 @@ is the flag `session_bound`; the ZkClient of Kafka 1.0 repeated all of it in the
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kwalk.model.kafka.actors import CONTROLLER, FAULT, ZOOKEEPER
 from kwalk.model.kafka.broker.kafka_server import register, remove_ephemerals
+from kwalk.model.kafka.broker.replica_manager import handle_part_of_leader_and_isr, may_break_off
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, resign
-from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, LATE_ZNODES, TOPICS, Broker
+from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, LATE_ZNODES, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import SESSIONS
 from kwalk.model.kafka.versions.sessions import AUTH_REINIT_GUARD, RECREATES_EPHEMERALS, SESSION_BOUND
-from kwalk.model.language import Mark, action, require
+from kwalk.model.language import Mark, action, require, subset
 
 
 def remove_watches(cluster: Cluster, broker: int) -> None:
@@ -48,6 +51,22 @@ def expire_session(cluster: Cluster, broker: Broker) -> None:
         controller.end_event()
     remove_watches(cluster, broker)
     remove_ephemerals(cluster, broker)
+
+
+Partitions = Annotated[frozenset[int], subset(PARTITIONS)]
+
+
+@action(
+    by=FAULT,
+    description="the ZooKeeper session of broker {broker} expires amid LeaderAndIsr: it handles {handled} only",
+    source="ZooKeeper: SessionTracker; ReplicaManager.makeLeaders, makeFollowers",
+    mark=Mark.SESSION_EXPIRED,
+)
+def expire_session_amid_request(cluster: Cluster, broker: Broker, handled: Partitions) -> None:
+    """A log that is new cannot be created without the topic's configuration in ZooKeeper."""
+    require(may_break_off(cluster, broker, handled))
+    expire_session(cluster, broker)
+    handle_part_of_leader_and_isr(cluster, broker, handled)
 
 
 @action(

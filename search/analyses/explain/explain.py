@@ -73,7 +73,7 @@ class Mismatch:
     """The first waypoint that was not reached, the closest state, and the facts in which it differs.
 
     `not_taken` are the logged steps at which the search came to a halt, one for each log in which some state has not
-    taken what comes before the waypoint.
+    taken what comes before the waypoint. The `distance` is the weight of the differences together.
     """
 
     number: int
@@ -81,7 +81,12 @@ class Mismatch:
     differences: tuple[FactMismatch, ...]
     closest: Vector | None
     states: int
+    distance: int = 0
     not_taken: tuple[LoggedStep, ...] = ()
+
+    def is_better_than(self, other: Mismatch) -> bool:
+        """Whether its search came further, or as far and nearer to the waypoint."""
+        return (self.number, -self.distance) > (other.number, -other.distance)
 
 
 def find_mismatch(
@@ -102,11 +107,13 @@ def find_mismatch(
     programs = [program_of(context.model, context.kernel, fact.clauses) for fact in waypoint.facts]
     differs = np.logical_not(np.array([truth(program, packed) for program in programs]))
     never = differs.all(axis=1)
-    best = int((np.array([fact.weight for fact in waypoint.facts]) @ differs).argmin())
+    weights = np.array([fact.weight for fact in waypoint.facts])
+    distances = weights @ differs
+    best = int(distances.argmin())
     vector = tuple(context.unpack(packed[best : best + 1])[0].tolist())
-    differing = sorted(np.flatnonzero(differs[:, best]).tolist(), key=lambda n: not never[n])
+    differing = sorted(np.flatnonzero(differs[:, best]).tolist(), key=lambda n: (not never[n], -weights[n]))
     mismatches = tuple(_difference(context, waypoint.facts[n], packed, best, never=bool(never[n])) for n in differing)
-    return Mismatch(number, waypoint.name, mismatches, vector, len(packed))
+    return Mismatch(number, waypoint.name, mismatches, vector, len(packed), int(distances[best]))
 
 
 def _near(context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, until: float) -> Layers:
@@ -383,7 +390,7 @@ class SegmentSearch:
 
 @frozen(eq=False)
 class FurthestSegment:
-    """A segment that was reached and not passed: its number, its starts, and the steps to the first of them.
+    """A segment that was reached and not passed: its number, the starts of all searches, the steps to the first one.
 
     `way` has the instances of each segment before it, preceded by the index of the initial state; None without any.
     """
@@ -650,7 +657,8 @@ class TraceReconstruction:
         if before is not None:
             search, layers, numbers = before
             way = self._steps_to(search, layers, int(numbers[0]))
-        return FurthestSegment(searches[0].number, searches[0].starts, way, steps_not_taken(searches))
+        starts = np.unique(np.concatenate([search.starts for search in searches]), axis=0)
+        return FurthestSegment(searches[0].number, starts, way, steps_not_taken(searches))
 
     def _searches_of(self, number: int) -> list[SegmentSearch]:
         return [search for search in self.searches if search.number == number]
