@@ -23,7 +23,7 @@ from kwalk.search.solver.terms import (
 )
 
 MAX_NUMBERED_STARTS = 100
-"""Up to this many states to begin in are encoded by a choice variable; more are encoded by a constraint on the leaves."""
+"""Up to this many states to begin in are encoded by a choice variable, more by a constraint on the leaves."""
 
 
 @frozen
