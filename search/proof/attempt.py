@@ -193,29 +193,31 @@ class ProofAttempt:
 
         An unrolling from one state is small, as all that no step has changed is a constant.
         """
-        wanted = [prop for prop in self.open if prop.prop.kind is not Kind.REACHABLE]
-        if self.counterexample is not None or self.error is not None or not wanted:
+        properties = [prop for prop in self.open if prop.prop.kind is not Kind.REACHABLE]
+        if self.counterexample is not None or self.error is not None or not properties:
             return
         sample, stepper = self._context.sample, self._context.stepper
         states = sample.states()
-        for prop in wanted:
+        for prop in properties:
             judge = KernelStepper(self.model, (prop.prop,), stepper.kernel)
             for state, before in states:
                 if judge.shows(state, before):
                     self._walked_to(state, (), prop)
                     return
-        self._unroll_from([state for state, _ in states], wanted)
+        self._unroll_from([state for state, _ in states], properties)
 
-    def _unroll_from(self, states: list[bytes], wanted: list[LiftedProperty]) -> None:
+    def _unroll_from(self, states: list[bytes], properties: list[LiftedProperty]) -> None:
         """Unroll a few steps from one state after the other, in random order, until the time for that is spent."""
-        part, stepper = self._context.part(wanted), self._context.stepper
+        part, stepper = self._context.part(properties), self._context.stepper
         end, deadline = time.process_time() + BEYOND_CPU_SECONDS, self._share(2)
         for number, state in enumerate(random.Random(0).sample(states, len(states))):
             if time.process_time() > end or (deadline is not None and time.monotonic() > deadline):
                 return
             self._report(number, "states", "bounded checking from states that walks have reached")
             (vector,) = stepper.unpack([state]).tolist()
-            check = BoundedCheck(self.model, part.lifted, wanted, stuttering=part.stuttering, starts=[tuple(vector)])
+            check = BoundedCheck(
+                self.model, part.lifted, properties, stuttering=part.stuttering, starts=[tuple(vector)]
+            )
             progress = check.progress
             while progress.refuted <= BEYOND_DEPTH and not (progress.stopped or progress.ended):
                 check.advance(deadline)
