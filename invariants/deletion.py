@@ -26,12 +26,16 @@ def deleted_logs_were_unused(
     """P15 DeletionTargetsIntent: no log that a topic uses is deleted without a request, unless its replica moves.
 
     A topic uses a log whose Partition has had a leader since the topic was created. A log that an earlier topic of the
-    name left open, without a leader, is not the topic's: it may be deleted when the name is used again.
+    name left open is not the topic's, and may be deleted when the name is used again: it has no leader epoch, a higher
+    one than the topic's partition, or another topic id. Before 2.8, without ids, one with no higher leader epoch is
+    taken for the topic's, as brokers take it.
     """
     was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     premise(was.on_disk and not now.on_disk)
     znode = after.zookeeper.topics[topic]
-    is_used = znode.exists and znode.states[partition].exists and was.leader_epoch is not None
+    state, is_of_topic = znode.states[partition], was.topic_id in (None, znode.topic_id, znode.first_topic_id)
+    premise(was.leader_epoch is not None and state.leader_epoch is not None and was.leader_epoch <= state.leader_epoch)
+    is_used = znode.exists and is_of_topic
     return not is_used or znode.deletion_requested or broker not in znode.assignments[partition].target
 
 

@@ -190,6 +190,7 @@ DELETION_AND_RECORDS = DELETION_DURING_REASSIGNMENT.varied(
         records.records_have_a_topic_id,
         deletion.no_stray,
         deletion.deletion_targets_intent,
+        deletion.deleted_logs_were_unused,
         deletion.topic_is_created_again,
         witnesses.replica_is_moved,
         witnesses.record_is_committed,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kwalk.invariants import partitions, records, witnesses
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.broker.log import Record
+from kwalk.model.kafka.broker.log import Commit, Record
 from kwalk.model.kafka.clients import faults, operator
-from kwalk.model.kafka.domains import Broker
+from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.initial_states import cluster_with_topic, running_cluster
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
@@ -52,6 +52,40 @@ LEADERS_IN_SUCCESSION = RECORDS_THROUGH_FAILOVER.varied(
     bounds={"brokers": 3, "new_creations": 0},
     flags={"isr_changes": "never"},
     source="KIP-101, scenario 1: high watermark truncation followed by immediate leader election",
+)
+
+
+def cluster_with_lagging_replica(cluster: Cluster) -> None:
+    """Broker 2 leads and has two committed records, as broker 0, the preferred one; broker 1 is out of the ISR."""
+    cluster_with_topic(cluster)
+    isr, state, leadership = frozenset({0, 2}), cluster.zookeeper.state_of(0, 0), cluster.controller_of(0).topics[0]
+    state.leader = leadership.leadership[0].leader = 2
+    state.isr = leadership.leadership[0].isr = isr
+    for broker in BROKERS:
+        replica = cluster.replica_of(broker, 0, 0)
+        replica.is_leader = broker == 2
+        replica.replication.forget()
+        if broker != 2:
+            replica.replication.leader = 2
+    leader = cluster.replica_of(2, 0, 0)
+    for record in (Record(0, 0, 0), Record(1, 0, 0)):
+        cluster.commits[0][0].push(Commit(record, 0))
+        leader.log.records.push(record)
+        cluster.replica_of(0, 0, 0).log.records.push(record)
+    leader.log.high_watermark = leader.replication.remote_ends[0] = 2
+    leader.replication.isr = isr
+
+
+REPLICA_JOINS_NEW_LEADER = LEADERS_IN_SUCCESSION.varied(
+    name="replica-joins-new-leader",
+    story=(
+        "A replica that has fallen behind by two records catches up, while the leader moves to the preferred replica, "
+        "which does not know yet that they are committed; then a broker crashes."
+    ),
+    initial=cluster_with_lagging_replica,
+    bounds={"records": 2, "restarts": 1},
+    flags={"isr_changes": "any time", "preferred_election": True},
+    source="Partition.isFollowerInSync, maybeExpandIsr; KAFKA-7128",
 )
 
 RECREATED_TOPIC_RECORDS = RECORDS_THROUGH_FAILOVER.varied(

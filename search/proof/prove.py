@@ -176,6 +176,8 @@ class _ProofVerdict:
         yield from self._property_notes()
         if attempt.counterexample is not None:
             yield self._length_note(attempt.counterexample)
+            if attempt.walked:
+                yield attempt.walked
         elif attempt.ended:
             yield f"every behaviour ends within {attempt.refuted - 1} steps"
         elif ProofOutcome.UNKNOWN in outcomes and attempt.refuted:

@@ -52,6 +52,10 @@ class ReachableSample:
         self.vectors = np.concatenate([self.vectors, vectors])
         return vectors
 
+    def states(self) -> list[tuple[bytes, bytes | None]]:
+        """Return the packed states, each with one from which a step leads to it; None for an initial state."""
+        return [(state, None if origin is None else origin[0]) for state, origin in self._origins.items()]
+
     def path_to(self, state: bytes) -> tuple[bytes, tuple[int, ...]]:
         """Return a behaviour to a packed state of the sample: its packed initial state and its instances."""
         instances: list[int] = []

@@ -16,6 +16,7 @@ SEARCHES = (
     "repair-with-records --variant 3.9.0 --bound restarts=3 --keep-going",
     # Records.
     "records-through-failover --variant 3.9.0 --keep-going",
+    "replica-joins-new-leader --variant 3.9.0 --keep-going",
     "recreated-topic-records --variant 2.8.2 --bound restarts=1 --keep-going",
     "recreated-topic-records --variant 3.9.0 --bound restarts=1 --keep-going",
     # Controllers and sessions.

@@ -28,6 +28,19 @@ BROKEN = (
     ),
     (
         Broken(
+            "committed_survives(1, 0, 0)",
+            "replica-joins-new-leader",
+            "2.5.0",
+            "auto_preferred_election(0) handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(2) "
+            "fetch(1,0,0) expand_isr(1,0,0) crash(0) reelect(1) failover_reads_topics(1) failover_sets_topic_ids(1) "
+            "failover_reads_states(1) failover_sends_requests(1) handle_leader_and_isr(1) handle_leader_and_isr(1) "
+            "handle_leader_and_isr(1)",
+            flags={"isr_needs_epoch_start": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
             "partition_servable(0, 0)",
             "zombie-controller",
             "2.5.0",

@@ -38,6 +38,7 @@ ALWAYS = (
     "ctx_epoch_on_bump",
     "failover_takes_replicas_offline",
     "informs_stopping_leaders",
+    "isr_needs_epoch_start",
     "offline_without_leadership",
     "recreates_ephemerals",
     "restore_on_delete",

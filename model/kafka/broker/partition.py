@@ -23,7 +23,12 @@ from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
 from kwalk.model.kafka.state import Cluster, Replica, SessionState
 from kwalk.model.kafka.versions.grain import FETCH_SESSIONS_END, ISR_CHANGES, MIGRATION, REASSIGNMENT, STEPWISE_SHUTDOWN
 from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
-from kwalk.model.kafka.versions.records import DIVERGING_FETCH_IS_NO_ACK, FETCH_BY_TOPIC_ID, TRUNCATION
+from kwalk.model.kafka.versions.records import (
+    DIVERGING_FETCH_IS_NO_ACK,
+    FETCH_BY_TOPIC_ID,
+    ISR_NEEDS_EPOCH_START,
+    TRUNCATION,
+)
 from kwalk.model.kafka.versions.sessions import ALTER_ISR, LIVE_ISR_ONLY
 from kwalk.model.kafka.versions.topic_ids import ALTER_PARTITION_BY_TOPIC_ID
 from kwalk.model.language import action, require
@@ -261,19 +266,19 @@ def begin_leader_epoch(
 
 
 def is_follower_in_sync(leader: Replica, log: Log, follower: int) -> bool:
-    """Whether the follower has reached the high watermark and the start of the leader's epoch.
+    """Whether the follower has reached the high watermark and, since KAFKA-7128, the start of the leader's epoch.
 
-    This is checked during a fetch: the follower's log is truncated, and its end is what the leader has stored. In 2.8.0
-    what the leader has stored may be the end of a log that diverges (KAFKA-13141).
+    This is checked during a fetch, of which the follower may have taken the answer since: its log is truncated, and has
+    what the leader has stored as its end. In 2.8.0 that may be the end of a log that diverges (KAFKA-13141).
 
     Kafka: Partition.isFollowerInSync.
     """
     end = leader.replication.remote_ends[follower]
     if end is None:
         return False
-    if DIVERGING_FETCH_IS_NO_ACK and (end != log.end or diverging_offset(log, leader.log) < end):
+    if DIVERGING_FETCH_IS_NO_ACK and (end > log.end or diverging_offset(log, leader.log) < end):
         return False
-    return end >= max(leader.log.high_watermark, leader.replication.epoch_start)
+    return end >= leader.log.high_watermark and (not ISR_NEEDS_EPOCH_START or end >= leader.replication.epoch_start)
 
 
 def advance_high_watermark(cluster: Cluster, broker: int, topic: int, partition: int) -> None:

@@ -58,7 +58,7 @@ from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
 from kwalk.model.kafka.versions.sessions import ALTER_ISR
-from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_topic_from_context
+from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_assignment
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import Abort, action, member, require, value
 
@@ -302,7 +302,7 @@ def on_partition_reassignment(
         controller.topics[topic].assignments[partition] = assignment
         if order is not None:
             controller.topics[topic].orders[partition] = order
-        write_topic_from_context(cluster, broker, topic)
+        write_assignment(cluster, broker, topic, partition)
     controller.reassignment.topic, controller.reassignment.partition = topic, partition
     controller.reassignment.before = before.replicas
     controller.step = EventProgress.ASSIGNMENT_WRITTEN
@@ -442,7 +442,7 @@ def write_target(cluster: Cluster, broker: int, topic: int, partition: int) -> N
     """
     check_controller_epoch(cluster, broker)
     check_topic_znode(cluster, broker, topic)
-    write_topic_from_context(cluster, broker, topic)
+    write_assignment(cluster, broker, topic, partition)
     live = cluster.controller_of(broker).live_or_shutting_down
     send_update_metadata(cluster, broker, topic, frozenset({partition}), to=live)
     if DELETION:

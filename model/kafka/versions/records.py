@@ -130,3 +130,12 @@ DIVERGING_FETCH_IS_NO_ACK = version_flag(
     source="KAFKA-13141 (2.8.1, 3.0.0): ReplicaManager.updateFollowerFetchState: divergingEpoch.nonEmpty",
     trials=(Trial("records-through-failover", ("committed_survives",), variant="2.8.0"),),
 )
+ISR_NEEDS_EPOCH_START = version_flag(
+    "isr_needs_epoch_start",
+    "KAFKA-7128 (2.0.1, 2.1.0): a follower joins the ISR when it has reached the offset at which the leader was "
+    "elected; before, the leader's high watermark, which may be behind that of the leader before",
+    {"2.0.1": True},
+    closes="a replica that joins the ISR has all that is committed",
+    source="KAFKA-7128 (2.0.1, 2.1.0): Partition.isFollowerInSync: leaderEpochStartOffset",
+    trials=(Trial("replica-joins-new-leader", ("committed_survives",), variant="2.5.0"),),
+)

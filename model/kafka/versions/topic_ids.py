@@ -74,6 +74,12 @@ CAS_TOPIC_WRITE = candidate(
             variant="3.9.0",
             about="a client, and a reassignment that ends before it writes",
         ),
+        Trial(
+            "reassignment-with-expansion",
+            ("no_partition_lost",),
+            variant="3.9.0",
+            about="a client, and a reassignment that begins before the controller has read what it wrote",
+        ),
     ),
 )
 KEEP_IDS_BELOW_IBP = version_flag(

@@ -1,7 +1,7 @@
 """KafkaZkClient: reads and writes of znodes, with one-shot watches and fenced writes.
 
 Words: a write is *fenced* when it succeeds only under the controller epoch that the writer was elected with. Nothing
-else is compared: a topic's znode is always overwritten blindly, whatever it holds.
+else is compared: a topic's znode is overwritten blindly, whatever it holds, unless the flag `cas_topic_write` is on.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kwalk.model.kafka.domains import (
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, SESSIONS
 from kwalk.model.kafka.versions.sessions import ZK_FENCING
+from kwalk.model.kafka.versions.topic_ids import CAS_TOPIC_WRITE
 from kwalk.model.kafka.zookeeper.znodes import Assignment, TopicZnode
 from kwalk.model.language import Abort, action, require
 
@@ -146,6 +147,23 @@ def write_topic_from_context(cluster: Cluster, broker: int, topic: int) -> None:
         for partition in PARTITIONS:
             znode.assignments[partition] = context.assignments[partition]
             znode.orders[partition] = context.orders[partition]
+
+
+def write_assignment(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Write the context's assignment of a partition to the topic's znode, whose other content is the context's, too.
+
+    If topic znodes are compared before they are written, a controller whose write is refused reads the znode again, and
+    changes nothing but the partition: what clients have added stays, and their event is still to be handled.
+
+    Kafka: KafkaController.updateReplicaAssignmentForPartition.
+    """
+    if CAS_TOPIC_WRITE:
+        context, znode = cluster.controller_of(broker).topics[topic], cluster.zookeeper.topics[topic]
+        znode.assignments[partition] = context.assignments[partition]
+        znode.orders[partition] = context.orders[partition]
+        topic_changed(cluster, topic)
+    else:
+        write_topic_from_context(cluster, broker, topic)
 
 
 def create_topic(cluster: Cluster, topic: int, partition_count: int, topic_id: int | None) -> None:
