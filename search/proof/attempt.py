@@ -6,7 +6,6 @@ tried by induction, by k-induction and with supporting invariants. What is still
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -43,10 +42,6 @@ PROGRESS_SECONDS = 0.5
 """Seconds between two reports of progress during queries."""
 INDUCTION_CPU_SECONDS = 10.0
 """CPU time for induction, and for k-induction, of one property."""
-BEYOND_DEPTH = 5
-"""Steps that are unrolled from a state that walks have reached."""
-BEYOND_CPU_SECONDS = 60.0
-"""CPU time for unrolling from such states."""
 CTI_QUESTIONS = 2_000
 """Queries to Z3 for whether a counterexample to induction is reachable."""
 
@@ -140,7 +135,7 @@ class ProofAttempt:
             self._clear(self.domain_violations)
         if self.options.depth > NEAR_DEPTH and self._context.is_large:
             self._bounded(1)
-            self._search_beyond_walks()
+            self._search_sample()
         self._bounded(min(NEAR_DEPTH, self.options.depth))
         proves = self.options.induction or self.options.support
         pending = self.open if proves and self.counterexample is None else []
@@ -188,52 +183,24 @@ class ProofAttempt:
 
     # Walks.
 
-    def _search_beyond_walks(self) -> None:
-        """Search for a violation in the states that walks reach, and a few steps beyond each of them.
-
-        An unrolling from one state is small, as all that no step has changed is a constant.
-        """
-        properties = [prop for prop in self.open if prop.prop.kind is not Kind.REACHABLE]
-        if self.counterexample is not None or self.error is not None or not properties:
-            return
+    def _search_sample(self) -> None:
+        """Search for a violation in states that walks have reached: a large model's depths may take too long."""
         sample, stepper = self._context.sample, self._context.stepper
-        states = sample.states()
-        for prop in properties:
+        for prop in self.open if self.counterexample is None and self.error is None else ():
             judge = KernelStepper(self.model, (prop.prop,), stepper.kernel)
-            for state, before in states:
+            for state, before in sample.states() if prop.prop.kind is not Kind.REACHABLE else ():
                 if judge.shows(state, before):
-                    self._walked_to(state, (), prop)
-                    return
-        self._unroll_from([state for state, _ in states], properties)
-
-    def _unroll_from(self, states: list[bytes], properties: list[LiftedProperty]) -> None:
-        """Unroll a few steps from one state after the other, in random order, until the time for that is spent."""
-        part, stepper = self._context.part(properties), self._context.stepper
-        end, deadline = time.process_time() + BEYOND_CPU_SECONDS, self._share(2)
-        for number, state in enumerate(random.Random(0).sample(states, len(states))):
-            if time.process_time() > end or (deadline is not None and time.monotonic() > deadline):
-                return
-            self._report(number, "states", "bounded checking from states that walks have reached")
-            (vector,) = stepper.unpack([state]).tolist()
-            check = BoundedCheck(
-                self.model, part.lifted, properties, stuttering=part.stuttering, starts=[tuple(vector)]
-            )
-            progress = check.progress
-            while progress.refuted <= BEYOND_DEPTH and not (progress.stopped or progress.ended):
-                check.advance(deadline)
-                if progress.counterexample is not None:
-                    self._walked_to(state, progress.counterexample.instances, progress.counterexample.prop)
+                    self._walked_to(state, prop)
                     return
 
-    def _walked_to(self, state: bytes, beyond: tuple[int, ...], prop: LiftedProperty) -> None:
-        """Record a violation after some steps beyond a sampled state."""
-        start, before = self._context.sample.path_to(state)
+    def _walked_to(self, state: bytes, prop: LiftedProperty) -> None:
+        """Record a violation in a sampled state."""
+        start, instances = self._context.sample.path_to(state)
         (vector,) = self._context.stepper.unpack([start]).tolist()
-        self.counterexample = BoundedCounterexample(self._start_of(tuple(vector)), (*before, *beyond), prop)
+        self.counterexample = BoundedCounterexample(self._start_of(tuple(vector)), tuple(instances), prop)
         self.counterexample_refuted = self.refuted
         self._refuse_error(self.counterexample)
-        self.walked = f"from states reached by walks: {len(before)} steps of walks"
-        self.walked += f", {len(beyond)} of bounded checking" * bool(beyond) + "; confirmed in plain Python"
+        self.walked = f"from states reached by walks: {len(instances)} steps; confirmed in plain Python"
 
     def _record_depth(self, check: BoundedCheck) -> None:
         """Record what a depth shows. A witness settles its `reachable` property; a violation ends the attempt."""

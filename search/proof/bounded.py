@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import z3
 from attrs import define, frozen
 
-from kwalk.model.language import Model, Vector
+from kwalk.model.language import Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, Term
 from kwalk.model.language.lift.solver import Solver, number_in
 from kwalk.search.proof.unroll import ChoiceBits, Unrolling
@@ -50,7 +50,6 @@ class BoundedCheck:
         properties: What to check; may be replaced between two calls.
         domains: Also look for an action that leaves its domain.
         stuttering: Steps that change nothing count as steps.
-        starts: States to begin in; the initial states if None.
     """
 
     def __init__(
@@ -61,9 +60,8 @@ class BoundedCheck:
         *,
         domains: bool = False,
         stuttering: bool = True,
-        starts: Sequence[Vector] | None = None,
     ) -> None:
-        self.unrolling, self.domains = Unrolling(model, lifted, stuttering=stuttering, starts=starts), domains
+        self.unrolling, self.domains = Unrolling(model, lifted, stuttering=stuttering), domains
         self.properties, self.progress = properties, BoundedProgress()
         self._terms, self._solver = Solver(_width(model, lifted)), z3.SolverFor("QF_FD")
         self._asserted = 0
@@ -111,7 +109,7 @@ class BoundedCheck:
         instances = tuple(map(number, self.unrolling.choices))
         start = number(self.unrolling.start)
         if self.unrolling.is_free:
-            start = self.unrolling.starts.index(tuple(map(value, self.unrolling.states[0])))
+            start = self.unrolling.model.initial.index(tuple(map(value, self.unrolling.states[0])))
         prop = next((prop for prop, term in zip(self.properties, bad, strict=False) if value(term)), None)
         if prop is None:
             self.progress.domain_error = start, instances

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from kwalk.model.language import Kind, Model, Vector
+from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, Term, Terms, substitute
 from kwalk.search.solver.terms import (
     bad_state,
@@ -23,7 +23,7 @@ from kwalk.search.solver.terms import (
 )
 
 MAX_NUMBERED_STARTS = 100
-"""Up to this many states to begin in are encoded by a choice variable, more by a constraint on the leaves."""
+"""Up to this many initial states are encoded by a choice variable; more are encoded by a constraint on the leaves."""
 
 
 @frozen
@@ -50,32 +50,22 @@ class Unrolling:
         lifted: The model, or a slice of it, as terms.
         anywhere: Begin in an arbitrary state of the domains, not in an initial state.
         stuttering: Instances that change nothing are steps too.
-        starts: States to begin in; the initial states if None.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        lifted: Lifted,
-        *,
-        anywhere: bool = False,
-        stuttering: bool = True,
-        starts: Sequence[Vector] | None = None,
-    ) -> None:
+    def __init__(self, model: Model, lifted: Lifted, *, anywhere: bool = False, stuttering: bool = True) -> None:
         self.model, self.lifted, self.terms, self.stuttering = model, lifted, lifted.terms, stuttering
-        self.starts = model.initial if starts is None else tuple(starts)
         self._variables = 2 * len(model.leaves)
         self.constraints: list[Term] = []
         self.choices: list[ChoiceBits] = []
-        self.start = self._choice(len(self.starts))
+        self.start = self._choice(len(model.initial))
         self._own = state_variables(lifted)
-        self.is_free = anywhere or len(self.starts) > MAX_NUMBERED_STARTS
+        self.is_free = anywhere or len(model.initial) > MAX_NUMBERED_STARTS
         self.states: list[list[Term]] = [self._own if self.is_free else self._initial()]
         if not anywhere and not self.is_free:
-            numbers = range(len(self.starts))
+            numbers = range(len(model.initial))
             self.constraints.append(self.terms.disjunction(self.start.is_number(self.terms, n) for n in numbers))
         elif not anywhere:
-            self.constraints.append(one_of_states(lifted, self.starts, range(len(model.leaves))))
+            self.constraints.append(one_of_states(lifted, model.initial, range(len(model.leaves))))
         self._guards: list[list[Term]] = []
 
     def _choice(self, options: int) -> ChoiceBits:
@@ -85,8 +75,8 @@ class Unrolling:
 
     def _initial(self) -> list[Term]:
         t = self.terms
-        state = [self._constant(leaf, number) for leaf, number in enumerate(self.starts[0])]
-        for index, vector in enumerate(self.starts[1:], start=1):
+        state = [self._constant(leaf, number) for leaf, number in enumerate(self.model.initial[0])]
+        for index, vector in enumerate(self.model.initial[1:], start=1):
             chosen = self.start.is_number(t, index)
             pairs = enumerate(zip(vector, state, strict=True))
             state = [t.choose(chosen, self._constant(leaf, number), old) for leaf, (number, old) in pairs]
