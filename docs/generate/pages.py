@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from docs.generate import broker_logs, command_line, fixes, kafka_names, log_lines, mutants, searches
+from kwalk.model.language.lift import rules_page
 from tests.kafka.mutant_runs import RUNS
 
 FOLDER = Path(__file__).parents[1] / "reference"
@@ -18,6 +19,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "kafka-names.md": kafka_names.page,
     "log-lines.md": log_lines.page,
     **{f"{run.page}.md": partial(mutants.page, run) for run in RUNS},
+    "rules-by-operation.md": rules_page.page,
     "searches.md": searches.page,
 }
 """By file name, the function that returns the text of the page. `.gitignore` lists the same files."""

@@ -10,6 +10,7 @@ from docs.generate.kafka_names import entries
 from docs.generate.pages import FOLDER, PAGES, write_pages
 from kwalk.invariants.stories import FIXES, SCENARIOS
 from kwalk.model.kafka.snapshots.log_lines import KINDS
+from kwalk.model.language.lift.rules import Operation
 from kwalk.reports.options.parser import commands
 from tests.kafka.mutant_runs import RUNS
 from tests.kafka.outcomes import pinned_mutants, pinned_searches
@@ -22,6 +23,7 @@ ROWS = {
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},
     "kafka-names.md": {f"| `{entry.kafka}` | `{entry.model}` |" for entry in entries()},
     "log-lines.md": {f"(`{prop.name}`)" for scenario in SCENARIOS for prop in scenario.properties if prop.log},
+    "rules-by-operation.md": {f"| `{operation.value.code.replace('|', chr(92) + '|')}` |" for operation in Operation},
     "searches.md": {f"| `{command.split(maxsplit=3)[3]}` |" for command in pinned_searches()},
     **{f"{run.page}.md": {f"* `{name}` (model/" for name in run.explained} for run in RUNS},
 }
