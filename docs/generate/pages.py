@@ -7,7 +7,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from docs.generate import broker_logs, command_line, fixes, kafka_names, log_lines, mutants, searches
+from docs.generate import (
+    broker_logs,
+    command_line,
+    experiments,
+    findings,
+    five_documents,
+    fixes,
+    kafka_names,
+    log_lines,
+    mutants,
+    searches,
+)
 from kwalk.model.language.lift import rules_page
 from tests.kafka.mutant_runs import RUNS
 
@@ -15,6 +26,9 @@ FOLDER = Path(__file__).parents[1] / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "broker-logs.md": broker_logs.page,
     "command-line.md": command_line.page,
+    "experiments.md": experiments.page,
+    "findings.md": findings.page,
+    "five-documents.md": five_documents.page,
     "fixes.md": fixes.page,
     "kafka-names.md": kafka_names.page,
     "log-lines.md": log_lines.page,

@@ -6,8 +6,12 @@ import re
 
 import pytest
 
+from docs.generate.five_documents import DOCUMENTS
 from docs.generate.kafka_names import entries
 from docs.generate.pages import FOLDER, PAGES, write_pages
+from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
+from kwalk.invariants.reading.finding_kinds import KINDS as FINDINGS
 from kwalk.invariants.stories import FIXES, SCENARIOS
 from kwalk.model.kafka.snapshots.log_lines import KINDS
 from kwalk.model.language.lift.rules import Operation
@@ -20,6 +24,9 @@ from tests.structure.rooms import ROOT
 ROWS = {
     "broker-logs.md": {f"({action.source})" for kind in KINDS for action in kind.actions},
     "command-line.md": {f"| `kwalk {name}" for name in commands()} | {f"### kwalk {name}" for name in commands()},
+    "experiments.md": {f"| `{name}` |" for name in EXPERIMENTS} | {f"| `{plan.name}` |" for plan in CARRIED_OUT},
+    "findings.md": {f"| `{kind.name}` | {kind.severity.value} | " for kind in FINDINGS},
+    "five-documents.md": {f"| {section['title']} |" for document in DOCUMENTS for section in document["section"]},
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},
     "kafka-names.md": {f"| `{entry.kafka}` | `{entry.model}` |" for entry in entries()},
     "log-lines.md": {f"(`{prop.name}`)" for scenario in SCENARIOS for prop in scenario.properties if prop.log},
