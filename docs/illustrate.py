@@ -1,19 +1,14 @@
-"""Draw the counterexamples that Markdown documents name: `python docs/illustrate.py [--check] FILE …`.
+"""Draw the counterexamples that Markdown documents show: `python docs/illustrate.py [--check] FILE …`.
 
-A document names a counterexample in a comment; its drawing and its length follow:
+A document shows a counterexample as an image named by the property instance, and the command that finds it:
 
-    <!-- counterexample
-    scenario: lost-update
-    variant: no-lock
-    property: nothing_is_lost()
-    bounds: workers=2
-    flags: fenced=off; elections=by lot
-    -->
-    (what this program writes)
-    <!-- end of counterexample -->
+    ![nothing_is_lost()](../diagrams/lost-update-no-lock-nothing-is-lost.svg)
 
-`bounds` and `flags` are optional; flags are written as for `--flag`. The drawing is a file of `docs/diagrams` that
-has the steps. If it exists, they are replayed, without a search; otherwise the shortest counterexample is searched for.
+    4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost` finds.
+
+This program writes the name of the file, the number of steps, and the drawing, which keeps the steps. If the file
+exists, they are replayed, without a search; otherwise the shortest counterexample is searched for. Begin with
+`![PROPERTY]()` and `? steps`.
 """
 
 from __future__ import annotations
@@ -33,24 +28,27 @@ from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import file_stem
+from kwalk.reports.options.parser import parser
 from kwalk.reports.traces.sequence import sequence_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.fairness import is_counterexample, with_loop
 from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
 
-BLOCK = re.compile(r"<!-- counterexample\n(?P<head>.*?)-->\n.*?<!-- end of counterexample -->", re.DOTALL)
+BLOCK = re.compile(
+    r"!\[(?P<prop>[^\]\n]*)\]\((?:[^)\s]*\.svg)?\)\n\n"
+    r"(?:\d+|\?) steps?, the shortest that `(?P<command>kwalk exhaust [^`]+)` finds\."
+)
 FOLDER = Path(__file__).parent / "diagrams"
-FIELDS = ("scenario", "variant", "property", "bounds", "flags")
-NEEDED = ("scenario", "variant", "property")
 
 
 @frozen
 class DocumentCounterexample:
-    """The fields of a counterexample in a document."""
+    """What a document says of a counterexample."""
 
-    scenario: str
-    variant: str
     prop: str
+    command: str
+    scenario: str
+    variant: str | None
     bounds: Mapping[str, int]
     flags: Mapping[str, str]
 
@@ -58,15 +56,7 @@ class DocumentCounterexample:
     def file(self) -> str:
         """The name of the drawing."""
         pairs = [f"{name}={setting}" for name, setting in (*self.bounds.items(), *self.flags.items())]
-        return f"{file_stem(self.scenario, self.variant, *pairs, self.prop)}.svg"
-
-    @property
-    def command(self) -> str:
-        """The command that searches for the counterexample."""
-        words = ["kwalk", "exhaust", self.scenario, "--variant", self.variant]
-        words += [word for name, size in self.bounds.items() for word in ("--bound", f"{name}={size}")]
-        words += [word for name, setting in self.flags.items() for word in ("--flag", f"{name}={setting}")]
-        return shlex.join([*words, "--property", self.prop.partition("(")[0]])
+        return f"{file_stem(self.scenario, self.variant or '', *pairs, self.prop)}.svg"
 
 
 def illustrated(page: Path, document: str, folder: Path | None = None) -> dict[Path, str]:
@@ -86,35 +76,21 @@ def illustrated(page: Path, document: str, folder: Path | None = None) -> dict[P
     drawings: dict[Path, str] = {}
 
     def block(found: re.Match[str]) -> str:
-        wanted = _read(found["head"])
+        wanted = _read(found["prop"], found["command"])
         file = (folder or FOLDER) / wanted.file
         length, drawings[file] = _drawn(wanted, file)
         link = Path(os.path.relpath(file, page.parent)).as_posix()
-        drawn = f"![{wanted.prop} is violated]({link})"
-        caption = f"{length} steps, the shortest that `{wanted.command}` finds."
-        return f"<!-- counterexample\n{found['head']}-->\n{drawn}\n\n{caption}\n<!-- end of counterexample -->"
+        steps = f"{length} step{'s' * (length != 1)}"
+        return f"![{wanted.prop}]({link})\n\n{steps}, the shortest that `{found['command']}` finds."
 
     return {page: BLOCK.sub(block, document), **drawings}
 
 
-def _read(head: str) -> DocumentCounterexample:
-    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-    unknown = [name for name in fields if name not in FIELDS]
-    missing = [name for name in NEEDED if name not in fields]
-    if unknown or missing:
-        what = f"knows no {unknown[0]!r}" if unknown else f"needs {missing[0]!r}"
-        raise UsageError(f"A counterexample in a document {what}. It has the lines {', '.join(FIELDS)}.")
-    sizes = {name: int(size) for name, size in _pairs(fields.get("bounds", "").split())}
-    flags = dict(_pairs(_listed(fields.get("flags", ""))))
-    return DocumentCounterexample(fields["scenario"], fields["variant"], fields["property"], sizes, flags)
-
-
-def _listed(text: str) -> list[str]:
-    return [word.strip() for word in text.split(";") if word.strip()]
-
-
-def _pairs(words: list[str]) -> list[tuple[str, str]]:
-    return [(word.partition("=")[0], word.partition("=")[2]) for word in words]
+def _read(prop: str, command: str) -> DocumentCounterexample:
+    words = shlex.split(command)
+    options = parser().parse_args(words[1:])
+    bounds, flags = dict(options.bound or ()), dict(options.flag or ())
+    return DocumentCounterexample(prop, command, options.scenario, options.variant, bounds, flags)
 
 
 def _drawn(wanted: DocumentCounterexample, file: Path) -> tuple[int, str]:
