@@ -5,6 +5,7 @@ from __future__ import annotations
 from posixpath import normpath
 
 from docs.generate.log_lines import cell
+from docs.generate.tables import lines_of, tables
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import Experiment
 from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
@@ -30,10 +31,32 @@ withstands a fault was not tried.
 | experiment | releases | what `kwalk inspect` found | steps |
 |---|---|---|---|"""
 
+RESULTS = tables("migration_results")
+MIGRATIONS = """
+## Migrations to KRaft
+
+What released brokers did ([words](migrations.md)).
+"""
+LOST = """
+### Writes and answers that are lost
+
+Where it says that *no leader moves*, a broker was killed 25 s before, and the others still name it as leader. Every
+acknowledged record is kept, if nothing else is said.
+"""
+COLUMNS = {
+    "name": "experiment (`migration-…`)",
+    "about": "what is done",
+    "releases": "version",
+    "what": "what happened",
+    "way_out": "way out that was tried",
+}
+
 
 def page() -> str:
     """Return the text of the page."""
-    return "\n".join([HEAD, *map(_row, EXPERIMENTS.values()), PLANS, *map(_plan, CARRIED_OUT)]) + "\n"
+    results, lost = (lines_of(RESULTS[key], COLUMNS, code="name") for key in ("result", "lost_write"))
+    experiments = [HEAD, *map(_row, EXPERIMENTS.values()), PLANS, *map(_plan, CARRIED_OUT)]
+    return "\n".join([*experiments, MIGRATIONS, *results, LOST, *lost]) + "\n"
 
 
 def _row(one: Experiment) -> str:
