@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from docs.generate.tables import lines_of, tables
+
 FOLDER = Path(__file__).parents[1] / "reference"
-DOCUMENTS: list[dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("five_documents.toml").read_text(encoding="utf-8")
-)["document"]
+TABLES = tables("five_documents")
+DOCUMENTS = TABLES["document"]
 HEAD = """# The sections of the five documents
 
 For each section: where it is in the model, in which scenarios, which properties it is about, on which page, and which
-[experiment](experiments.md) tries it on real servers. [What the documents have wrong](sources.md), and what the model
-lacks of them, is another page. `make docs` writes this page from `docs/generate/five_documents.toml`.
+[experiment](experiments.md) tries it on real servers; then what is wrong in them. [What the model lacks](sources.md) is
+another page. `make docs` writes this page from `docs/generate/five_documents.toml`.
+"""
+
+WRONG = """## What the documents have wrong
+
+Each with the source that shows it. `scenario-…` are snapshots of real clusters, in `tests/captures`.
 """
 
 
 def page() -> str:
     """Return the text of the page."""
-    return "\n".join([HEAD, *(line for document in DOCUMENTS for line in _lines(document))])
+    columns = {"document": "document", "says": "it says", "so": "what is so", "evidence": "evidence"}
+    sections = (line for document in DOCUMENTS for line in _lines(document))
+    return "\n".join([HEAD, *sections, WRONG, *lines_of(TABLES["wrong"], columns)]) + "\n"
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:

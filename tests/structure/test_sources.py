@@ -142,7 +142,7 @@ def test_a_page_of_its_row_names_each_scenario_and_each_experiment():
 
 
 def test_every_capture_and_every_test_that_the_map_names_is_there():
-    text = PAGE.read_text(encoding="utf-8")
+    text = SECTIONS_PAGE
     captures = {path.stem for path in (ROOT / "tests" / "captures").glob("*.json")}
     named = re.findall(r"`(scenario-\d\d-[\w-]+)`", text)
     assert named
