@@ -20,6 +20,7 @@ from docs.generate import (
     migration_forecast,
     mutants,
     searches,
+    snapshot_format,
 )
 from kwalk.model.language.lift import rules_page
 from tests.kafka.mutant_runs import RUNS
@@ -39,6 +40,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     **{f"{run.page}.md": partial(mutants.page, run) for run in RUNS},
     "rules-by-operation.md": rules_page.page,
     "searches.md": searches.page,
+    "snapshot-format.md": snapshot_format.page,
 }
 """By file name, the function that returns the text of the page. `.gitignore` lists the same files."""
 

@@ -11,6 +11,7 @@ from docs.generate.five_documents import DOCUMENTS
 from docs.generate.kafka_names import entries
 from docs.generate.migration_forecast import FORECAST
 from docs.generate.pages import FOLDER, PAGES, write_pages
+from docs.generate.snapshot_format import FORMAT
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
 from kwalk.invariants.reading.finding_kinds import KINDS as FINDINGS
@@ -35,6 +36,7 @@ ROWS = {
     "migration-forecast.md": {f"| `{row['name']}` |" for rows in FORECAST.values() for row in rows},
     "log-lines.md": {f"(`{prop.name}`)" for scenario in SCENARIOS for prop in scenario.properties if prop.log},
     "rules-by-operation.md": {f"| `{operation.value.code.replace('|', chr(92) + '|')}` |" for operation in Operation},
+    "snapshot-format.md": {f"| {row['name']} |" for rows in FORMAT.values() for row in rows},
     "searches.md": {f"| `{command.split(maxsplit=3)[3]}` |" for command in pinned_searches()},
     **{f"{run.page}.md": {f"* `{name}` (model/" for name in run.explained} for run in RUNS},
 }

@@ -13,10 +13,10 @@ from kwalk.model.language.lift.statements import STATEMENTS
 
 HEAD = """# Rules by operation
 
-Each value has one kind, and each operation one rule for each kind of operand, or pair of kinds. Lifting refuses a value
-of no kind listed here (a float, a dict, an IntEnum, …) and an operation without a rule. Where None is among the kinds of
-an arithmetic operation, meeting None is an error of the model, as it is in Python. `//` and `%` need a constant divisor,
-`*` a constant on one side.
+Each value has one kind, and each operation one rule for each kind of operand, or pair of kinds. Lifting refuses a
+value of no kind listed here (a float, a dict, an IntEnum, …) and an operation without a rule. Where None is among the
+kinds of an arithmetic operation, meeting None is an error of the model, as it is in Python. `//` and `%` need a
+constant divisor, `*` a constant on one side.
 
 `make docs` writes this page from the tables that lifting uses.
 """
