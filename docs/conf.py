@@ -17,13 +17,12 @@ author = "the kwalk developers"
 release = version_of("kwalk")
 html_title = f"kwalk {release}"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.mermaid"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "**/*.new"]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-myst_fence_as_directive = ["mermaid"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -1,134 +1,123 @@
-"""Draw the counterexamples that Markdown documents name: `python docs/illustrate.py [--check] FILE …`.
+"""Draw the counterexamples that Markdown documents show: `python docs/illustrate.py [--check] FILE …`.
 
-A document names a counterexample in a comment, and its diagram follows:
+A document shows a counterexample as an image named by the property instance, and the command that finds it:
 
-    <!-- counterexample
-    scenario: lost-update
-    variant: no-lock
-    property: nothing_is_lost()
-    bounds: workers=2
-    flags: fenced=off; elections=by lot
-    steps: read(0); read(1); write(0); write(1)
-    -->
-    (the diagram, which this program writes)
-    <!-- end of counterexample -->
+    ![nothing_is_lost()](../diagrams/lost-update-no-lock-nothing-is-lost.svg)
 
-`bounds` and `flags` are optional; flags are written as for `--flag`. Without `steps` the shortest counterexample is
-searched for, and its steps are written into the comment. With `steps` they are only replayed, without a search. Older
-documents have `claim` instead of `property`.
+    4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost` finds.
+
+This program writes the name of the file, the number of steps, and the drawing, which keeps the steps. If the file
+exists, they are replayed, without a search; otherwise the shortest counterexample is searched for. Begin with
+`![PROPERTY]()` and `? steps`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import frozen
 
+from docs.counterexample_drawing import drawing, steps_of
 from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from
-from kwalk.reports.document.markdown import diagram
+from kwalk.reports.escaping import file_stem
+from kwalk.reports.options.parser import parser
 from kwalk.reports.traces.sequence import sequence_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.fairness import is_counterexample, with_loop
 from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
 
-BLOCK = re.compile(r"<!-- counterexample\n(?P<head>.*?)-->\n.*?<!-- end of counterexample -->", re.DOTALL)
-FIELDS = ("scenario", "variant", "property", "bounds", "flags", "steps")
-NEW_NAMES = {"claim": "property"}
-NEEDED = ("scenario", "variant", "property")
+BLOCK = re.compile(
+    r"!\[(?P<prop>[^\]\n]*)\]\((?:[^)\s]*\.svg)?\)\n\n"
+    r"(?:\d+|\?) steps?, the shortest that `(?P<command>kwalk exhaust [^`]+)` finds\."
+)
+FOLDER = Path(__file__).parent / "diagrams"
 
 
 @frozen
 class DocumentCounterexample:
-    """The fields of a counterexample in a document."""
+    """What a document says of a counterexample."""
 
-    scenario: str
-    variant: str
     prop: str
+    command: str
+    scenario: str
+    variant: str | None
     bounds: Mapping[str, int]
     flags: Mapping[str, str]
-    steps: tuple[str, ...]
 
     @property
-    def command(self) -> str:
-        """The command that searches for the counterexample."""
-        words = ["kwalk", "exhaust", self.scenario, "--variant", self.variant]
-        words += [word for name, size in self.bounds.items() for word in ("--bound", f"{name}={size}")]
-        words += [word for name, setting in self.flags.items() for word in ("--flag", f"{name}={setting}")]
-        return shlex.join([*words, "--property", self.prop.partition("(")[0]])
+    def file(self) -> str:
+        """The name of the drawing."""
+        pairs = [f"{name}={setting}" for name, setting in (*self.bounds.items(), *self.flags.items())]
+        return f"{file_stem(self.scenario, self.variant or '', *pairs, self.prop)}.svg"
 
 
-def illustrated(document: str) -> str:
-    """Return the document with every diagram drawn again; UsageError if one is no longer a counterexample."""
-    return BLOCK.sub(lambda match: _block(_read(match["head"])), document)
+def illustrated(page: Path, document: str, folder: Path | None = None) -> dict[Path, str]:
+    """Draw the counterexamples of a document.
+
+    Args:
+        page: The file of the document.
+        document: Its text.
+        folder: Where the drawings are; None for `docs/diagrams`.
+
+    Returns:
+        The text of the document and of each drawing, by file.
+
+    Raises:
+        UsageError: One is no counterexample, or no longer.
+    """
+    drawings: dict[Path, str] = {}
+
+    def block(found: re.Match[str]) -> str:
+        wanted = _read(found["prop"], found["command"])
+        file = (folder or FOLDER) / wanted.file
+        length, drawings[file] = _drawn(wanted, file)
+        link = Path(os.path.relpath(file, page.parent)).as_posix()
+        steps = f"{length} step{'s' * (length != 1)}"
+        return f"![{wanted.prop}]({link})\n\n{steps}, the shortest that `{found['command']}` finds."
+
+    return {page: BLOCK.sub(block, document), **drawings}
 
 
-def _read(head: str) -> DocumentCounterexample:
-    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-    fields = {NEW_NAMES.get(name, name): text for name, text in fields.items()}
-    unknown = [name for name in fields if name not in FIELDS]
-    missing = [name for name in NEEDED if name not in fields]
-    if unknown or missing:
-        what = f"knows no {unknown[0]!r}" if unknown else f"needs {missing[0]!r}"
-        raise UsageError(f"A counterexample in a document {what}. It has the lines {', '.join(FIELDS)}.")
-    sizes = {name: int(size) for name, size in _pairs(fields.get("bounds", "").split())}
-    flags = dict(_pairs(_listed(fields.get("flags", ""))))
-    steps = tuple(_listed(fields.get("steps", "")))
-    return DocumentCounterexample(fields["scenario"], fields["variant"], fields["property"], sizes, flags, steps)
+def _read(prop: str, command: str) -> DocumentCounterexample:
+    words = shlex.split(command)
+    options = parser().parse_args(words[1:])
+    bounds, flags = dict(options.bound or ()), dict(options.flag or ())
+    return DocumentCounterexample(prop, command, options.scenario, options.variant, bounds, flags)
 
 
-def _listed(text: str) -> list[str]:
-    return [word.strip() for word in text.split(";") if word.strip()]
-
-
-def _pairs(words: list[str]) -> list[tuple[str, str]]:
-    return [(word.partition("=")[0], word.partition("=")[2]) for word in words]
-
-
-def _block(wanted: DocumentCounterexample) -> str:
+def _drawn(wanted: DocumentCounterexample, file: Path) -> tuple[int, str]:
+    """Return the number of steps and the drawing."""
     scenario = find_scenario(wanted.scenario)
     flags = {name: setting_from(scenario, name, text) for name, text in wanted.flags.items()}
     model = Model(scenario, wanted.variant, wanted.bounds, flags)
     prop = next((prop for prop in model.properties if prop.key == wanted.prop), None)
     if prop is None:
         raise UsageError(f"Scenario {wanted.scenario!r} has no property instance {wanted.prop!r} under these bounds.")
-    trace = _replayed(model, prop, wanted) if wanted.steps else _found(model, prop)
-    replayed = evolve(wanted, steps=trace.actions)
-    drawing = "\n".join(diagram(story_of(model, trace), sequence_of(model, trace))).rstrip()
-    caption = f"{trace.length} steps, the shortest that `{replayed.command}` finds."
-    return f"<!-- counterexample\n{_head(replayed)}-->\n{drawing}\n\n{caption}\n<!-- end of counterexample -->"
+    trace = _replayed(model, prop, file, wanted) if file.exists() else _found(model, prop)
+    return trace.length, drawing(story_of(model, trace), sequence_of(model, trace), trace.actions)
 
 
-def _head(wanted: DocumentCounterexample) -> str:
-    lines = {
-        "scenario": wanted.scenario,
-        "variant": wanted.variant,
-        "property": wanted.prop,
-        "bounds": " ".join(f"{name}={size}" for name, size in wanted.bounds.items()),
-        "flags": "; ".join(f"{name}={setting}" for name, setting in wanted.flags.items()),
-        "steps": "; ".join(wanted.steps),
-    }
-    return "".join(f"{name}: {text}\n" for name, text in lines.items() if text)
-
-
-def _replayed(model: Model, prop: PropertyInstance, wanted: DocumentCounterexample) -> Trace:
+def _replayed(model: Model, prop: PropertyInstance, file: Path, wanted: DocumentCounterexample) -> Trace:
+    steps = steps_of(file.read_text(encoding="utf-8"))
     for start in model.initial:
         try:
-            states = run(model, start, wanted.steps)
+            states = run(model, start, steps)
         except ReplayError:
             continue
-        trace = with_loop(model, prop, _trace(model, prop, states, wanted.steps))
+        trace = with_loop(model, prop, _trace(model, prop, states, steps))
         if is_counterexample(model, prop, trace):
             return trace
     raise UsageError(
-        f"The steps of {wanted.prop} in {wanted.scenario!r} ({wanted.variant}) no longer lead to a violation. "
-        f"Remove the line `steps:` to search for others: {wanted.command}"
+        f"The steps of {str(file)!r} no longer lead to a violation of {wanted.prop}. "
+        f"Remove the file to search for others: {wanted.command}"
     )
 
 
@@ -156,13 +145,13 @@ def main(words: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     stale = 0
     for document in options.documents:
-        before = document.read_text(encoding="utf-8")
-        after = illustrated(before)
-        if after != before:
+        for file, text in illustrated(document, document.read_text(encoding="utf-8")).items():
+            if file.exists() and file.read_text(encoding="utf-8") == text:
+                continue
             stale += 1
-            print(f"{document} {'is out of date' if options.check else 'was updated'}.")
+            print(f"{file} {'is out of date' if options.check else 'was updated'}.")
             if not options.check:
-                document.write_text(after, encoding="utf-8")
+                file.write_text(text, encoding="utf-8")
     return 1 if stale and options.check else 0
 
 

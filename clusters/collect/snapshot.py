@@ -1,7 +1,7 @@
 """The writer of snapshots: what was seen of a cluster, in the format that `kwalk.model.kafka.snapshots` reads.
 
 The lab and `kwalk collect` have different eyes (another client of ZooKeeper, other ways to log directories), and this
-one writer. The format is described in docs/reference/snapshots.md.
+one writer. docs/generate/snapshot_format.toml describes the format.
 """
 
 from __future__ import annotations

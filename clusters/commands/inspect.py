@@ -19,7 +19,7 @@ COMMAND = Command(
     JSON,
     handler="kwalk.clusters.handlers.inspect:run_inspect",
     section=Section.CLUSTERS,
-    page="../how-to/inspect-a-cluster.md",
+    page="../how-to/diagnose-a-cluster.md",
     examples="""
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?
   kwalk inspect cluster.json --html now.html   a page to read and to hand on: what, why, and the way out

@@ -36,11 +36,27 @@ QUOTED: Mapping[str, list[dict[str, Any]]] = tomllib.loads(
 """Errors and lines that no property declares, under "error" and "line"."""
 HEAD = """# Log lines and error names
 
-Search this page for what you see: an error of a client, a line of a broker's or a controller's log, a number of
-`kafka-topics.sh` or JMX. Each entry names the property of the model that is violated then, and the stories that show
-how a cluster gets there and how it gets out, or the kind of what `kwalk inspect` finds then. `…` stands for names and
-numbers. Under a line that no property declares is the method of Kafka that writes it; without releases, in all from
-2.5 to 3.9.
+Type a word of what you see: an error of a client, a line of a broker's or a controller's log, a number of
+`kafka-topics.sh` or JMX. Each entry has first the stories that show how a cluster gets there and how it gets out, then
+what is wrong, with the property of the model that is violated, or the kind of finding of `kwalk inspect`. `…` stands
+for names and numbers. Under a line that no property declares is the method of Kafka that writes it; without releases,
+in all from 2.5 to 3.9.
+
+```{raw} html
+<p><label>Filter: <input id="filter" type="search" autocomplete="off"></label> <output id="entries"></output></p>
+<script>
+document.addEventListener("DOMContentLoaded", () => {
+  const rows = [...document.querySelectorAll("article tbody tr")];
+  const show = () => {
+    const words = document.getElementById("filter").value.toLowerCase().split(/\\s+/).filter(Boolean);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    document.getElementById("entries").value = rows.filter((row) => !row.hidden).length + " entries";
+  };
+  document.getElementById("filter").addEventListener("input", show);
+  show();
+});
+</script>
+```
 
 `make docs` writes this page from the properties of the model and `docs/generate/quoted_lines.toml`.
 """
@@ -62,14 +78,14 @@ def _errors(properties: Iterable[Property]) -> Iterator[str]:
             if name not in NO_ERRORS:
                 by_error.setdefault(name, []).append(prop)
     quoted = {each["name"]: each for each in QUOTED["error"]}
-    yield from ("## Errors of clients", "", "| error | what is wrong | stories |", "|---|---|---|")
+    yield from ("## Errors of clients", "", "| error | stories | what is wrong |", "|---|---|---|")
     for name in sorted(by_error.keys() | quoted.keys()):
         found, one = by_error.get(name, []), quoted.get(name)
         symptoms = [f"{_sentence(prop.symptom)} (`{prop.name}`)" for prop in found]
         if one is not None:
             symptoms.insert(0, f"*{cell(one['text'])}* {_meaning(one)}")
         named = f"`{name}`<br>{_exception_of(name)}"
-        yield f"| {named} | {'<br>'.join(symptoms)} | {_stories(found, *([one] if one else []))} |"
+        yield f"| {named} | {_stories(found, *([one] if one else []))} | {'<br>'.join(symptoms)} |"
 
 
 def _exception_of(error: str) -> str:
@@ -79,7 +95,7 @@ def _exception_of(error: str) -> str:
 
 def _lines(properties: Iterable[Property]) -> Iterator[str]:
     """Yield the table of log lines."""
-    yield from ("## Log lines", "", "| line | what is wrong | stories |", "|---|---|---|")
+    yield from ("## Log lines", "", "| line | stories | what is wrong |", "|---|---|---|")
     by_line: dict[str, list[Property]] = {}
     for prop in properties:
         if prop.log and not prop.log.startswith(NO_LINE):
@@ -89,7 +105,7 @@ def _lines(properties: Iterable[Property]) -> Iterator[str]:
         symptoms = "<br>".join(f"{_sentence(prop.symptom)} (`{prop.name}`)" for prop in found)
         rows[cell(line)] = "", symptoms, _stories(found)
     for line, (by, means, stories) in sorted(rows.items(), key=lambda row: row[0].lstrip("\\[").casefold()):
-        yield f"| {line}{by} | {means} | {stories} |"
+        yield f"| {line}{by} | {stories} | {means} |"
 
 
 def _meaning(quoted: Mapping[str, Any]) -> str:
@@ -100,10 +116,10 @@ def _meaning(quoted: Mapping[str, Any]) -> str:
 
 def _silent(properties: Iterable[Property]) -> Iterator[str]:
     """Yield the table of what no log shows."""
-    yield from ("## What no log shows", "", "| where to look | what is wrong | stories |", "|---|---|---|")
+    yield from ("## What no log shows", "", "| where to look | stories | what is wrong |", "|---|---|---|")
     for prop in sorted((p for p in properties if p.log.startswith(NO_LINE)), key=lambda prop: prop.name):
         where = _sentence(prop.log.removeprefix(NO_LINE))
-        yield f"| {where} | {_sentence(prop.symptom)} (`{prop.name}`) | {_stories([prop])} |"
+        yield f"| {where} | {_stories([prop])} | {_sentence(prop.symptom)} (`{prop.name}`) |"
 
 
 def _stories(properties: Iterable[Property], *quoted: Mapping[str, Any]) -> str:

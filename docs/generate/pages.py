@@ -7,18 +7,40 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from docs.generate import broker_logs, command_line, fixes, kafka_names, log_lines, mutants, searches
+from docs.generate import (
+    broker_logs,
+    command_line,
+    constructs,
+    experiments,
+    findings,
+    five_documents,
+    fixes,
+    kafka_names,
+    log_lines,
+    migration_forecast,
+    mutants,
+    searches,
+    snapshot_format,
+)
+from kwalk.model.language.lift import rules_page
 from tests.kafka.mutant_runs import RUNS
 
 FOLDER = Path(__file__).parents[1] / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "broker-logs.md": broker_logs.page,
     "command-line.md": command_line.page,
+    "constructs.md": constructs.page,
+    "experiments.md": experiments.page,
+    "findings.md": findings.page,
+    "five-documents.md": five_documents.page,
     "fixes.md": fixes.page,
     "kafka-names.md": kafka_names.page,
     "log-lines.md": log_lines.page,
+    "migration-forecast.md": migration_forecast.page,
     **{f"{run.page}.md": partial(mutants.page, run) for run in RUNS},
+    "rules-by-operation.md": rules_page.page,
     "searches.md": searches.page,
+    "snapshot-format.md": snapshot_format.page,
 }
 """By file name, the function that returns the text of the page. `.gitignore` lists the same files."""
 

@@ -37,7 +37,7 @@ COMMAND = Command(
     *STEPS,
     handler="kwalk.reports.handlers.search:hunt",
     section=Section.SEARCHES,
-    page="../how-to/read-a-cluster.md",
+    page="../how-to/diagnose-a-cluster.md",
     examples="""
   kwalk hunt old-client-expansion
   kwalk hunt old-client-expansion --variant 3.9.0 --seconds 120 --out hunts

@@ -41,8 +41,8 @@ PLACES = 5
 """How many places of a kind a page shows."""
 RECOVER, INSPECT, HUNT, EXPLAIN = (
     "docs/how-to/recover-a-cluster.md",
-    "docs/how-to/inspect-a-cluster.md",
-    "docs/how-to/read-a-cluster.md",
+    "docs/how-to/diagnose-a-cluster.md",
+    "docs/how-to/diagnose-a-cluster.md",
     "docs/how-to/explain-a-cluster.md",
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from docs.generate import snapshot_format
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.kafka.snapshots.capture import FORMAT, read_capture
 from kwalk.model.kafka.snapshots.series import read_series
@@ -91,7 +92,7 @@ def test_problems_are_printable_in_the_notes_of_an_inspection():
 
 
 def test_the_reference_names_every_field_that_is_read():
-    page = (ROOT / "docs" / "reference" / "snapshots.md").read_text("utf-8")
+    page = snapshot_format.page() + (ROOT / "docs" / "reference" / "snapshots.md").read_text("utf-8")
     fields = {*document(), "format", "problems", "unsettled", "like"} - {"controller_raw"}
     assert {
         name

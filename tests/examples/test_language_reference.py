@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import random
-import re
 from types import ModuleType
 
 import pytest
 from attrs import evolve
 
+from docs.generate.constructs import CONSTRUCTS
 from kwalk.model.language import LiftError, Model, PropertyInstance, Scenario, Vector
 from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -23,13 +23,8 @@ SAMPLE = 400
 FIXED_BY_THE_VARIANT = {'CAREFUL and RULES == "old"'}
 
 
-def _rows(mark: str) -> list[str]:
-    """The first column of the table behind a mark, as code."""
-    table = PAGE.read_text(encoding="utf-8").split(f"<!-- {mark}: ")[1].split("\n\n")[0]
-    return [code.replace("\\|", "|") for code in re.findall(r"^\| `(.*?)` \|", table, re.MULTILINE)]
-
-
-EXPRESSIONS, REFUSED = _rows("expressions"), _rows("refused")
+EXPRESSIONS = [row["code"] for row in CONSTRUCTS["expression"]]
+REFUSED = [row["code"] for row in CONSTRUCTS["refused"]]
 
 
 def _depot(reader: Reader, extra: str = "") -> ModuleType:
@@ -106,7 +101,7 @@ def _with_properties(module: ModuleType) -> Scenario:
     return evolve(module.DEPOT, properties=properties)
 
 
-def test_the_tables_of_the_reference_are_read() -> None:
+def test_the_constructs_are_read() -> None:
     assert len(EXPRESSIONS) > 30
     assert len(REFUSED) > 20
 

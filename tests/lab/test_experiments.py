@@ -31,11 +31,6 @@ def test_an_experiment_is_about_a_story_and_runs_on_locked_releases(experiment):
     assert experiment.about.endswith(".") and experiment.expected.endswith(".")
 
 
-def test_every_experiment_is_on_the_page_of_the_lab():
-    page = (ROOT / "docs" / "how-to" / "run-a-lab.md").read_text(encoding="utf-8")
-    assert [name for name in EXPERIMENTS if f"`{name}`" not in page] == []
-
-
 def test_the_interval_of_a_rate_is_wilsons():
     assert wilson(4, 31) == pytest.approx((0.0513, 0.2885), abs=1e-3)
     assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-3)

@@ -13,6 +13,7 @@ from tests.reports.traces import REFERENCE, model, trace
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTS = (DOCS / "reference/scripts.md").read_text("utf-8")
+READ = (DOCS / "how-to/read-a-trace.md").read_text("utf-8")
 TRACES = (DOCS / "reference/traces.md").read_text("utf-8")
 
 
@@ -46,5 +47,5 @@ def test_every_field_of_a_trace_file_is_named():
 
 
 def test_the_printed_trace_is_what_kwalk_prints(kwalk):
-    shown = TRACES.split("```text\n")[1].split("```")[0]
+    shown = READ.split("```text\n")[1].split("```")[0]
     assert kwalk("exhaust", "topic-id-core").out.startswith(shown)

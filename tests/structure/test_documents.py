@@ -52,6 +52,13 @@ def test_the_make_targets_that_a_document_names_exist(document):
     assert named <= known
 
 
+def test_the_index_names_every_page_beside_those_that_it_takes_whole():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "how-to").glob("*.md")]
+    named = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in pages} - {"index"}
+    assert [name for name in sorted(named) if f"\n{name}\n" not in text] == []
+
+
 def test_the_readme_shows_the_two_commands():
     shown = "".join(block.code for block in blocks(ROOT / "README.md", "sh"))
     assert "make hunt" in shown

@@ -6,10 +6,18 @@ import re
 
 import pytest
 
+from docs.generate.constructs import CONSTRUCTS
+from docs.generate.five_documents import DOCUMENTS
 from docs.generate.kafka_names import entries
+from docs.generate.migration_forecast import FORECAST
 from docs.generate.pages import FOLDER, PAGES, write_pages
+from docs.generate.snapshot_format import FORMAT
+from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
+from kwalk.invariants.reading.finding_kinds import KINDS as FINDINGS
 from kwalk.invariants.stories import FIXES, SCENARIOS
 from kwalk.model.kafka.snapshots.log_lines import KINDS
+from kwalk.model.language.lift.rules import Operation
 from kwalk.reports.options.parser import commands
 from tests.kafka.mutant_runs import RUNS
 from tests.kafka.outcomes import pinned_mutants, pinned_searches
@@ -19,9 +27,16 @@ from tests.structure.rooms import ROOT
 ROWS = {
     "broker-logs.md": {f"({action.source})" for kind in KINDS for action in kind.actions},
     "command-line.md": {f"| `kwalk {name}" for name in commands()} | {f"### kwalk {name}" for name in commands()},
+    "constructs.md": {f"| {row.get('note', row.get('instead'))} |" for rows in CONSTRUCTS.values() for row in rows},
+    "experiments.md": {f"| `{name}` |" for name in EXPERIMENTS} | {f"| `{plan.name}` |" for plan in CARRIED_OUT},
+    "findings.md": {f"| `{kind.name}` | {kind.severity.value} | " for kind in FINDINGS},
+    "five-documents.md": {f"| {section['title']} |" for document in DOCUMENTS for section in document["section"]},
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},
     "kafka-names.md": {f"| `{entry.kafka}` | `{entry.model}` |" for entry in entries()},
+    "migration-forecast.md": {f"| `{row['name']}` |" for rows in FORECAST.values() for row in rows},
     "log-lines.md": {f"(`{prop.name}`)" for scenario in SCENARIOS for prop in scenario.properties if prop.log},
+    "rules-by-operation.md": {f"| `{operation.value.code.replace('|', chr(92) + '|')}` |" for operation in Operation},
+    "snapshot-format.md": {f"| {row['name']} |" for rows in FORMAT.values() for row in rows},
     "searches.md": {f"| `{command.split(maxsplit=3)[3]}` |" for command in pinned_searches()},
     **{f"{run.page}.md": {f"* `{name}` (model/" for name in run.explained} for run in RUNS},
 }

@@ -53,7 +53,7 @@ ADDITIONS = {
         (*PROGRAM, "scenarios", "old-client-expansion-in-detail", "--variants"),
         "preferred_elections 1",
     ),
-    "command": Addition("How to add a command", 3, (*PROGRAM, "--help"), "  cache "),
+    "command": Addition("How to add a command", 4, (*PROGRAM, "--help"), "  cache "),
     "option": Addition(
         "How to add an option",
         2,

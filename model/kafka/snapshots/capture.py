@@ -95,7 +95,7 @@ def _garbled(node: JsonNode) -> UsageError:
 
 INT32 = 2**31 - 1
 FORMAT = 3
-"""The newest format of captures; docs/reference/snapshots.md has the history."""
+"""The newest format of captures (docs/generate/snapshot_format.toml)."""
 
 
 METADATA_LOG = "__cluster_metadata-0"

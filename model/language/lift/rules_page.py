@@ -1,13 +1,8 @@
-"""The section of the reference that lists the rules of lifting, generated from the tables that lifting uses.
-
-`python -m kwalk.model.language.lift.rules_page docs/reference/language.md` writes it.
-"""
+"""The page of the reference that lists the rules of lifting, generated from the tables that lifting uses."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from kwalk.model.language.lift.access import CONTAINER_OPERATIONS
 from kwalk.model.language.lift.calls import BUILTINS
@@ -16,17 +11,23 @@ from kwalk.model.language.lift.kinds import ValueKind
 from kwalk.model.language.lift.rules import ARITHMETIC, DATA, REFUSALS, RULES, SCALARS, Operation
 from kwalk.model.language.lift.statements import STATEMENTS
 
-BEGIN = "<!-- rules: written by python -m kwalk.model.language.lift.rules_page; do not edit -->"
-END = "<!-- end of rules -->"
+HEAD = """# Rules by operation
+
+Each value has one kind, and each operation one rule for each kind of operand, or pair of kinds. Lifting refuses a
+value of no kind listed here (a float, a dict, an IntEnum, …) and an operation without a rule. Where None is among the
+kinds of an arithmetic operation, meeting None is an error of the model, as it is in Python. `//` and `%` need a
+constant divisor, `*` a constant on one side.
+
+`make docs` writes this page from the tables that lifting uses.
+"""
 GROUPS = (("*data*", DATA), ("*scalars*", SCALARS), ("*numbers*", ARITHMETIC))
 """Names of groups of kinds, the larger ones first."""
 
 
-def section() -> str:
-    """Return the text between the markers."""
+def page() -> str:
+    """Return the text of the page."""
     lines = [
-        BEGIN,
-        "",
+        HEAD,
         *(f"- {name}: {', '.join(kind.value for kind in kinds)}." for name, kinds in reversed(GROUPS)),
         "",
         "| operation | operands that have a rule | otherwise write |",
@@ -41,10 +42,8 @@ def section() -> str:
         "Refused for another reason than the kinds of operands (`…` stands for a name, a value or its kind):",
         "",
         *(f"- {topic}: {'; '.join(phrases)}.".replace("*", "\\*") for topic, phrases in REFUSALS.items()),
-        "",
-        END,
     ]
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _public(table: Iterable[type]) -> Iterator[str]:
@@ -84,14 +83,3 @@ def _listed(kinds: Iterable[ValueKind]) -> str:
             parts.append(name)
             left -= set(group)
     return ", ".join([*parts, *(kind.value for kind in ValueKind if kind in left)])
-
-
-def replaced_in(page: str) -> str:
-    """Return a page with the section between its markers replaced by the present one."""
-    before, rest = page.split(BEGIN)
-    return before + section() + rest.split(END)[1]
-
-
-if __name__ == "__main__":
-    file = Path(sys.argv[1])
-    file.write_text(replaced_in(file.read_text(encoding="utf-8")), encoding="utf-8")

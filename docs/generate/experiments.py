@@ -1,0 +1,70 @@
+"""The page `experiments.md`: the experiments of `kwalk lab`, and the plans of repair that were carried out."""
+
+from __future__ import annotations
+
+from posixpath import normpath
+
+from docs.generate.log_lines import cell
+from docs.generate.tables import lines_of, tables
+from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments.experiment import Experiment
+from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
+from kwalk.model.language.recovery import CarriedOutPlan
+
+HEAD = """# Experiments
+
+What `kwalk lab reproduce NAME` [does on real brokers](../how-to/run-a-lab.md). *Forced*: proxies or signals force the
+order of events. `make docs` writes this page from `clusters/lab/experiments` and
+`invariants/reading/carried_out_plans.py`.
+
+| experiment | what is done | what is expected | releases | order | page |
+|---|---|---|---|---|---|"""
+PLANS = """
+## Plans that were carried out
+
+An experiment `recover-…` writes known records, damages a cluster of three brokers, takes a snapshot, and carries out
+the first answer of `kwalk recover` whose condition is true. Afterwards, and again after a restart of every broker,
+the topic that is kept was served with `acks=all`, every acknowledged record that a disk had was on each ISR member or
+in a backup, none of another topic was in the ISR, and an inspection was consistent. One round each. That a plan
+withstands a fault was not tried.
+
+| experiment | releases | what `kwalk inspect` found | steps |
+|---|---|---|---|"""
+
+RESULTS = tables("migration_results")
+MIGRATIONS = """
+## Migrations to KRaft
+
+What released brokers did ([words](migrations.md)).
+"""
+LOST = """
+### Writes and answers that are lost
+
+Where it says that *no leader moves*, a broker was killed 25 s before, and the others still name it as leader. Every
+acknowledged record is kept, if nothing else is said.
+"""
+COLUMNS = {
+    "name": "experiment (`migration-…`)",
+    "about": "what is done",
+    "releases": "version",
+    "what": "what happened",
+    "way_out": "way out that was tried",
+}
+
+
+def page() -> str:
+    """Return the text of the page."""
+    results, lost = (lines_of(RESULTS[key], COLUMNS, code="name") for key in ("result", "lost_write"))
+    experiments = [HEAD, *map(_row, EXPERIMENTS.values()), PLANS, *map(_plan, CARRIED_OUT)]
+    return "\n".join([*experiments, MIGRATIONS, *results, LOST, *lost]) + "\n"
+
+
+def _row(one: Experiment) -> str:
+    order = "forced" if one.is_ordered else "as it comes"
+    texts = f"{cell(one.about)} | {cell(one.expected)} | {', '.join(one.releases)}"
+    return f"| `{one.name}` | {texts} | {order} | [page]({normpath(f'../stories/{one.story}')}) |"
+
+
+def _plan(plan: CarriedOutPlan) -> str:
+    damage, steps = (", ".join(f"`{name}`" for name in names) for names in (sorted(plan.damage), plan.steps))
+    return f"| `{plan.name}` | {', '.join(plan.releases)} | {damage} | {steps} |"
