@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import leader_epochs as epochs
+from kwalk.invariants import producer_state as producers
 from kwalk.invariants import storage
 from kwalk.model.kafka.storage import (
     compacted_transactions,
@@ -13,12 +14,14 @@ from kwalk.model.kafka.storage import (
     log,
     log_cleaner,
     log_loading,
+    producer_state,
     topic_configs,
     versions,
 )
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
+from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
@@ -478,6 +481,85 @@ TRANSACTIONS_IN_GROUPS = COMPACTED_TRANSACTIONS.varied(
     bounds={"map_keys": 0, "second_group": 2},
     source="Cleaner.doClean, CleanedTransactionMetadata; KAFKA-8351",
 )
+PRODUCER_STATE = Scenario(
+    name="log-producer-state",
+    story="A producer sends batches, some of them again, while segments roll and go, and the broker stops or crashes.",
+    state=ProducerLog,
+    actions=(
+        producer_state.produce,
+        producer_state.append_other,
+        producer_state.delete_first_segment,
+        producer_state.truncate_to,
+        producer_state.delete_files,
+        producer_state.stop,
+        producer_state.crash,
+        producer_state.start,
+    ),
+    initial=producer_state.starts_empty,
+    properties=(
+        producers.batch_is_appended_once,
+        producers.answered_batch_was_appended,
+        producers.producer_can_continue,
+        producers.state_is_that_of_the_log,
+        producers.snapshots_are_within_the_log,
+        producers.snapshot_can_be_read,
+        producers.file_deletion_spares_snapshots,
+        producers.producer_is_forgotten,
+        producers.duplicate_is_answered,
+    ),
+    bounds={
+        "offsets": 4,
+        "times": 0,
+        "segments": 3,
+        "expiration_ms": 1,
+        "follows": 0,
+        "transactional": 0,
+        "epochs": 0,
+        "crashes": 1,
+        "losses": 1,
+        "stops": 1,
+        "truncations": 1,
+    },
+    variants=COMPACTED_TRANSACTIONS.variants,
+    source="ProducerStateManager, Log.append; KAFKA-6683, KAFKA-7190, KAFKA-9892, KAFKA-12964",
+)
+COPIED_PRODUCER = PRODUCER_STATE.varied(
+    name="log-copied-producer",
+    story="As before, on a follower: it copies what its leader has, and deletes segments on its own.",
+    properties=(
+        producers.replication_continues,
+        producers.snapshots_are_within_the_log,
+        producers.producer_is_forgotten,
+    ),
+    bounds={"follows": 1, "losses": 0, "truncations": 0},
+    source="ProducerStateManager.prepareUpdate; KAFKA-6003",
+)
+LATE_BATCHES = PRODUCER_STATE.varied(
+    name="log-late-batches",
+    story="A batch of a transaction is delayed until the transaction has ended, or its log is truncated.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.delay,
+        producer_state.arrive,
+        producer_state.end_transaction,
+        producer_state.append_other,
+        producer_state.expire,
+        producer_state.time_passes,
+        producer_state.truncate_to,
+        producer_state.stop,
+        producer_state.start,
+    ),
+    properties=(
+        producers.open_transaction_is_ongoing,
+        producers.fenced_producer_appends_nothing,
+        producers.truncation_does_not_fail,
+        producers.snapshots_are_within_the_log,
+        producers.producer_is_forgotten,
+    ),
+    bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
+    source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -499,4 +581,7 @@ SCENARIOS = (
     LEADER_EPOCHS_TORN,
     COMPACTED_TRANSACTIONS,
     TRANSACTIONS_IN_GROUPS,
+    PRODUCER_STATE,
+    COPIED_PRODUCER,
+    LATE_BATCHES,
 )

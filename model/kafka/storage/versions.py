@@ -391,6 +391,101 @@ EPOCH_FILE_IS_FLUSHED = version_flag(
     source="KAFKA-16541 (3.8.0)",
     trials=(Trial("leader-epochs-torn", ("epoch_file_can_be_read",), variant="3.7.0"),),
 )
+ROLLS_BEFORE_THE_BATCH = version_flag(
+    "rolls_before_the_batch",
+    "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
+    "1.0.1 it had that batch already",
+    {"1.0.0": False, "1.0.2": True},
+    before=True,
+    closes="a batch is not taken for one that the log has, after a truncation to where a segment begins",
+    source="KAFKA-6683 (1.0.2, 1.1.0)",
+    trials=(Trial("log-producer-state", ("answered_batch_was_appended",), variant="1.0"),),
+)
+REPLICATION_IS_NOT_VALIDATED = version_flag(
+    "replication_is_not_validated",
+    "KAFKA-6003 (0.11.0.2, 1.0.0): a follower appends what its leader has; before, it compared sequence numbers",
+    {"0.11.0.2": True},
+    closes="a follower that has deleted the batches of a producer appends its next one",
+    source="KAFKA-6003 (0.11.0.2, 1.0.0)",
+    trials=(Trial("log-copied-producer", ("replication_continues",), variant="0.11.0.0"),),
+)
+PRODUCERS_OUTLIVE_RECORDS = version_flag(
+    "producers_outlive_records",
+    "KAFKA-7190 (2.4.0): a log knows a producer until it expires; before, until its last batch was deleted",
+    {"2.4.0": True},
+    closes="a producer whose batches were deleted is known, and can continue",
+    source="KAFKA-7190 (2.4.0)",
+    trials=(
+        Trial(
+            "log-producer-state",
+            ("producer_can_continue", "batch_is_appended_once"),
+            variant="2.3.1",
+            bounds={"crashes": 0, "stops": 0, "truncations": 0},
+        ),
+    ),
+)
+UNKNOWN_PRODUCERS_CONTINUE = version_flag(
+    "unknown_producers_continue",
+    "KAFKA-8710, KIP-360 (2.5.0): a log appends a batch of a producer that it does not know, whatever its sequence "
+    "number; before, it refused all but the first one",
+    {"2.5.0": True},
+    closes="a producer that a broker has forgotten with a restart can continue",
+    source="KAFKA-8710, KIP-360 (2.5.0)",
+    trials=(
+        Trial(
+            "log-producer-state",
+            ("producer_can_continue",),
+            variant="2.3.1",
+            flags={"producers_outlive_records": True},
+        ),
+    ),
+)
+MARKERS_KEEP_PRODUCERS = version_flag(
+    "markers_keep_producers",
+    "KAFKA-9144 (2.4.1): the marker of a transaction counts for the expiration of its producer; before, one with a new "
+    "epoch left no time at all, so that the producer expired at once",
+    {"2.4.1": True},
+    closes="a producer that the coordinator has fenced stays so",
+    source="KAFKA-9144 (2.4.1)",
+    trials=(Trial("log-late-batches", ("fenced_producer_appends_nothing",), variant="2.3.1"),),
+)
+TRUNCATES_TRANSACTIONS_FIRST = version_flag(
+    "truncates_transactions_first",
+    "KAFKA-12153 (2.7.1, 2.8.0): a truncation forgets transactions before the high watermark follows; since 2.4.0 and "
+    "until then, it failed at the first offset of a transaction that was read from the log",
+    {"2.4.0": False, "2.7.1": True},
+    before=True,
+    closes="a truncation does not fail at an open transaction",
+    source="KAFKA-12153 (2.7.1, 2.8.0)",
+    trials=(Trial("log-late-batches", ("truncation_does_not_fail",), variant="2.5"),),
+)
+SNAPSHOTS_ARE_FLUSHED = version_flag(
+    "snapshots_are_flushed",
+    "KAFKA-9892 (2.8.0): a snapshot of producers is flushed when it is written",
+    {"2.8.0": True},
+    closes="a crash of the machine leaves snapshots of producers that can be read",
+    source="KAFKA-9892 (2.8.0)",
+    trials=(Trial("log-producer-state", ("snapshot_can_be_read",), variant="2.7"),),
+)
+SNAPSHOTS_ARE_RENAMED = version_flag(
+    "snapshots_are_renamed",
+    "KAFKA-12964 (3.0.0): a truncation renames the snapshots of the segments that it deletes; in 2.8 a task deleted "
+    "snapshots of that name later, also those written since",
+    {"2.8.0": False, "3.0.0": True},
+    before=True,
+    closes="the task that deletes files spares snapshots of new segments",
+    source="KAFKA-12964 (3.0.0)",
+    trials=(Trial("log-producer-state", ("file_deletion_spares_snapshots",)),),
+)
+TRANSACTIONS_ARE_VERIFIED = version_flag(
+    "transactions_are_verified",
+    "KAFKA-14402, KAFKA-14884, KIP-890 (3.6.0): before a leader begins a transaction in its log, it asks the "
+    "coordinator whether the producer has one (transaction.partition.verification.enable)",
+    {"3.6.0": True},
+    closes="a batch that comes after its transaction has ended begins none that nobody ends",
+    source="KAFKA-14402, KAFKA-14884, KIP-890 (3.6.0)",
+    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
+)
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
     "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
