@@ -8,7 +8,7 @@ What the model leaves out, and why its stories lose nothing by it:
 
 * A batch has one record, and one batch of the producer is on its way at a time. Records of others have no producer.
 * A crash loses no batches: what the disk lacks is fetched from the leader again.
-* Snapshots are written at rolls and stops. A start writes one more, of what is read from the log as well.
+* A start also writes snapshots where its last segments begin: they are in use only after a second truncation.
 * Snapshots of old segments, which releases before 2.8 delete: a start then reads the log from an earlier offset on.
 * The epoch of the coordinator in markers, and the check of it.
 * A marker is replicated when the coordinator takes the transaction for ended: it writes it with acks=all.
@@ -184,21 +184,22 @@ def update(known: ProducerEntry | None, batch: ProducerBatch, offset: int) -> Pr
 
 
 def take_snapshot(log: ProducerLog, known: ProducerEntry | None) -> None:
-    """Write a snapshot at the end of the log, in place of one at that offset (Kafka: takeSnapshot)."""
+    """Write a snapshot at the end of the log, unless there is one, or the log is empty (Kafka: takeSnapshot)."""
     end = end_offset(log)
-    log.snapshots = [snapshot for snapshot in log.snapshots if snapshot.offset < end]
-    log.snapshots.push(Snapshot(offset=end, producer=known, is_flushed=bool(SNAPSHOTS_ARE_FLUSHED), is_torn=False))
+    if end > (log.start_offset if log.snapshots.is_empty else log.snapshots[-1].offset):
+        log.snapshots.push(Snapshot(offset=end, producer=known, is_flushed=bool(SNAPSHOTS_ARE_FLUSHED), is_torn=False))
 
 
 def append(log: ProducerLog, batch: ProducerBatch, *, rolls: bool) -> None:
-    """Append a batch, to a new segment if the log rolls; until KAFKA-6683 the snapshot then had the batch already.
+    """Append a batch, to a new segment if the log rolls.
 
+    In 1.0.0 the snapshot then had the batch already, as it was added to what was known of the producer, if anything.
     Kafka: Log.append, Log.roll, Log.analyzeAndValidateProducerState.
     """
     known = update(log.known, batch, end_offset(log))
     require(not rolls or log.bases[-1] < end_offset(log))
     if rolls:
-        take_snapshot(log, log.known if ROLLS_BEFORE_THE_BATCH else known)
+        take_snapshot(log, log.known if ROLLS_BEFORE_THE_BATCH or log.known is None else known)
         log.bases.push(end_offset(log))
     log.batches.push(batch)
     log.known = known
@@ -351,12 +352,17 @@ def delete_first_segment(log: ProducerLog) -> None:
     log.start_offset = log.bases[1]
     log.bases.pop()
     log.snapshots = [snapshot for snapshot in log.snapshots if snapshot.offset >= log.start_offset]
-    if not PRODUCERS_OUTLIVE_RECORDS and log.known is not None and log.known.offset < log.start_offset:
+    if log.known is not None and not is_retained(log.known, log.start_offset):
         log.known = None
 
 
+def is_retained(known: ProducerEntry, start_offset: int) -> bool:
+    """Whether the log has the producer's last batch, or need not have it (Kafka: isProducerRetained)."""
+    return bool(PRODUCERS_OUTLIVE_RECORDS) or known.offset >= start_offset
+
+
 def load_producers(log: ProducerLog) -> None:
-    """Read the last snapshot within the log, and the batches behind it.
+    """Read the last snapshot within the log, and the batches behind it; then write a snapshot.
 
     Kafka: Log.loadProducerState, ProducerStateManager.truncateAndReload, ProducerStateManager.loadFromSnapshot.
     """
@@ -369,14 +375,16 @@ def load_producers(log: ProducerLog) -> None:
     if not log.snapshots.is_empty:
         last = log.snapshots[-1]
         begin_at = last.offset
-        if last.producer is not None and not is_expired(last.producer, log.clock):
-            known = last.producer
+        producer = last.producer
+        if producer is not None and is_retained(producer, log.start_offset) and not is_expired(producer, log.clock):
+            known = producer
     at = log.start_offset
     for batch in log.batches:
         if at >= begin_at:
             known = update(known, batch, at)
         at = at + 1
     log.known, log.loaded_to = known, end
+    take_snapshot(log, known)
 
 
 @action(

@@ -479,11 +479,11 @@ SNAPSHOTS_ARE_RENAMED = version_flag(
 )
 TRANSACTIONS_ARE_VERIFIED = version_flag(
     "transactions_are_verified",
-    "KAFKA-14402, KAFKA-14884, KIP-890 (3.6.0): before a leader begins a transaction in its log, it asks the "
+    "KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0): before a leader begins a transaction in its log, it asks the "
     "coordinator whether the producer has one (transaction.partition.verification.enable)",
     {"3.6.0": True},
     closes="a batch that comes after its transaction has ended begins none that nobody ends",
-    source="KAFKA-14402, KAFKA-14884, KIP-890 (3.6.0)",
+    source="KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0)",
     trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
 )
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
