@@ -96,6 +96,34 @@ LOOKUP = Scenario(
     variants=versions.VARIANTS,
     source="Log, LogSegment, OffsetIndex and TimeIndex of 0.10.0.0 to 3.9",
 )
+LARGEST_TIMESTAMP = LOOKUP.varied(
+    name="log-largest-timestamp",
+    story="Clients look up the largest timestamp of a log whose batches are compressed, and delete records.",
+    actions=(
+        log.append_compressed,
+        log.raise_high_watermark,
+        log.truncate_to,
+        log.delete_records,
+        log.delete_before_start,
+    ),
+    properties=(
+        storage.largest_timestamp_is_known,
+        storage.largest_timestamp_has_its_offset,
+        storage.largest_timestamp_is_of_a_record,
+        storage.log_has_rolled,
+    ),
+    bounds={
+        "offsets": 8,
+        "segments": 2,
+        "batches": 2,
+        "segment_bytes": 2,
+        "batch_records": 2,
+        "batch_bytes": 1,
+        "record_times": 1,
+    },
+    variants={release: versions.VARIANTS[release] for release in ("3.7.0", "3.9.0")},
+    source="ListOffsetsRequest.MAX_TIMESTAMP, Log.fetchOffsetByTimestamp; KIP-734, KAFKA-16310, KAFKA-16342",
+)
 FULL_TRUNCATION = LOOKUP.varied(
     name="log-full-truncation",
     story="A follower is away until its leader begins at a later offset; it begins again there, and fetches.",
@@ -481,6 +509,23 @@ TRANSACTIONS_IN_GROUPS = COMPACTED_TRANSACTIONS.varied(
     bounds={"map_keys": 0, "second_group": 2},
     source="Cleaner.doClean, CleanedTransactionMetadata; KAFKA-8351",
 )
+PRODUCERS = (
+    producers.entry_is_that_of_the_last_batch,
+    producers.producer_is_known_until_it_expires,
+    producers.snapshots_are_within_the_log,
+    producers.snapshot_has_what_came_before,
+    producers.segments_are_within_the_log,
+    producers.stop_and_start_write_a_snapshot,
+    producers.closed_log_does_not_change,
+    producers.history_counts_the_batches,
+    producers.producer_is_forgotten,
+)
+SEGMENTS_OF_PRODUCERS = (
+    *PRODUCERS,
+    producers.segment_has_its_snapshot,
+    producers.producer_outlives_its_records,
+    producers.batches_are_in_sequence,
+)
 PRODUCER_STATE = Scenario(
     name="log-producer-state",
     story="A producer sends batches, some of them again, while segments roll and go, and the broker stops or crashes.",
@@ -497,14 +542,12 @@ PRODUCER_STATE = Scenario(
     ),
     initial=producer_state.starts_empty,
     properties=(
+        *SEGMENTS_OF_PRODUCERS,
         producers.batch_is_appended_once,
         producers.answered_batch_was_appended,
         producers.producer_can_continue,
-        producers.state_is_that_of_the_log,
-        producers.snapshots_are_within_the_log,
         producers.snapshot_can_be_read,
         producers.file_deletion_spares_snapshots,
-        producers.producer_is_forgotten,
         producers.duplicate_is_answered,
     ),
     bounds={
@@ -527,9 +570,9 @@ COPIED_PRODUCER = PRODUCER_STATE.varied(
     name="log-copied-producer",
     story="As before, on a follower: it copies what its leader has, and deletes segments on its own.",
     properties=(
+        *SEGMENTS_OF_PRODUCERS,
         producers.replication_continues,
-        producers.snapshots_are_within_the_log,
-        producers.producer_is_forgotten,
+        producers.batch_is_appended_once,
     ),
     bounds={"follows": 1, "losses": 0, "truncations": 0},
     source="ProducerStateManager.prepareUpdate; KAFKA-6003",
@@ -554,8 +597,13 @@ LATE_BATCHES = PRODUCER_STATE.varied(
         producers.open_transaction_is_ongoing,
         producers.fenced_producer_appends_nothing,
         producers.truncation_does_not_fail,
-        producers.snapshots_are_within_the_log,
-        producers.producer_is_forgotten,
+        *PRODUCERS,
+        producers.open_transaction_has_its_first_offset,
+        producers.batches_are_in_sequence,
+        producers.answered_batch_was_appended,
+        producers.producer_sends_within_its_transaction,
+        producers.batch_of_an_ongoing_transaction_is_appended,
+        producers.next_transaction_is_ongoing,
     ),
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
@@ -563,6 +611,7 @@ LATE_BATCHES = PRODUCER_STATE.varied(
 
 SCENARIOS = (
     LOOKUP,
+    LARGEST_TIMESTAMP,
     FULL_TRUNCATION,
     ROLL,
     RETENTION,

@@ -507,6 +507,10 @@ BROKEN = (
         "3.7.0",
     ),
     (
+        Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
+        "3.9.0",
+    ),
+    (
         Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
@@ -553,6 +557,12 @@ NEVER_FIXED = (
         "append(1,0,1,0) raise_high_watermark(1) delete_records(1) crash(0,0) load()",
     ),
     Broken(
+        "largest_timestamp_is_of_a_record()",
+        "log-largest-timestamp",
+        "3.9.0",
+        "append_compressed(0,0) raise_high_watermark(2) delete_records(2)",
+    ),
+    Broken(
         "batch_is_appended_once()",
         "log-producer-state",
         "3.9.0",
@@ -582,6 +592,7 @@ SEARCHED = (
     ("log-producer-state", "3.9.0"),
     ("log-copied-producer", "3.9.0"),
     ("log-late-batches", "3.9.0"),
+    ("log-largest-timestamp", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

@@ -122,7 +122,7 @@ class Snapshot:
 class ProducerLog:
     """A log whose first batch is at `start_offset`, the base offsets of its segments, and its snapshots.
 
-    `known` is the broker's memory. `doomed` are base offsets of segments whose files a task deletes later. What was
+    `entry` is the broker's memory. `doomed` are base offsets of segments whose files a task deletes later. What was
     known up to `loaded_to` was read from the log, and not appended. `has_failed` means that a truncation has failed.
 
     Of the producer: `next_sequence` is that of the batch that it sends next, or again; a batch may be `in_flight`. It
@@ -134,7 +134,7 @@ class ProducerLog:
     bases: Fifo[int] = fifo(number(0, OFFSETS), SEGMENTS.bound)
     start_offset: int = number(0, OFFSETS)
     high_watermark: int = number(0, OFFSETS)
-    known: ProducerEntry | None = optional(ProducerEntry)
+    entry: ProducerEntry | None = optional(ProducerEntry)
     snapshots: Fifo[Snapshot] = fifo(Snapshot, OFFSETS + 1)
     doomed: Fifo[int] = fifo(number(0, OFFSETS), SEGMENTS.bound)
     loaded_to: int = number(0, OFFSETS)
@@ -156,16 +156,16 @@ def end_offset(log: ProducerLog) -> int:
     return log.start_offset + len(log.batches)
 
 
-def update(known: ProducerEntry | None, batch: ProducerBatch, offset: int) -> ProducerEntry | None:
+def update(entry: ProducerEntry | None, batch: ProducerBatch, offset: int) -> ProducerEntry | None:
     """Return what is known of the producer with one more batch (Kafka: ProducerAppendInfo.append, appendEndTxnMarker).
 
     Before KAFKA-9144 a marker left the time as it was, and one of a new epoch none.
     """
     if batch.kind is BatchKind.OTHER:
-        return known
-    is_new = known is None or known.epoch != batch.epoch
+        return entry
+    is_new = entry is None or entry.epoch != batch.epoch
     if batch.kind is BatchKind.DATA:
-        began = offset if is_new or known is None or known.transaction is None else known.transaction
+        began = offset if is_new or entry is None or entry.transaction is None else entry.transaction
         return ProducerEntry(
             epoch=batch.epoch,
             sequence=batch.sequence,
@@ -173,21 +173,21 @@ def update(known: ProducerEntry | None, batch: ProducerBatch, offset: int) -> Pr
             time=batch.time,
             transaction=began if TRANSACTIONAL > 0 else None,
         )
-    last_time = NEVER if known is None or is_new else known.time
+    last_time = NEVER if entry is None or is_new else entry.time
     return ProducerEntry(
         epoch=batch.epoch,
-        sequence=None if known is None or is_new else known.sequence,
-        offset=0 if known is None or is_new else known.offset,
+        sequence=None if entry is None or is_new else entry.sequence,
+        offset=0 if entry is None or is_new else entry.offset,
         time=batch.time if MARKERS_KEEP_PRODUCERS else last_time,
         transaction=None,
     )
 
 
-def take_snapshot(log: ProducerLog, known: ProducerEntry | None) -> None:
+def take_snapshot(log: ProducerLog, entry: ProducerEntry | None) -> None:
     """Write a snapshot at the end of the log, unless there is one, or the log is empty (Kafka: takeSnapshot)."""
     end = end_offset(log)
     if end > (log.start_offset if log.snapshots.is_empty else log.snapshots[-1].offset):
-        log.snapshots.push(Snapshot(offset=end, producer=known, is_flushed=bool(SNAPSHOTS_ARE_FLUSHED), is_torn=False))
+        log.snapshots.push(Snapshot(offset=end, producer=entry, is_flushed=bool(SNAPSHOTS_ARE_FLUSHED), is_torn=False))
 
 
 def append(log: ProducerLog, batch: ProducerBatch, *, rolls: bool) -> None:
@@ -196,18 +196,18 @@ def append(log: ProducerLog, batch: ProducerBatch, *, rolls: bool) -> None:
     In 1.0.0 the snapshot then had the batch already, as it was added to what was known of the producer, if anything.
     Kafka: Log.append, Log.roll, Log.analyzeAndValidateProducerState.
     """
-    known = update(log.known, batch, end_offset(log))
+    entry = update(log.entry, batch, end_offset(log))
     require(not rolls or log.bases[-1] < end_offset(log))
     if rolls:
-        take_snapshot(log, log.known if ROLLS_BEFORE_THE_BATCH or log.known is None else known)
+        take_snapshot(log, log.entry if ROLLS_BEFORE_THE_BATCH or log.entry is None else entry)
         log.bases.push(end_offset(log))
     log.batches.push(batch)
-    log.known = known
+    log.entry = entry
 
 
 def is_duplicate(log: ProducerLog, sequence: int) -> bool:
     """Whether the log takes the batch for one that it has (Kafka: ProducerStateEntry.findDuplicateBatch)."""
-    return log.known is not None and log.known.epoch == 0 and log.known.sequence == sequence
+    return log.entry is not None and log.entry.epoch == 0 and log.entry.sequence == sequence
 
 
 def accepts(log: ProducerLog, sequence: int) -> bool:
@@ -217,10 +217,10 @@ def accepts(log: ProducerLog, sequence: int) -> bool:
     """
     if FOLLOWS > 0 and REPLICATION_IS_NOT_VALIDATED:
         return True
-    if log.known is None:
+    if log.entry is None:
         return sequence == 0 or bool(UNKNOWN_PRODUCERS_CONTINUE)
-    expected = 0 if log.known.sequence is None else log.known.sequence + 1
-    return log.known.epoch == 0 and sequence == expected
+    expected = 0 if log.entry.sequence is None else log.entry.sequence + 1
+    return log.entry.epoch == 0 and sequence == expected
 
 
 def data(log: ProducerLog) -> ProducerBatch:
@@ -290,7 +290,7 @@ def delay(log: ProducerLog) -> None:
 def arrive(log: ProducerLog) -> None:
     """Since KIP-890 the leader asks the coordinator, unless the log has an open transaction of the producer."""
     require(log.is_up and log.in_flight)
-    has_open = log.known is not None and log.known.transaction is not None
+    has_open = log.entry is not None and log.entry.transaction is not None
     is_refused = bool(TRANSACTIONS_ARE_VERIFIED) and not has_open and not log.is_ongoing
     if not is_refused and not is_duplicate(log, log.next_sequence) and accepts(log, log.next_sequence):
         append(log, data(log), rolls=False)
@@ -312,9 +312,9 @@ def end_transaction(log: ProducerLog, epoch: Epoch) -> None:
     log.high_watermark = end_offset(log)
 
 
-def is_expired(known: ProducerEntry, now: int) -> bool:
+def is_expired(entry: ProducerEntry, now: int) -> bool:
     """Whether the producer has appended nothing for long (Kafka: ProducerStateManager.isProducerExpired)."""
-    return known.transaction is None and now - known.time >= EXPIRATION_MS
+    return entry.transaction is None and now - entry.time >= EXPIRATION_MS
 
 
 @action(
@@ -324,10 +324,10 @@ def is_expired(known: ProducerEntry, now: int) -> bool:
 )
 def expire(log: ProducerLog) -> None:
     """At intervals."""
-    require(log.is_up and log.known is not None)
-    assert log.known is not None
-    require(is_expired(log.known, log.clock))
-    log.known = None
+    require(log.is_up and log.entry is not None)
+    assert log.entry is not None
+    require(is_expired(log.entry, log.clock))
+    log.entry = None
 
 
 @action(by=TIME, description="time passes")
@@ -352,13 +352,13 @@ def delete_first_segment(log: ProducerLog) -> None:
     log.start_offset = log.bases[1]
     log.bases.pop()
     log.snapshots = [snapshot for snapshot in log.snapshots if snapshot.offset >= log.start_offset]
-    if log.known is not None and not is_retained(log.known, log.start_offset):
-        log.known = None
+    if log.entry is not None and not is_retained(log.entry, log.start_offset):
+        log.entry = None
 
 
-def is_retained(known: ProducerEntry, start_offset: int) -> bool:
+def is_retained(entry: ProducerEntry, start_offset: int) -> bool:
     """Whether the log has the producer's last batch, or need not have it (Kafka: isProducerRetained)."""
-    return bool(PRODUCERS_OUTLIVE_RECORDS) or known.offset >= start_offset
+    return bool(PRODUCERS_OUTLIVE_RECORDS) or entry.offset >= start_offset
 
 
 def load_producers(log: ProducerLog) -> None:
@@ -370,21 +370,21 @@ def load_producers(log: ProducerLog) -> None:
     log.snapshots = [
         snapshot for snapshot in log.snapshots if log.start_offset < snapshot.offset <= end and not snapshot.is_torn
     ]
-    known: ProducerEntry | None = None
+    entry: ProducerEntry | None = None
     begin_at = log.start_offset
     if not log.snapshots.is_empty:
         last = log.snapshots[-1]
         begin_at = last.offset
         producer = last.producer
         if producer is not None and is_retained(producer, log.start_offset) and not is_expired(producer, log.clock):
-            known = producer
+            entry = producer
     at = log.start_offset
     for batch in log.batches:
         if at >= begin_at:
-            known = update(known, batch, at)
+            entry = update(entry, batch, at)
         at = at + 1
-    log.known, log.loaded_to = known, end
-    take_snapshot(log, known)
+    log.entry, log.loaded_to = entry, end
+    take_snapshot(log, entry)
 
 
 @action(
@@ -396,9 +396,9 @@ def truncate_to(log: ProducerLog, offset: Offset) -> None:
     """From 2.4.0 to KAFKA-12153 the high watermark followed before the transactions of the truncated part were gone."""
     require(log.is_up and log.high_watermark <= offset and log.start_offset <= offset < end_offset(log))
     log.truncations += 1
-    if not TRUNCATES_TRANSACTIONS_FIRST and log.known is not None and log.known.transaction is not None:
-        is_read = log.known.transaction < log.loaded_to
-        log.has_failed = is_read and log.high_watermark >= offset and log.known.transaction > offset
+    if not TRUNCATES_TRANSACTIONS_FIRST and log.entry is not None and log.entry.transaction is not None:
+        is_read = log.entry.transaction < log.loaded_to
+        log.has_failed = is_read and log.high_watermark >= offset and log.entry.transaction > offset
     if not log.has_failed:
         at = log.start_offset
         for batch in log.batches:
@@ -430,7 +430,7 @@ def stop(log: ProducerLog) -> None:
     """A snapshot has all that is known."""
     require(log.is_up)
     log.stops += 1
-    take_snapshot(log, log.known)
+    take_snapshot(log, log.entry)
     shut(log)
 
 
@@ -454,7 +454,7 @@ def crash(log: ProducerLog, loses: bool) -> None:
 
 def shut(log: ProducerLog) -> None:
     """Forget what only the broker's memory has."""
-    log.is_up, log.known, log.loaded_to = False, None, 0
+    log.is_up, log.entry, log.loaded_to = False, None, 0
     log.doomed.clear()
 
 

@@ -391,6 +391,15 @@ EPOCH_FILE_IS_FLUSHED = version_flag(
     source="KAFKA-16541 (3.8.0)",
     trials=(Trial("leader-epochs-torn", ("epoch_file_can_be_read",), variant="3.7.0"),),
 )
+LARGEST_TIMESTAMP_IS_READ = version_flag(
+    "largest_timestamp_is_read",
+    "KAFKA-16310 (3.8.0): a lookup of the largest timestamp (KIP-734, 3.0) reads the records of the batch that has it; "
+    "before, it answered with the last offset of a compressed batch, and of any that is fetched from a leader",
+    {"3.8.0": True},
+    closes="a lookup of the largest timestamp finds the record that has it",
+    source="KAFKA-16310 (3.8.0)",
+    trials=(Trial("log-largest-timestamp", ("largest_timestamp_has_its_offset",)),),
+)
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
     "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
