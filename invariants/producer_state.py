@@ -244,8 +244,8 @@ def closed_log_does_not_change(before: ProducerLog, after: ProducerLog) -> bool:
 )
 def segments_are_within_the_log(log: ProducerLog) -> bool:
     """The first segment begins at the start offset, and no segment behind the end of the log."""
-    return (
-        log.bases.head == log.start_offset <= log.high_watermark <= end_offset(log) and log.bases[-1] <= end_offset(log)
+    return log.bases.head == log.start_offset <= log.high_watermark <= end_offset(log) and log.bases[-1] <= end_offset(
+        log
     )
 
 

@@ -98,9 +98,7 @@ def append_compressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> N
     """The records have timestamps of their own; a follower appends what its leader has."""
     require(is_running(log))
     last_offset = log.end_offset + 1
-    append_to_log(
-        log, Batch(last_offset=last_offset, records=2, timestamp=timestamp, size=1, largest_is_first=first)
-    )
+    append_to_log(log, Batch(last_offset=last_offset, records=2, timestamp=timestamp, size=1, largest_is_first=first))
 
 
 def append_to_log(log: PartitionLog, batch: Batch) -> None:
