@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
+from kwalk.invariants import future_logs, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
-from kwalk.invariants import storage
 from kwalk.model.kafka.storage import (
     compacted_transactions,
     domains,
     dynamic_broker_config,
+    future_log,
     leader_epochs,
     log,
     log_cleaner,
@@ -20,6 +21,7 @@ from kwalk.model.kafka.storage import (
 )
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
+from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.state import PartitionLog
@@ -608,6 +610,34 @@ LATE_BATCHES = PRODUCER_STATE.varied(
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
 )
+MOVE = Scenario(
+    name="log-move",
+    story="A replica moves to another log directory, while records are appended, leaders change and the broker restarts.",
+    state=MovingReplica,
+    actions=(
+        future_log.append_record,
+        future_log.replicate,
+        future_log.start_move,
+        future_log.change_leader,
+        future_log.restart,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+    ),
+    properties=(
+        future_logs.move_does_not_fail,
+        future_logs.move_ends,
+        future_logs.moved_log_has_all_records,
+        future_logs.replica_is_moved,
+    ),
+    bounds={"offsets": 4, "elections": 1, "stops": 1},
+    variants={
+        release: flags
+        for release, flags in versions.VARIANTS.items()
+        if not release.startswith("0.") and release != "1.0"
+    },
+    source="ReplicaAlterLogDirsThread; KAFKA-8002, KAFKA-9087, KAFKA-9654",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -633,4 +663,5 @@ SCENARIOS = (
     PRODUCER_STATE,
     COPIED_PRODUCER,
     LATE_BATCHES,
+    MOVE,
 )

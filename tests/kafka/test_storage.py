@@ -507,6 +507,33 @@ BROKEN = (
         "3.7.0",
     ),
     (
+        Broken(
+            "move_ends()",
+            "log-move",
+            "2.0",
+            "append_record(0) append_record(0) start_move() truncate_future() fetch(0) fetch(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "move_does_not_fail()",
+            "log-move",
+            "2.3.1",
+            "start_move() change_leader() truncate_future() fetch(0)",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "move_does_not_fail()",
+            "log-move",
+            "2.8.2",
+            "append_record(0) replicate() start_move() change_leader() truncate_future() fetch(0)",
+        ),
+        "3.7.0",
+    ),
+    (
         Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
         "3.9.0",
     ),
@@ -593,6 +620,7 @@ SEARCHED = (
     ("log-copied-producer", "3.9.0"),
     ("log-late-batches", "3.9.0"),
     ("log-largest-timestamp", "3.9.0"),
+    ("log-move", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

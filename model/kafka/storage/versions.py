@@ -400,6 +400,39 @@ LARGEST_TIMESTAMP_IS_READ = version_flag(
     source="KAFKA-16310 (3.8.0)",
     trials=(Trial("log-largest-timestamp", ("largest_timestamp_has_its_offset",)),),
 )
+MOVE_COMPARES_OFFSETS = version_flag(
+    "move_compares_offsets",
+    "KAFKA-8002 (2.2.0): a future log replaces the current one when both end at the same offset; before, their active "
+    "segments had to begin at the same offset, too",
+    {"2.2.0": True},
+    closes="a move between log directories ends",
+    source="KAFKA-8002 (2.2.0)",
+    trials=(Trial("log-move", ("move_ends",), variant="2.0"),),
+)
+EPOCH_REACHES_THE_MOVE = version_flag(
+    "epoch_reaches_the_move",
+    "KAFKA-9654 (2.5.0): the thread that copies a log to another directory learns of a new leader epoch; before, its "
+    "fetches were refused, as they have an epoch since 2.1",
+    {"2.5.0": True},
+    closes="a move between log directories goes on after an election",
+    source="KAFKA-9654 (2.5.0)",
+    trials=(Trial("log-move", ("move_does_not_fail",), variant="2.3.1", flags={"move_resumes_at_its_log": True}),),
+)
+MOVES_HAVE_AN_EPOCH = version_flag(
+    "moves_have_an_epoch",
+    "KIP-320 (2.1.0): the thread that copies a log to another directory fetches with a leader epoch, as followers do",
+    {"2.1.0": True},
+    no_fix="what the epoch of a fetch is for, no move between log directories shows",
+)
+MOVE_RESUMES_AT_ITS_LOG = version_flag(
+    "move_resumes_at_its_log",
+    "KAFKA-9087 (3.5.0): a move that goes on begins at the future log's high watermark; before, at the current log's, "
+    "which an empty future log has not got",
+    {"3.5.0": True},
+    closes="a move between log directories goes on after an election or a restart, before anything is copied",
+    source="KAFKA-9087 (3.5.0)",
+    trials=(Trial("log-move", ("move_does_not_fail",)),),
+)
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
     "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
