@@ -612,7 +612,7 @@ LATE_BATCHES = PRODUCER_STATE.varied(
 )
 MOVE = Scenario(
     name="log-move",
-    story="A replica moves to another log directory, while records are appended, leaders change and the broker restarts.",
+    story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
     state=MovingReplica,
     actions=(
         future_log.append_record,
@@ -628,6 +628,10 @@ MOVE = Scenario(
         future_logs.move_does_not_fail,
         future_logs.move_ends,
         future_logs.moved_log_has_all_records,
+        future_logs.active_segment_is_within_its_log,
+        future_logs.log_grows_record_by_record,
+        future_logs.move_begins_again,
+        future_logs.log_has_rolled,
         future_logs.replica_is_moved,
     ),
     bounds={"offsets": 4, "elections": 1, "stops": 1},

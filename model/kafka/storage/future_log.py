@@ -150,7 +150,7 @@ def truncate_future(replica: MovingReplica) -> None:
 def fetch(replica: MovingReplica, rolls: bool) -> None:
     """An epoch that is older than the partition's is refused (FENCED_LEADER_EPOCH), and the thread drops the partition.
 
-    It does so if the future log does not end where it fetches, too. Segments roll where the copy of a compacted log does.
+    It does so if the future log does not end where it fetches, too. Segments roll as in the copy of a compacted log.
     """
     is_fenced = bool(MOVES_HAVE_AN_EPOCH) and replica.thread_epoch < replica.epoch
     fails = is_fenced or replica.fetch_offset != replica.future_end
