@@ -159,7 +159,7 @@ def end_offset(log: ProducerLog) -> int:
 def update(entry: ProducerEntry | None, batch: ProducerBatch, offset: int) -> ProducerEntry | None:
     """Return what is known of the producer with one more batch (Kafka: ProducerAppendInfo.append, appendEndTxnMarker).
 
-    Before KAFKA-9144 a marker left the time as it was, and one of a new epoch none.
+    From 1.0.0 to KAFKA-9144 a marker left the time as it was, and one of a new epoch none.
     """
     if batch.kind is BatchKind.OTHER:
         return entry

@@ -484,9 +484,10 @@ UNKNOWN_PRODUCERS_CONTINUE = version_flag(
 )
 MARKERS_KEEP_PRODUCERS = version_flag(
     "markers_keep_producers",
-    "KAFKA-9144 (2.4.1): the marker of a transaction counts for the expiration of its producer; before, one with a new "
-    "epoch left no time at all, so that the producer expired at once",
-    {"2.4.1": True},
+    "KAFKA-9144 (2.4.1): the marker of a transaction counts for the expiration of its producer; since 1.0.0 and until "
+    "then, one with a new epoch left no time at all, so that the producer expired at once",
+    {"1.0.0": False, "2.4.1": True},
+    before=True,
     closes="a producer that the coordinator has fenced stays so",
     source="KAFKA-9144 (2.4.1)",
     trials=(Trial("log-late-batches", ("fenced_producer_appends_nothing",), variant="2.3.1"),),
