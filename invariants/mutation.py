@@ -389,6 +389,13 @@ LOG_TRIALS = (
 )
 """The trials of logs: docs/reference/mutants-of-logs.md."""
 
+PRODUCER_TRIALS = (
+    Trial("log-producer-state", variant=LATEST, bounds={"offsets": 3}, about="A producer sends batches again."),
+    Trial("log-copied-producer", variant=LATEST, bounds={"offsets": 3}, about="A follower copies its leader's log."),
+    Trial("log-late-batches", variant=LATEST, about="A batch comes after its transaction."),
+)
+"""The trials of what logs know of producers: docs/reference/mutants-of-producers.md."""
+
 
 MIGRATION_TRIALS = (
     Trial(

@@ -22,9 +22,11 @@ from kwalk.model.kafka.storage.domains import (
 )
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration, effective, first, log_retention
 from kwalk.model.kafka.storage.log import (
+    fetch_largest_timestamp,
     fetch_offset_by_timestamp,
     is_running,
     next_base_offset,
+    offset_of_largest_timestamp,
     read_from_log,
 )
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
@@ -75,6 +77,33 @@ def timestamp_lookup_finds_the_first_record(log: PartitionLog, timestamp: Timest
     wanted = first_batch(log, log.start_offset, timestamp)
     premise(bool(TIME_INDEX) and is_running(log) and wanted is not None)
     return fetch_offset_by_timestamp(log, timestamp) == wanted
+
+
+@always(
+    symptom="a lookup of the largest timestamp (OffsetSpec.maxTimestamp) is answered with another record's offset",
+    log="none: kafka-get-offsets.sh --time -3 shows it, kafka-dump-log.sh --deep-iteration the records",
+)
+def largest_timestamp_has_its_offset(log: PartitionLog) -> bool:
+    """A lookup of the largest timestamp finds the first record that has it."""
+    largest = max((batch.timestamp for segment in log.segments for batch in segment.batches), default=-1)
+    wanted = -1
+    for segment in log.segments:
+        for batch in segment.batches:
+            if wanted < 0 and batch.timestamp == largest:
+                wanted = offset_of_largest_timestamp(batch)
+    premise(is_running(log) and wanted >= 0)
+    return fetch_largest_timestamp(log) == wanted
+
+
+@always(
+    symptom="a lookup of the largest timestamp is answered with the offset of a deleted record",
+    log="none: kafka-get-offsets.sh --time -3 shows an offset below that of --time -2",
+)
+def largest_timestamp_is_of_a_record(log: PartitionLog) -> bool:
+    """A lookup of the largest timestamp finds no record below the start offset."""
+    found = fetch_largest_timestamp(log)
+    premise(is_running(log) and found >= 0)
+    return found >= log.start_offset
 
 
 @always(

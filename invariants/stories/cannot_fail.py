@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import compacted_transactions, groups, partitions, records, storage, topic_ids
+from kwalk.invariants import compacted_transactions, groups, partitions, producer_state, records, storage, topic_ids
 from kwalk.model.language import Property, Scenario
 
 CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
@@ -22,13 +22,10 @@ CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
     (storage.new_segment_begins_with_its_first_batch, {}, "before KAFKA-4451 it need not"),
     (storage.cleaning_covers_what_is_replicated, {}, "before KAFKA-8764 a cleaning ends before a gap"),
     (storage.due_tombstone_is_not_written, {}, "in 0.10.1.0 a tombstone's time is not its file's (KAFKA-4529)"),
+    (storage.cleaning_fills_its_map, {}, "before KAFKA-3894 a cleaning ends with a segment"),
+    (compacted_transactions.needless_markers_go, {}, "before KAFKA-14055 a marker goes with a record of its key"),
+    (producer_state.replication_continues, {}, "since KAFKA-6003 a follower appends what its leader has"),
     (storage.append_does_not_fail, {}, "in this release a roll replaces an empty active segment (KAFKA-6388)"),
-    (storage.cleaning_fills_its_map, {}, "before KAFKA-3894 a cleaning ends with a segment, wherever its map is full"),
-    (
-        compacted_transactions.needless_markers_go,
-        {},
-        "before KAFKA-14055 a record with the bytes of a marker's key removes it, and others stay",
-    ),
 )
 """Properties that cannot fail where bounds have these values (with none: in some releases), and why that is so."""
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
+from kwalk.invariants import future_logs, storage
 from kwalk.invariants import leader_epochs as epochs
-from kwalk.invariants import storage
+from kwalk.invariants import producer_state as producers
 from kwalk.model.kafka.storage import (
     compacted_transactions,
     domains,
     dynamic_broker_config,
+    future_log,
     leader_epochs,
     log,
     log_cleaner,
     log_loading,
+    producer_state,
     topic_configs,
     versions,
 )
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
+from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
+from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
@@ -92,6 +97,34 @@ LOOKUP = Scenario(
     },
     variants=versions.VARIANTS,
     source="Log, LogSegment, OffsetIndex and TimeIndex of 0.10.0.0 to 3.9",
+)
+LARGEST_TIMESTAMP = LOOKUP.varied(
+    name="log-largest-timestamp",
+    story="Clients look up the largest timestamp of a log whose batches are compressed, and delete records.",
+    actions=(
+        log.append_compressed,
+        log.raise_high_watermark,
+        log.truncate_to,
+        log.delete_records,
+        log.delete_before_start,
+    ),
+    properties=(
+        storage.largest_timestamp_is_known,
+        storage.largest_timestamp_has_its_offset,
+        storage.largest_timestamp_is_of_a_record,
+        storage.log_has_rolled,
+    ),
+    bounds={
+        "offsets": 8,
+        "segments": 2,
+        "batches": 2,
+        "segment_bytes": 2,
+        "batch_records": 2,
+        "batch_bytes": 1,
+        "record_times": 1,
+    },
+    variants={release: versions.VARIANTS[release] for release in ("3.7.0", "3.9.0")},
+    source="ListOffsetsRequest.MAX_TIMESTAMP, Log.fetchOffsetByTimestamp; KIP-734, KAFKA-16310, KAFKA-16342",
 )
 FULL_TRUNCATION = LOOKUP.varied(
     name="log-full-truncation",
@@ -478,6 +511,137 @@ TRANSACTIONS_IN_GROUPS = COMPACTED_TRANSACTIONS.varied(
     bounds={"map_keys": 0, "second_group": 2},
     source="Cleaner.doClean, CleanedTransactionMetadata; KAFKA-8351",
 )
+PRODUCERS = (
+    producers.entry_is_that_of_the_last_batch,
+    producers.producer_is_known_until_it_expires,
+    producers.snapshots_are_within_the_log,
+    producers.snapshot_has_what_came_before,
+    producers.segments_are_within_the_log,
+    producers.stop_and_start_write_a_snapshot,
+    producers.closed_log_does_not_change,
+    producers.history_counts_the_batches,
+    producers.producer_is_forgotten,
+)
+SEGMENTS_OF_PRODUCERS = (
+    *PRODUCERS,
+    producers.segment_has_its_snapshot,
+    producers.producer_outlives_its_records,
+    producers.batches_are_in_sequence,
+)
+PRODUCER_STATE = Scenario(
+    name="log-producer-state",
+    story="A producer sends batches, some of them again, while segments roll and go, and the broker stops or crashes.",
+    state=ProducerLog,
+    actions=(
+        producer_state.produce,
+        producer_state.append_other,
+        producer_state.delete_first_segment,
+        producer_state.truncate_to,
+        producer_state.delete_files,
+        producer_state.stop,
+        producer_state.crash,
+        producer_state.start,
+    ),
+    initial=producer_state.starts_empty,
+    properties=(
+        *SEGMENTS_OF_PRODUCERS,
+        producers.batch_is_appended_once,
+        producers.answered_batch_was_appended,
+        producers.producer_can_continue,
+        producers.snapshot_can_be_read,
+        producers.file_deletion_spares_snapshots,
+        producers.duplicate_is_answered,
+    ),
+    bounds={
+        "offsets": 4,
+        "times": 0,
+        "segments": 3,
+        "expiration_ms": 1,
+        "follows": 0,
+        "transactional": 0,
+        "epochs": 0,
+        "crashes": 1,
+        "losses": 1,
+        "stops": 1,
+        "truncations": 1,
+    },
+    variants=COMPACTED_TRANSACTIONS.variants,
+    source="ProducerStateManager, Log.append; KAFKA-6683, KAFKA-7190, KAFKA-9892, KAFKA-12964",
+)
+COPIED_PRODUCER = PRODUCER_STATE.varied(
+    name="log-copied-producer",
+    story="As before, on a follower: it copies what its leader has, and deletes segments on its own.",
+    properties=(
+        *SEGMENTS_OF_PRODUCERS,
+        producers.replication_continues,
+        producers.batch_is_appended_once,
+    ),
+    bounds={"follows": 1, "losses": 0, "truncations": 0},
+    source="ProducerStateManager.prepareUpdate; KAFKA-6003",
+)
+LATE_BATCHES = PRODUCER_STATE.varied(
+    name="log-late-batches",
+    story="A batch of a transaction is delayed until the transaction has ended, or its log is truncated.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.delay,
+        producer_state.arrive,
+        producer_state.end_transaction,
+        producer_state.append_other,
+        producer_state.expire,
+        producer_state.time_passes,
+        producer_state.truncate_to,
+        producer_state.stop,
+        producer_state.start,
+    ),
+    properties=(
+        producers.open_transaction_is_ongoing,
+        producers.fenced_producer_appends_nothing,
+        producers.truncation_does_not_fail,
+        *PRODUCERS,
+        producers.open_transaction_has_its_first_offset,
+        producers.batches_are_in_sequence,
+        producers.answered_batch_was_appended,
+        producers.producer_sends_within_its_transaction,
+        producers.batch_of_an_ongoing_transaction_is_appended,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
+    source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
+)
+MOVE = Scenario(
+    name="log-move",
+    story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
+    state=MovingReplica,
+    actions=(
+        future_log.append_record,
+        future_log.replicate,
+        future_log.start_move,
+        future_log.change_leader,
+        future_log.restart,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+    ),
+    properties=(
+        future_logs.move_does_not_fail,
+        future_logs.move_ends,
+        future_logs.moved_log_has_all_records,
+        future_logs.active_segment_is_within_its_log,
+        future_logs.log_grows_record_by_record,
+        future_logs.move_begins_again,
+        future_logs.log_has_rolled,
+        future_logs.replica_is_moved,
+    ),
+    bounds={"offsets": 4, "elections": 1, "stops": 1},
+    variants={
+        release: flags
+        for release, flags in versions.VARIANTS.items()
+        if not release.startswith("0.") and release != "1.0"
+    },
+    source="ReplicaAlterLogDirsThread; KAFKA-8002, KAFKA-9087, KAFKA-9654",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -499,4 +663,9 @@ SCENARIOS = (
     LEADER_EPOCHS_TORN,
     COMPACTED_TRANSACTIONS,
     TRANSACTIONS_IN_GROUPS,
+    PRODUCER_STATE,
+    COPIED_PRODUCER,
+    LATE_BATCHES,
+    MOVE,
+    LARGEST_TIMESTAMP,
 )

@@ -10,6 +10,7 @@ from kwalk.invariants.mutation import (
     GROUP_TRIALS,
     LOG_TRIALS,
     MIGRATION_TRIALS,
+    PRODUCER_TRIALS,
     TRIALS,
 )
 from kwalk.model.language import Model, Scenario, Trial
@@ -70,5 +71,11 @@ RUNS = (
         MIGRATION_TRIALS,
         "MIGRATION_TRIALS",
         "--function migration --sample 200 --seed 0 --seconds 20 ",
+    ),
+    MutantRun(
+        "mutants-of-producers",
+        PRODUCER_TRIALS,
+        "PRODUCER_TRIALS",
+        "--function producer_state --sample 100 --seed 0 --seconds 20 ",
     ),
 )

@@ -25,7 +25,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import Batch, LogSegment, OffsetPosition, PartitionLog, TimestampOffset
-from kwalk.model.kafka.storage.versions import FIXES, VARIANTS
+from kwalk.model.kafka.storage.versions import FIXES, FLAGS, VARIANTS
 from kwalk.model.language import Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
@@ -431,6 +431,114 @@ BROKEN = (
     ),
     (
         Broken(
+            "answered_batch_was_appended()",
+            "log-producer-state",
+            "1.0",
+            "produce(1,0) produce(0,1) truncate_to(1) produce(1,0)",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "producer_can_continue()",
+            "log-producer-state",
+            "2.3.1",
+            "produce(1,0) append_other(0,1) delete_first_segment()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "producer_can_continue()",
+            "log-producer-state",
+            "2.3.1",
+            "produce(1,0) produce(0,1) delete_first_segment() truncate_to(1)",
+            flags={"producers_outlive_records": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken("snapshot_can_be_read()", "log-producer-state", "2.7", "produce(0,0) append_other(0,1) crash(1)"),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "file_deletion_spares_snapshots()",
+            "log-producer-state",
+            "2.8.2",
+            "produce(0,0) append_other(0,1) truncate_to(0) produce(0,0) append_other(0,1) delete_files()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "replication_continues()",
+            "log-copied-producer",
+            "0.11.0.0",
+            "produce(1,0) append_other(0,1) delete_first_segment()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "fenced_producer_appends_nothing()",
+            "log-late-batches",
+            "2.3.1",
+            "begin() delay() end_transaction(1) expire() arrive()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "truncation_does_not_fail()",
+            "log-late-batches",
+            "2.5",
+            "begin() append_other(0,0) produce(0,0) stop() start() truncate_to(0)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "open_transaction_is_ongoing()",
+            "log-late-batches",
+            "2.8.2",
+            "begin() delay() end_transaction(0) arrive()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "move_ends()",
+            "log-move",
+            "2.0",
+            "append_record(0) append_record(0) start_move() truncate_future() fetch(0) fetch(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "move_does_not_fail()",
+            "log-move",
+            "2.3.1",
+            "start_move() change_leader() truncate_future() fetch(0)",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "move_does_not_fail()",
+            "log-move",
+            "2.8.2",
+            "append_record(0) replicate() start_move() change_leader() truncate_future() fetch(0)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -475,6 +583,20 @@ NEVER_FIXED = (
         "3.9.0",
         "append(1,0,1,0) raise_high_watermark(1) delete_records(1) crash(0,0) load()",
     ),
+    Broken(
+        "largest_timestamp_is_of_a_record()",
+        "log-largest-timestamp",
+        "3.9.0",
+        "append_compressed(0,0) raise_high_watermark(2) delete_records(2)",
+    ),
+    Broken(
+        "batch_is_appended_once()",
+        "log-producer-state",
+        "3.9.0",
+        """
+        produce(0,0) append_other(1,0) append_other(0,1) delete_first_segment() truncate_to(2) produce(0,0)
+        """,
+    ),
 )
 """The shortest way to what no release closes."""
 SEARCHED = (
@@ -494,6 +616,11 @@ SEARCHED = (
     ("leader-epochs-torn", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
+    ("log-producer-state", "3.9.0"),
+    ("log-copied-producer", "3.9.0"),
+    ("log-late-batches", "3.9.0"),
+    ("log-largest-timestamp", "3.9.0"),
+    ("log-move", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),
@@ -797,8 +924,8 @@ def test_every_property_says_what_users_and_operators_see():
         assert prop.about and prop.symptom and prop.log
 
 
-def test_every_version_flag_of_logs_has_a_fix():
-    assert {fix.flag.name for fix in FIXES} == VARIANTS["2.8.2"].keys()
+def test_every_version_flag_of_logs_has_a_fix_or_says_why_it_is_none():
+    assert {fix.flag.name for fix in FIXES} | FLAGS.repairing_nothing.keys() == VARIANTS["2.8.2"].keys()
 
 
 @pytest.mark.parametrize(

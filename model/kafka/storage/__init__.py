@@ -3,8 +3,9 @@
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
 `kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config`,
-`leader_epochs` and `compacted_transactions` are models of their own: which value of a configuration holds, what
-followers truncate after elections, and what a cleaning leaves of transactions.
+`leader_epochs`, `compacted_transactions`, `producer_state` and `future_log` are models of their own: which value of a
+configuration holds, what followers truncate after elections, what a cleaning leaves of transactions, what a log knows
+of producers, and how a replica moves to another log directory.
 
 What the model leaves out, and why these stories lose nothing by it:
 
@@ -12,9 +13,10 @@ What the model leaves out, and why these stories lose nothing by it:
   such as "larger than log.segment.bytes" is the same at any scale.
 * Binary search: an index is searched in order. Both find the same entry as long as an index is sorted, which is a
   property here.
-* Records within a batch: a lookup by timestamp finds the batch, in which Kafka then reads record by record.
-* Batches of a compacted log have one record of size 1. Transactions, but for `compacted_transactions`, and the state of
-  producers are not there, nor are min.compaction.lag.ms and max.compaction.lag.ms.
+* Records within a batch: a lookup by timestamp finds the batch, in which Kafka then reads record by record. Which of
+  them has the largest timestamp is in one story.
+* Batches of a compacted log have one record of size 1. Transactions and the state of producers are in models of their
+  own; min.compaction.lag.ms and max.compaction.lag.ms are not there.
 * A crash of the machine loses the end of the log from any batch on that was not flushed, and keeps all entries of
   indexes, which may then point behind the end. Checkpoint files are never lost: they are flushed and renamed.
 * While segments are swapped, nothing is appended, as Kafka holds the lock of the log; reads in between are not there.

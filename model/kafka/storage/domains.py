@@ -15,6 +15,7 @@ SEGMENTS = Domain("segments", "segments that the log can have at a time")
 BATCHES = Bound("batches", "batches that a segment can have", minimum=1)
 BATCH_BYTES = Bound("batch_bytes", "the size of the largest batch", minimum=1)
 BATCH_RECORDS = Bound("batch_records", "records of the largest batch", minimum=1, default=1)
+RECORD_TIMES = Bound("record_times", "1 if the records of a batch have timestamps of their own", default=0)
 GAPS = Bound(
     "gaps", "how many offsets a batch can leave out, as in a log that is copied from a compacted one", default=0
 )

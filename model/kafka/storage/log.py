@@ -52,6 +52,7 @@ from kwalk.model.kafka.storage.versions import (
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
     FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
+    LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
@@ -86,6 +87,18 @@ def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records
     require(is_running(log))
     last_offset = log.end_offset + gap + records - 1
     append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=size))
+
+
+@action(
+    by=PRODUCER,
+    description="appends a compressed batch of two records, with the larger timestamp, {timestamp}, first: {first}",
+    source="Log.append; LogValidator.validateMessagesAndAssignOffsetsCompressed",
+)
+def append_compressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> None:
+    """The records have timestamps of their own; a follower appends what its leader has."""
+    require(is_running(log))
+    last_offset = log.end_offset + 1
+    append_to_log(log, Batch(last_offset=last_offset, records=2, timestamp=timestamp, size=1, largest_is_first=first))
 
 
 def append_to_log(log: PartitionLog, batch: Batch) -> None:
@@ -262,6 +275,29 @@ def fetch_offset_by_timestamp(log: PartitionLog, timestamp: int) -> Batch | None
         if slot < log.count and not is_searched and largest_timestamp(segment) >= timestamp:
             found = find_offset_by_timestamp(segment, timestamp, log.start_offset)
             is_searched = found is not None or not LATER_SEGMENTS_ARE_SEARCHED
+    return found
+
+
+def offset_of_largest_timestamp(batch: Batch) -> int:
+    """Return the offset of the batch's first record with its largest timestamp (Kafka: offsetOfMaxTimestamp)."""
+    return batch.first_offset if batch.largest_is_first else batch.last_offset
+
+
+def fetch_largest_timestamp(log: PartitionLog) -> int:
+    """Return the offset that a lookup of the largest timestamp finds, -1 if there is none.
+
+    Until KAFKA-16310 it is the last one of the batch that has it, without a look at its records.
+    Kafka: Log.fetchOffsetByTimestamp (ListOffsetsRequest.MAX_TIMESTAMP), LogSegment.maxTimestampAndOffsetSoFar.
+    """
+    largest = max(segment.max_timestamp for segment in log.segments)
+    found = -1
+    for slot in SEGMENTS:
+        segment = log.segments[slot]
+        if slot < log.count and found < 0 and largest >= 0 and segment.max_timestamp == largest:
+            batch = read(segment, segment.max_timestamp_offset)
+            found = segment.max_timestamp_offset
+            if LARGEST_TIMESTAMP_IS_READ and batch is not None:
+                found = offset_of_largest_timestamp(batch)
     return found
 
 

@@ -25,6 +25,7 @@ from kwalk.model.kafka.storage.domains import (
     OFFSETS,
     POLICY_CHANGES,
     PREALLOCATES,
+    RECORD_TIMES,
     SEGMENT_BYTES,
     SEGMENTS,
     STOPS,
@@ -56,6 +57,7 @@ NO_TIMESTAMP = -1
 class Batch:
     """A record batch (Kafka: RecordBatch): its last offset, its number of records, its largest timestamp, its size.
 
+    With timestamps of its own for each record, the largest one is that of its first record, or of its last one.
     In a compacted log a batch has one record, with a key, and no value if it `is_tombstone`. It was `appended` then,
     and a tombstone was first `cleaned` then: since KIP-534 the batch keeps that time, as its delete horizon.
     """
@@ -64,6 +66,7 @@ class Batch:
     records: int = number(1, BATCH_RECORDS)
     timestamp: int = number(0, TIMES)
     size: int = number(1, BATCH_BYTES)
+    largest_is_first: bool = flag(when=RECORD_TIMES)
     key: int = member(KEYS)
     is_tombstone: bool = flag(when=TOMBSTONES)
     appended: int = number(0, TIMES, when=TOMBSTONES)

@@ -391,6 +391,144 @@ EPOCH_FILE_IS_FLUSHED = version_flag(
     source="KAFKA-16541 (3.8.0)",
     trials=(Trial("leader-epochs-torn", ("epoch_file_can_be_read",), variant="3.7.0"),),
 )
+LARGEST_TIMESTAMP_IS_READ = version_flag(
+    "largest_timestamp_is_read",
+    "KAFKA-16310 (3.8.0): a lookup of the largest timestamp (KIP-734, 3.0) reads the records of the batch that has it; "
+    "before, it answered with the last offset of a compressed batch, and of any that is fetched from a leader",
+    {"3.8.0": True},
+    closes="a lookup of the largest timestamp finds the record that has it",
+    source="KAFKA-16310 (3.8.0)",
+    trials=(Trial("log-largest-timestamp", ("largest_timestamp_has_its_offset",)),),
+)
+MOVE_COMPARES_OFFSETS = version_flag(
+    "move_compares_offsets",
+    "KAFKA-8002 (2.2.0): a future log replaces the current one when both end at the same offset; before, their active "
+    "segments had to begin at the same offset, too",
+    {"2.2.0": True},
+    closes="a move between log directories ends",
+    source="KAFKA-8002 (2.2.0)",
+    trials=(Trial("log-move", ("move_ends",), variant="2.0"),),
+)
+EPOCH_REACHES_THE_MOVE = version_flag(
+    "epoch_reaches_the_move",
+    "KAFKA-9654 (2.5.0): the thread that copies a log to another directory learns of a new leader epoch; before, its "
+    "fetches were refused, as they have an epoch since 2.1",
+    {"2.5.0": True},
+    closes="a move between log directories goes on after an election",
+    source="KAFKA-9654 (2.5.0)",
+    trials=(Trial("log-move", ("move_does_not_fail",), variant="2.3.1", flags={"move_resumes_at_its_log": True}),),
+)
+MOVES_HAVE_AN_EPOCH = version_flag(
+    "moves_have_an_epoch",
+    "KIP-320 (2.1.0): the thread that copies a log to another directory fetches with a leader epoch, as followers do",
+    {"2.1.0": True},
+    no_fix="what the epoch of a fetch is for, no move between log directories shows",
+)
+MOVE_RESUMES_AT_ITS_LOG = version_flag(
+    "move_resumes_at_its_log",
+    "KAFKA-9087 (3.5.0): a move that goes on begins at the future log's high watermark; before, at the current log's, "
+    "which an empty future log has not got",
+    {"3.5.0": True},
+    closes="a move between log directories goes on after an election or a restart, before anything is copied",
+    source="KAFKA-9087 (3.5.0)",
+    trials=(Trial("log-move", ("move_does_not_fail",)),),
+)
+ROLLS_BEFORE_THE_BATCH = version_flag(
+    "rolls_before_the_batch",
+    "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
+    "1.0.1 it had that batch already",
+    {"1.0.0": False, "1.0.2": True},
+    before=True,
+    closes="a batch is not taken for one that the log has, after a truncation to where a segment begins",
+    source="KAFKA-6683 (1.0.2, 1.1.0)",
+    trials=(Trial("log-producer-state", ("answered_batch_was_appended",), variant="1.0"),),
+)
+REPLICATION_IS_NOT_VALIDATED = version_flag(
+    "replication_is_not_validated",
+    "KAFKA-6003 (0.11.0.2, 1.0.0): a follower appends what its leader has; before, it compared sequence numbers",
+    {"0.11.0.2": True},
+    closes="a follower that has deleted the batches of a producer appends its next one",
+    source="KAFKA-6003 (0.11.0.2, 1.0.0)",
+    trials=(Trial("log-copied-producer", ("replication_continues",), variant="0.11.0.0"),),
+)
+PRODUCERS_OUTLIVE_RECORDS = version_flag(
+    "producers_outlive_records",
+    "KAFKA-7190 (2.4.0): a log knows a producer until it expires; before, until its last batch was deleted",
+    {"2.4.0": True},
+    closes="a producer whose batches were deleted is known, and can continue",
+    source="KAFKA-7190 (2.4.0)",
+    trials=(
+        Trial(
+            "log-producer-state",
+            ("producer_can_continue", "batch_is_appended_once"),
+            variant="2.3.1",
+            bounds={"crashes": 0, "stops": 0, "truncations": 0},
+        ),
+    ),
+)
+UNKNOWN_PRODUCERS_CONTINUE = version_flag(
+    "unknown_producers_continue",
+    "KAFKA-8710, KIP-360 (2.5.0): a log appends a batch of a producer that it does not know, whatever its sequence "
+    "number; before, it refused all but the first one",
+    {"2.5.0": True},
+    closes="a producer that a broker has forgotten with a restart can continue",
+    source="KAFKA-8710, KIP-360 (2.5.0)",
+    trials=(
+        Trial(
+            "log-producer-state",
+            ("producer_can_continue",),
+            variant="2.3.1",
+            flags={"producers_outlive_records": True},
+        ),
+    ),
+)
+MARKERS_KEEP_PRODUCERS = version_flag(
+    "markers_keep_producers",
+    "KAFKA-9144 (2.4.1): the marker of a transaction counts for the expiration of its producer; since 1.0.0 and until "
+    "then, one with a new epoch left no time at all, so that the producer expired at once",
+    {"1.0.0": False, "2.4.1": True},
+    before=True,
+    closes="a producer that the coordinator has fenced stays so",
+    source="KAFKA-9144 (2.4.1)",
+    trials=(Trial("log-late-batches", ("fenced_producer_appends_nothing",), variant="2.3.1"),),
+)
+TRUNCATES_TRANSACTIONS_FIRST = version_flag(
+    "truncates_transactions_first",
+    "KAFKA-12153 (2.7.1, 2.8.0): a truncation forgets transactions before the high watermark follows; since 2.4.0 and "
+    "until then, it failed at the first offset of a transaction that was read from the log",
+    {"2.4.0": False, "2.7.1": True},
+    before=True,
+    closes="a truncation does not fail at an open transaction",
+    source="KAFKA-12153 (2.7.1, 2.8.0)",
+    trials=(Trial("log-late-batches", ("truncation_does_not_fail",), variant="2.5"),),
+)
+SNAPSHOTS_ARE_FLUSHED = version_flag(
+    "snapshots_are_flushed",
+    "KAFKA-9892 (2.8.0): a snapshot of producers is flushed when it is written",
+    {"2.8.0": True},
+    closes="a crash of the machine leaves snapshots of producers that can be read",
+    source="KAFKA-9892 (2.8.0)",
+    trials=(Trial("log-producer-state", ("snapshot_can_be_read",), variant="2.7"),),
+)
+SNAPSHOTS_ARE_RENAMED = version_flag(
+    "snapshots_are_renamed",
+    "KAFKA-12964 (3.0.0): a truncation renames the snapshots of the segments that it deletes; in 2.8 a task deleted "
+    "snapshots of that name later, also those written since",
+    {"2.8.0": False, "3.0.0": True},
+    before=True,
+    closes="the task that deletes files spares snapshots of new segments",
+    source="KAFKA-12964 (3.0.0)",
+    trials=(Trial("log-producer-state", ("file_deletion_spares_snapshots",)),),
+)
+TRANSACTIONS_ARE_VERIFIED = version_flag(
+    "transactions_are_verified",
+    "KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0): before a leader begins a transaction in its log, it asks the "
+    "coordinator whether the producer has one (transaction.partition.verification.enable)",
+    {"3.6.0": True},
+    closes="a batch that comes after its transaction has ended begins none that nobody ends",
+    source="KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0)",
+    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
+)
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
     "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "

@@ -1,0 +1,83 @@
+"""Properties of a replica that moves to another log directory."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.future_log import MovePhase, MovingReplica
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
+
+
+@always(
+    symptom="a replica does not move to another log directory until its broker starts again",
+    log="Partition … marked as failed",
+)
+def move_does_not_fail(replica: MovingReplica) -> bool:
+    """The thread that copies a log does not drop it."""
+    return replica.phase is not MovePhase.FAILED
+
+
+@when_quiescent(
+    symptom="a replica does not move to another log directory, although all is copied",
+    log="none: kafka-reassign-partitions.sh --verify says that the move is still in progress",
+)
+def move_ends(replica: MovingReplica) -> bool:
+    """A log that is copied is replaced by its copy."""
+    premise(replica.phase is not MovePhase.ABSENT)
+    return replica.phase in (MovePhase.DONE, MovePhase.FAILED)
+
+
+@step(
+    symptom="records are missing after a move to another log directory",
+    log="none: the log ends below the high watermark",
+)
+def moved_log_has_all_records(before: MovingReplica, after: MovingReplica) -> bool:
+    """The copy that replaces a log has all its records, and its segments."""
+    premise(before.phase is not MovePhase.DONE and after.phase is MovePhase.DONE)
+    is_copied = before.phase is MovePhase.FETCHING and before.future_end == before.end == after.end
+    return is_copied and after.base == before.future_base
+
+
+@always(
+    symptom="a log cannot be loaded: a segment begins behind its end",
+    log="none: the files of the segments show their base offsets",
+)
+def active_segment_is_within_its_log(replica: MovingReplica) -> bool:
+    """The active segment has a record, or the log has none; a copy has no more than its log."""
+    is_within = replica.base < replica.end or replica.end == 0
+    is_copy = replica.future_base < replica.future_end or replica.future_end == 0
+    return is_within and is_copy and replica.future_end <= replica.end and replica.high_watermark <= replica.end
+
+
+@step(
+    symptom="a log has gaps, or its high watermark falls",
+    log="none: kafka-dump-log.sh shows a gap between offsets",
+)
+def log_grows_record_by_record(before: MovingReplica, after: MovingReplica) -> bool:
+    """A log and its copy grow by one record at a time, of the old segment or of a new one; none grows otherwise."""
+    grows = after.end == before.end + 1 and after.base in (before.base, before.end)
+    copies = after.future_end == before.future_end + 1 and after.future_base in (before.future_base, before.future_end)
+    is_same = after.end == before.end and (after.base == before.base or after.phase is MovePhase.DONE)
+    is_copy = after.future_end == before.future_end and after.future_base == before.future_base
+    return (grows or is_same) and (copies or is_copy) and before.high_watermark <= after.high_watermark
+
+
+@step(
+    symptom="a replica does not move to another log directory until it is asked for again",
+    log="none: kafka-reassign-partitions.sh --verify says that the move is still in progress",
+)
+def move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
+    """After a restart or a new leader epoch the copy goes on with the epoch; a log without a copy does not change."""
+    premise(before.epoch < after.epoch or before.stops < after.stops)
+    is_begun = after.phase is MovePhase.TRUNCATING and after.thread_epoch == after.epoch
+    return is_begun if before.phase in (MovePhase.TRUNCATING, MovePhase.FETCHING) else after.phase is before.phase
+
+
+@reachable()
+def log_has_rolled(replica: MovingReplica) -> bool:
+    """A log and its copy have rolled at different offsets."""
+    return 0 < replica.base < replica.future_base
+
+
+@reachable()
+def replica_is_moved(replica: MovingReplica) -> bool:
+    """A log with records has moved."""
+    return replica.phase is MovePhase.DONE and replica.future_end > 0

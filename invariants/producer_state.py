@@ -1,0 +1,314 @@
+"""Properties of what a log knows of producers: what idempotent and transactional producers, and their readers, lose."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.producer_state import (
+    EPOCHS,
+    EXPIRATION_MS,
+    FOLLOWS,
+    TRANSACTIONAL,
+    BatchKind,
+    ProducerBatch,
+    ProducerLog,
+    accepts,
+    end_offset,
+    is_duplicate,
+)
+from kwalk.model.language import always, premise, reachable, step
+
+
+def has_appended_data(before: ProducerLog, after: ProducerLog) -> bool:
+    """Whether the step has appended a batch of the producer."""
+    return end_offset(after) > end_offset(before) and after.batches[-1].kind is BatchKind.DATA
+
+
+@step(
+    symptom="an idempotent producer's record is in the topic twice",
+    log="none: kafka-dump-log.sh shows two batches with one producerId and baseSequence",
+)
+def batch_is_appended_once(before: ProducerLog, after: ProducerLog) -> bool:
+    """A batch that is sent again is not appended again."""
+    premise(has_appended_data(before, after))
+    return not after.batches[-1].is_repeated
+
+
+@always(
+    symptom="a record is lost that a producer has an answer for",
+    log="none: kafka-dump-log.sh --files ….snapshot shows a lastSequence that the log does not have",
+)
+def answered_batch_was_appended(log: ProducerLog) -> bool:
+    """A batch that is answered is one that the log has got."""
+    return log.next_sequence <= log.appended
+
+
+@always(
+    symptom="an idempotent producer ends with OutOfOrderSequenceException or UNKNOWN_PRODUCER_ID",
+    log="Found no record of producerId=… on the broker at offset …",
+)
+def producer_can_continue(log: ProducerLog) -> bool:
+    """The leader takes the producer's next batch for one that it has, or appends it."""
+    premise(log.is_up and FOLLOWS == 0 and TRANSACTIONAL == 0)
+    return is_duplicate(log, log.next_sequence) or accepts(log, log.next_sequence)
+
+
+@always(
+    symptom="a replica does not follow its leader any more, although its broker is up",
+    log="Invalid sequence number for new epoch: … (request epoch), … (seq. number)",
+)
+def replication_continues(log: ProducerLog) -> bool:
+    """A follower appends the leader's next batch."""
+    premise(log.is_up and FOLLOWS > 0)
+    return accepts(log, log.next_sequence)
+
+
+@always(
+    symptom="a broker has forgotten producers after a crash of its machine, or reads much of its logs as it starts",
+    log="Failed to load producer snapshot from '…': …",
+)
+def snapshot_can_be_read(log: ProducerLog) -> bool:
+    """A crash of the machine leaves no snapshot empty."""
+    return not any(snapshot.is_torn for snapshot in log.snapshots)
+
+
+@step(
+    symptom="a broker has forgotten producers after a restart, or reads much of its logs as it starts",
+    log="Loading producer state from snapshot file '…'",
+)
+def file_deletion_spares_snapshots(before: ProducerLog, after: ProducerLog) -> bool:
+    """The task that deletes the files of truncated segments deletes no snapshot of a segment that the log has."""
+    premise(len(after.doomed) < len(before.doomed) and after.is_up and after.truncations == before.truncations)
+    return len(after.snapshots) == len(before.snapshots)
+
+
+@always(
+    symptom="a replica does not follow its leader any more, after it was to truncate its log",
+    log="Partition … marked as failed",
+)
+def truncation_does_not_fail(log: ProducerLog) -> bool:
+    """A truncation ends, whatever transactions the log has open."""
+    return not log.has_failed
+
+
+@step(
+    symptom="a record appears of a transaction that the coordinator has aborted after its timeout",
+    log="none: kafka-dump-log.sh shows a batch behind a marker of a later producerEpoch",
+)
+def fenced_producer_appends_nothing(before: ProducerLog, after: ProducerLog) -> bool:
+    """Once a marker has fenced the producer, no batch of it is appended."""
+    premise(before.is_fenced)
+    return not has_appended_data(before, after)
+
+
+@always(
+    symptom="consumers with isolation.level=read_committed stop for good",
+    log="none: kafka-transactions.sh find-hanging shows the transaction",
+)
+def open_transaction_is_ongoing(log: ProducerLog) -> bool:
+    """A transaction that is open in the log is one that the coordinator will end."""
+    premise(log.is_up and log.entry is not None)
+    return log.entry is None or log.entry.transaction is None or log.is_ongoing
+
+
+@always(
+    symptom="an idempotent producer's record is in the topic twice, or its next one is refused",
+    log="Out of order sequence number for producer … at offset … in partition …: … (incoming seq. number), …",
+)
+def entry_is_that_of_the_last_batch(log: ProducerLog) -> bool:
+    """What is known of the producer ends with its last batch in the log, or the last marker.
+
+    Once the producer has expired, a marker may be all that is known.
+    """
+    last: ProducerBatch | None = None
+    at, offset, sequence, time = log.start_offset, 0, -1, 0
+    for batch in log.batches:
+        if batch.kind is not BatchKind.OTHER:
+            is_new = last is not None and last.epoch != batch.epoch
+            sequence = batch.sequence if batch.kind is BatchKind.DATA else -1 if is_new else sequence
+            if batch.kind is BatchKind.DATA:
+                offset, time = at, batch.time
+            last = batch
+        at = at + 1
+    premise(log.is_up and last is not None and log.entry is not None)
+    if log.entry is None or last is None or log.entry.sequence is None:
+        return sequence == -1 or log.clock - time >= EXPIRATION_MS
+    is_same = log.entry.epoch == last.epoch and log.entry.time == last.time
+    return is_same and log.entry.sequence == sequence and log.entry.offset == offset
+
+
+@always(
+    symptom="consumers with isolation.level=read_committed stop early, or read what is not committed yet",
+    log="none: kafka-transactions.sh describe-producers shows CurrentTransactionStartOffset",
+)
+def open_transaction_has_its_first_offset(log: ProducerLog) -> bool:
+    """A transaction is open from its first batch up to its marker."""
+    first, at = -1, log.start_offset
+    for batch in log.batches:
+        if batch.kind is BatchKind.MARKER:
+            first = -1
+        elif batch.kind is BatchKind.DATA and first < 0:
+            first = at
+        at = at + 1
+    premise(log.is_up and log.entry is not None)
+    return log.entry is None or (-1 if log.entry.transaction is None else log.entry.transaction) == first
+
+
+@always(
+    symptom="an idempotent producer's record is in the topic twice, or its next one is refused",
+    log="none: kafka-transactions.sh describe-producers does not show the producer",
+)
+def producer_is_known_until_it_expires(log: ProducerLog) -> bool:
+    """A producer that is not known has no batch in the log but such as are old."""
+    premise(log.is_up and log.entry is None)
+    return all(batch.kind is BatchKind.OTHER or log.clock - batch.time >= EXPIRATION_MS for batch in log.batches)
+
+
+@step(
+    symptom="an idempotent producer ends with UNKNOWN_PRODUCER_ID, or its record is in the topic twice",
+    log="Found no record of producerId=… on the broker at offset …",
+)
+def producer_outlives_its_records(before: ProducerLog, after: ProducerLog) -> bool:
+    """A deletion of records leaves what is known of producers as it was."""
+    premise(before.start_offset < after.start_offset)
+    return after.entry == before.entry
+
+
+@step(
+    symptom="records of an idempotent producer are missing, or in another order",
+    log="none: kafka-dump-log.sh shows the sequence numbers",
+)
+def batches_are_in_sequence(before: ProducerLog, after: ProducerLog) -> bool:
+    """A batch of a producer that is known is the next one, of its epoch."""
+    premise(has_appended_data(before, after) and before.entry is not None)
+    if before.entry is None:
+        return False
+    expected = 0 if before.entry.sequence is None else before.entry.sequence + 1
+    return before.entry.epoch == after.batches[-1].epoch and after.batches[-1].sequence == expected
+
+
+@always(
+    symptom="a broker has forgotten producers after a restart, or knows what its log does not have",
+    log="Loading producer state from snapshot file '…'",
+)
+def snapshot_has_what_came_before(log: ProducerLog) -> bool:
+    """A snapshot knows the last batch of the producer before it, and none behind."""
+    premise(log.is_up and not log.snapshots.is_empty)
+    return all(
+        (snapshot.producer is None or snapshot.producer.offset < snapshot.offset)
+        and all(
+            batch.kind is not BatchKind.DATA
+            or log.start_offset + place >= snapshot.offset
+            or (snapshot.producer is not None and snapshot.producer.offset >= log.start_offset + place)
+            or log.clock > batch.time
+            or EPOCHS > 0
+            for place, batch in enumerate(log.batches)
+        )
+        for snapshot in log.snapshots
+    )
+
+
+@always(
+    symptom="a broker reads much of its logs as it starts",
+    log="Loading producer state from snapshot file '…'",
+)
+def segment_has_its_snapshot(log: ProducerLog) -> bool:
+    """Where a later segment begins there is a snapshot."""
+    premise(log.is_up and len(log.bases) > 1)
+    return all(base == log.start_offset or any(s.offset == base for s in log.snapshots) for base in log.bases)
+
+
+@step(
+    symptom="a broker reads much of its logs as it starts",
+    log="Loading producer state from snapshot file '…'",
+)
+def stop_and_start_write_a_snapshot(before: ProducerLog, after: ProducerLog) -> bool:
+    """A stop and a start end with a snapshot at the end of the log."""
+    premise(before.is_up != after.is_up and after.crashes == before.crashes)
+    is_counted = after.is_up or after.stops == before.stops + 1
+    is_written = any(snapshot.offset == end_offset(after) for snapshot in after.snapshots)
+    return is_counted and (is_written or after.batches.is_empty)
+
+
+@step(
+    symptom="a broker that is down changes its log",
+    log="none: the files change",
+)
+def closed_log_does_not_change(before: ProducerLog, after: ProducerLog) -> bool:
+    """While the broker is down, nothing happens to the log."""
+    is_same = after.batches == before.batches and after.bases == before.bases and after.crashes == before.crashes
+    return before.is_up or after.is_up or (is_same and after.snapshots == before.snapshots)
+
+
+@always(
+    symptom="records are deleted before they are replicated, or segments stay that a truncation removes",
+    log="none: the files of the segments show their base offsets",
+)
+def segments_are_within_the_log(log: ProducerLog) -> bool:
+    """The first segment begins at the start offset, and no segment behind the end of the log."""
+    return log.bases.head == log.start_offset <= log.high_watermark <= end_offset(log) and log.bases[-1] <= end_offset(
+        log
+    )
+
+
+@always(
+    symptom="none: how many batches of the producer the log has got, as history counts them",
+    log="none: kafka-dump-log.sh shows the batches",
+)
+def history_counts_the_batches(log: ProducerLog) -> bool:
+    """A log from which nothing is deleted has the batches that history has counted."""
+    premise(log.start_offset == 0)
+    in_log = max((batch.sequence + 1 for batch in log.batches if batch.kind is BatchKind.DATA), default=0)
+    return in_log == log.appended
+
+
+@step(
+    symptom="a producer sends records outside its transactions",
+    log="none: the producer raises IllegalStateException",
+)
+def producer_sends_within_its_transaction(before: ProducerLog, after: ProducerLog) -> bool:
+    """A transactional producer sends a batch while its transaction is ongoing, and one at a time."""
+    premise(not before.in_flight and (after.in_flight or has_appended_data(before, after)))
+    return before.is_ongoing and not before.is_fenced
+
+
+@step(
+    symptom="a transactional producer ends, or its transaction is incomplete",
+    log="none: the producer raises InvalidTxnStateException",
+)
+def batch_of_an_ongoing_transaction_is_appended(before: ProducerLog, after: ProducerLog) -> bool:
+    """A batch that comes while its transaction is ongoing is appended, or the log has it.
+
+    One with a sequence number above 0 is refused if only a marker is known of the producer, as it had expired: the
+    producer then aborts.
+    """
+    is_refused = before.entry is not None and before.entry.sequence is None and before.next_sequence > 0
+    premise(before.in_flight and not after.in_flight and before.is_ongoing and before.is_up and not is_refused)
+    return has_appended_data(before, after) or is_duplicate(before, before.next_sequence)
+
+
+@always(
+    symptom="a broker has forgotten producers after a restart",
+    log="Loading producer state from snapshot file '…'",
+)
+def snapshots_are_within_the_log(log: ProducerLog) -> bool:
+    """The last snapshot is that of the highest offset, and none is behind the end of the log."""
+    premise(log.is_up and not log.snapshots.is_empty)
+    highest = max((snapshot.offset for snapshot in log.snapshots), default=0)
+    return log.snapshots[-1].offset == highest <= end_offset(log)
+
+
+@reachable()
+def producer_is_forgotten(log: ProducerLog) -> bool:
+    """A producer that has appended is not known."""
+    return log.is_up and log.entry is None and log.appended > 0
+
+
+@reachable()
+def duplicate_is_answered(log: ProducerLog) -> bool:
+    """The log has a batch that the producer sends again."""
+    return log.is_up and is_duplicate(log, log.next_sequence)
+
+
+@reachable()
+def next_transaction_is_ongoing(log: ProducerLog) -> bool:
+    """The producer has begun a transaction after another one."""
+    return log.is_ongoing and any(batch.kind is BatchKind.MARKER for batch in log.batches)

@@ -1,0 +1,177 @@
+"""ReplicaAlterLogDirsThread: a replica moves to another log directory of its broker, by way of a future log.
+
+A thread copies the current log to the future log, and replaces one by the other once both have the same end. It fetches
+as a follower does: with a leader epoch, after it has truncated what it copies to.
+
+What the model leaves out, and why its story loses nothing by it:
+
+* Truncations of the current log: the future log follows them, and loses nothing else.
+* Records: a log is its end offset, and where its active segment begins.
+* Retries: a step that would fail again and again is not taken.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kwalk.model.kafka.storage.domains import (
+    LOG,
+    OFFSETS,
+    OPERATOR,
+    PRODUCER,
+    REPLICAS,
+    STOPS,
+)
+from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
+from kwalk.model.kafka.storage.versions import (
+    EPOCH_REACHES_THE_MOVE,
+    MOVE_COMPARES_OFFSETS,
+    MOVE_RESUMES_AT_ITS_LOG,
+    MOVES_HAVE_AN_EPOCH,
+)
+from kwalk.model.language import Actor, action, choice, number, require, state
+
+CONTROLLER = Actor("controller", system=False)
+
+
+class MovePhase(Enum):
+    """How far the move is."""
+
+    ABSENT = "not asked for"
+    TRUNCATING = "truncates"
+    FETCHING = "fetches"
+    FAILED = "failed"
+    DONE = "done"
+
+
+@state
+class MovingReplica:
+    """A replica's current log and future log, the partition's leader epoch, and what the thread knows.
+
+    A log has an end offset; `base` and `future_base` are where its active segment begins. The thread fetches from
+    `fetch_offset` on, with `thread_epoch`.
+    """
+
+    end: int = number(0, OFFSETS)
+    base: int = number(0, OFFSETS)
+    high_watermark: int = number(0, OFFSETS)
+    future_end: int = number(0, OFFSETS)
+    future_base: int = number(0, OFFSETS)
+    fetch_offset: int = number(0, OFFSETS)
+    epoch: int = number(0, ELECTIONS)
+    thread_epoch: int = number(0, ELECTIONS)
+    phase: MovePhase = choice(MovePhase)
+    stops: int = number(0, STOPS)
+
+
+def is_moving(replica: MovingReplica) -> bool:
+    """Whether the broker has a future log."""
+    return replica.phase not in (MovePhase.ABSENT, MovePhase.DONE)
+
+
+def begin_at(replica: MovingReplica, offset: int) -> None:
+    """Hand the partition to the thread, to truncate first (Kafka: AbstractFetcherThread.addPartitions)."""
+    replica.phase, replica.fetch_offset, replica.thread_epoch = MovePhase.TRUNCATING, offset, replica.epoch
+
+
+def resumption_offset(replica: MovingReplica) -> int:
+    """Return where a move goes on: at the future log's high watermark; before KAFKA-9087, at the current log's.
+
+    Kafka: ReplicaManager.maybeAddLogDirFetchers.
+    """
+    return min(replica.high_watermark, replica.future_end) if MOVE_RESUMES_AT_ITS_LOG else replica.high_watermark
+
+
+@action(by=PRODUCER, description="appends a record; the log rolls: {rolls}", source="Log.append")
+def append_record(replica: MovingReplica, rolls: bool) -> None:
+    """The current log is that of a leader or of a follower."""
+    require(not rolls or replica.base < replica.end)
+    if rolls:
+        replica.base = replica.end
+    replica.end += 1
+
+
+@action(by=REPLICAS, description="replicate the log", source="Log.updateHighWatermark")
+def replicate(replica: MovingReplica) -> None:
+    """The high watermark rises to the end offset."""
+    require(replica.high_watermark < replica.end)
+    replica.high_watermark = replica.end
+
+
+@action(
+    by=OPERATOR,
+    description="moves the replica to another log directory",
+    source="ReplicaManager.alterReplicaLogDirs",
+)
+def start_move(replica: MovingReplica) -> None:
+    """The future log is empty."""
+    require(replica.phase is MovePhase.ABSENT)
+    begin_at(replica, 0)
+
+
+@action(
+    by=CONTROLLER,
+    description="sends a LeaderAndIsr request with a new leader epoch",
+    source="ReplicaManager.becomeLeaderOrFollower",
+)
+def change_leader(replica: MovingReplica) -> None:
+    """Since KAFKA-9654 the thread learns the epoch, and begins again."""
+    replica.epoch += 1
+    if is_moving(replica) and replica.phase is not MovePhase.FAILED and EPOCH_REACHES_THE_MOVE:
+        begin_at(replica, resumption_offset(replica))
+
+
+@action(by=OPERATOR, description="starts the broker again", source="ReplicaManager.becomeLeaderOrFollower")
+def restart(replica: MovingReplica) -> None:
+    """A future log that is on disk is copied to again."""
+    require(is_moving(replica))
+    replica.stops += 1
+    begin_at(replica, resumption_offset(replica))
+
+
+@action(
+    by=LOG,
+    description="truncates the future log to what the current log has",
+    source="AbstractFetcherThread.truncateToEpochEndOffsets, AbstractFetcherThread.truncateToHighWatermark",
+)
+def truncate_future(replica: MovingReplica) -> None:
+    """By the leader epoch of its last record; a log without records knows none, and takes the offset that it got."""
+    require(replica.phase is MovePhase.TRUNCATING)
+    if replica.future_end > 0:
+        replica.fetch_offset = replica.future_end
+    replica.phase = MovePhase.FETCHING
+
+
+@action(
+    by=LOG,
+    description="fetches from the current log; the future log rolls: {rolls}",
+    source="AbstractFetcherThread.processFetchRequest; ReplicaAlterLogDirsThread.processPartitionData",
+)
+def fetch(replica: MovingReplica, rolls: bool) -> None:
+    """An epoch that is older than the partition's is refused (FENCED_LEADER_EPOCH), and the thread drops the partition.
+
+    It does so if the future log does not end where it fetches, too. Segments roll as in the copy of a compacted log.
+    """
+    is_fenced = bool(MOVES_HAVE_AN_EPOCH) and replica.thread_epoch < replica.epoch
+    fails = is_fenced or replica.fetch_offset != replica.future_end
+    require(replica.phase is MovePhase.FETCHING and (fails or replica.future_end < replica.end))
+    require(not rolls or (not fails and replica.future_base < replica.future_end))
+    if fails:
+        replica.phase = MovePhase.FAILED
+    else:
+        if rolls:
+            replica.future_base = replica.future_end
+        replica.future_end += 1
+        replica.fetch_offset = replica.future_end
+
+
+@action(
+    by=LOG,
+    description="replaces the current log by the future log",
+    source="Partition.maybeReplaceCurrentWithFutureReplica",
+)
+def replace_log(replica: MovingReplica) -> None:
+    """Both end at the same offset; before KAFKA-8002, their active segments had to begin at the same offset, too."""
+    require(replica.phase is MovePhase.FETCHING and replica.fetch_offset == replica.future_end == replica.end)
+    require(bool(MOVE_COMPARES_OFFSETS) or replica.future_base == replica.base)
+    replica.phase, replica.base = MovePhase.DONE, replica.future_base
