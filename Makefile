@@ -118,7 +118,7 @@ bench: setup .venv/test.lock ## kwalk beside other model checkers, in twenty min
 
 lock: ## resolve the dependencies again and write the lock files
 	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
-	@$(RESOLVE) pyproject.toml --extra certificates --extra spark --output-file requirements/run.lock
+	@$(RESOLVE) pyproject.toml --extra certificates --extra compile --extra spark --output-file requirements/run.lock
 	@for group in build install test lint docs; do \
 		$(RESOLVE) --group $$group --constraint requirements/run.lock --output-file requirements/$$group.lock || exit 1; done
 

@@ -35,7 +35,7 @@ def test_every_dependency_is_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     wanted = {
-        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["spark"]],
+        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["compile"], *extras["spark"]],
         **project["dependency-groups"],
     }
     assert {f"requirements/{name}.lock" for name in wanted} == set(LOCKS)
