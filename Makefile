@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
+.PHONY: help setup wheel types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -62,6 +62,11 @@ $(STAMP): requirements/run.lock requirements/build.lock requirements/install.loc
 .venv/%.lock: requirements/%.lock
 	@$(call install,$*)
 	@cp requirements/$*.lock $@
+
+wheel: setup ## build the wheel and the source archive in dist: minutes, in which the loops are compiled for it
+	@rm -rf build/lib build/bdist.*
+	@DIST_EXTRA_CONFIG= $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@$(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >/dev/null
 
 hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
 	@$(BIN)/kwalk hunt --from "$(SNAPSHOT)" --seconds 80 $(ARGS); code=$$?; \

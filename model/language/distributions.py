@@ -77,9 +77,11 @@ def commit() -> str:
     if (root / ".git").exists():
         import subprocess
 
-        command = ["git", "-C", root, "rev-parse", "HEAD"]
+        command = ["git", "-C", str(root), "rev-parse", "HEAD"]
         with suppress(OSError):
-            return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+            ran: subprocess.CompletedProcess[str]
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            return ran.stdout.strip()
     return _text(str(root), "commit.txt").strip()
 
 
