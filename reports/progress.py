@@ -83,6 +83,7 @@ def shown_on_stderr(watch: Report | None = None) -> Iterator[Report]:
     Args:
         watch: Receives all progress, too.
     """
+    LOOP_SECONDS.clear()
     try:
         with _on_terminal() if sys.stderr.isatty() else _in_lines() as report:
             if watch is None:
@@ -94,9 +95,8 @@ def shown_on_stderr(watch: Report | None = None) -> Iterator[Report]:
 
 
 def _remark_on_loops() -> None:
-    """Say which loops this process has compiled, if that took a while."""
+    """Say how many loops were compiled, if that took a while."""
     loops, seconds = len(LOOP_SECONDS), sum(LOOP_SECONDS.values())
-    LOOP_SECONDS.clear()
     if seconds >= NOTICED_SECONDS:
         remark(f"kwalk: {loops} loops were compiled for this CPU in {duration(seconds)}; later searches find them.")
 
