@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
+.PHONY: help setup wheel types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -63,6 +63,11 @@ $(STAMP): requirements/run.lock requirements/build.lock requirements/install.loc
 	@$(call install,$*)
 	@cp requirements/$*.lock $@
 
+wheel: setup ## build the wheel and the source archive in dist: minutes, in which the loops are compiled for it
+	@rm -rf build/lib build/bdist.*
+	@DIST_EXTRA_CONFIG= $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@$(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >/dev/null
+
 hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
 	@$(BIN)/kwalk hunt --from "$(SNAPSHOT)" --seconds 80 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
@@ -118,7 +123,7 @@ bench: setup .venv/test.lock ## kwalk beside other model checkers, in twenty min
 
 lock: ## resolve the dependencies again and write the lock files
 	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
-	@$(RESOLVE) pyproject.toml --extra certificates --extra spark --output-file requirements/run.lock
+	@$(RESOLVE) pyproject.toml --extra certificates --extra compile --extra spark --output-file requirements/run.lock
 	@for group in build install test lint docs; do \
 		$(RESOLVE) --group $$group --constraint requirements/run.lock --output-file requirements/$$group.lock || exit 1; done
 

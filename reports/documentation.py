@@ -1,14 +1,11 @@
-"""Links to the documentation from files that are saved anywhere: to published pages, or to those beside the code."""
+"""Links to the documentation from files that are saved anywhere, and so to published pages only."""
 
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, metadata
-from pathlib import Path
 
 from kwalk.reports.document import Span
 
-ROOT = Path(__file__).parent.parent
-"""The folder of `docs/` in a checkout."""
 TITLE = "documentation"
 """The label of the project's address of its published documentation, in lower case."""
 
@@ -19,15 +16,10 @@ def link(page: str) -> Span:
 
 
 def address(page: str) -> str:
-    """Return the address of a page: published, else built here, else its source; empty if there is none."""
-    path = page.removeprefix("docs/").removesuffix(".md")
+    """Return the published address of a page; "" if the documentation is not published."""
     published = _published()
-    if published:
-        return f"{published.rstrip('/')}/{path}.html"
-    for file in (ROOT / "build" / "docs" / f"{path}.html", ROOT / page):
-        if file.is_file():
-            return file.resolve().as_uri()
-    return ""
+    path = page.removeprefix("docs/").removesuffix(".md")
+    return f"{published.rstrip('/')}/{path}.html" if published else ""
 
 
 def _published() -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kwalk.reports.escaping import visible
 from kwalk.reports.streams import remark
-from kwalk.search.base.progress import Progress, Report, announcements_to
+from kwalk.search.base.progress import LOOP_SECONDS, Progress, Report, announcements_to
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -21,6 +21,8 @@ BAR = 10
 """Columns of the bar."""
 LINE_SECONDS = 10.0
 """Seconds between two lines if standard error is not a terminal."""
+NOTICED_SECONDS = 0.5
+"""Seconds from which on a remark says that loops were compiled."""
 
 
 COLUMNS = 80
@@ -81,11 +83,22 @@ def shown_on_stderr(watch: Report | None = None) -> Iterator[Report]:
     Args:
         watch: Receives all progress, too.
     """
-    with _on_terminal() if sys.stderr.isatty() else _in_lines() as report:
-        if watch is None:
-            yield report
-        else:
-            yield lambda progress: (report(progress), watch(progress))[0]
+    LOOP_SECONDS.clear()
+    try:
+        with _on_terminal() if sys.stderr.isatty() else _in_lines() as report:
+            if watch is None:
+                yield report
+            else:
+                yield lambda progress: (report(progress), watch(progress))[0]
+    finally:
+        _remark_on_loops()
+
+
+def _remark_on_loops() -> None:
+    """Say how many loops were compiled, if that took a while."""
+    loops, seconds = len(LOOP_SECONDS), sum(LOOP_SECONDS.values())
+    if seconds >= NOTICED_SECONDS:
+        remark(f"kwalk: {loops} loops were compiled for this CPU in {duration(seconds)}; later searches find them.")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import reduce
 from importlib import import_module
 from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any, NamedTuple
 
 SUFFIXES = (".dist-info", ".egg-info")
@@ -68,6 +69,20 @@ def version(name: str) -> str | None:
 def kwalk_version() -> str:
     """Return the installed version of kwalk, for people."""
     return version("kwalk") or "from source"
+
+
+def commit() -> str:
+    """Return the commit that this kwalk is of: the build wrote it, or a checkout has it; "" if it is not known."""
+    root = Path(__file__).parents[2]
+    if (root / ".git").exists():
+        import subprocess
+
+        command = ["git", "-C", str(root), "rev-parse", "HEAD"]
+        with suppress(OSError):
+            ran: subprocess.CompletedProcess[str]
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            return ran.stdout.strip()
+    return _text(str(root), "commit.txt").strip()
 
 
 def _are_all_in_folders() -> bool:

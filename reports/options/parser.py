@@ -81,12 +81,12 @@ def _instead(problem: str, name: str, names: Iterable[str]) -> str:
 
 
 class _Version(argparse.Action):
-    """Print the version; it is looked up only here."""
+    """Print the version and the commit; they are looked up only here."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from kwalk.model.language.distributions import kwalk_version
+        from kwalk.model.language.distributions import commit, kwalk_version
 
-        print(f"kwalk {kwalk_version()}")
+        print(f"kwalk {kwalk_version()}", *([f"(commit {known[:12]})"] if (known := commit()) else []))
         parser.exit(0)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from kwalk.model.language.errors import UsageError
 
-EXTRAS: Mapping[str, str] = dict.fromkeys(("pyspark", "py4j", "pyarrow", "pandas"), "spark")
+EXTRAS: Mapping[str, str] = dict.fromkeys(("pyspark", "py4j", "pyarrow", "pandas"), "spark") | {"numba": "compile"}
 """By the name of a package that is not always installed, the extra that has it."""
 ENTRIES: Mapping[str, str] = {
     "check_liveness": "kwalk.search.liveness.search",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -68,6 +69,19 @@ def announce(phase: str) -> None:
 def announce_nothing() -> None:
     """Let no announcement of this process be heard: that of a parent process shows the progress."""
     _listeners.clear()
+
+
+LOOP_SECONDS: dict[str, float] = {}
+"""How long each loop took that this process has compiled, by its name."""
+
+
+@contextmanager
+def loop_compilation(name: str) -> Iterator[None]:
+    """Announce that a loop is compiled, and keep how long the block takes."""
+    announce(f"compiling the loop {name} for this machine")
+    begin = time.monotonic()
+    yield
+    LOOP_SECONDS[name] = time.monotonic() - begin
 
 
 @contextmanager

@@ -1,16 +1,27 @@
-"""Compile all loops of the package, so that no later command waits for them; `make setup` runs this module."""
+"""Compile all loops of the package, so that no later command waits for them; `make setup` runs this module.
+
+With a folder as its argument it writes their bitcode there instead, for a wheel: `setup.py` runs it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
+from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 
-from kwalk.search.native.loops import LOOPS
+from kwalk.search.native.bitcode import named_bitcode, write_archive
+from kwalk.search.native.loops import ABOUT, LOOPS
+from kwalk.search.native.processor import LEVELS
 
 PACKAGE = Path(__file__).parents[1]
+WORKERS = min(4, os.cpu_count() or 1)
 HAS_LOOPS = re.compile(r"^@loop$", re.MULTILINE)
 
 
@@ -40,9 +51,29 @@ def remove_outdated() -> None:
                 path.unlink(missing_ok=True)
 
 
-if __name__ == "__main__":
+def write_levels(folder: Path, names: Sequence[tuple[str, str]]) -> None:
+    """Write the bitcode of loops for each level, by processes that compile for it, and what it is made by."""
+    folder.mkdir(parents=True, exist_ok=True)
+    about = [f"{package} {version(package)}" for package in ("numba", "llvmlite")]
+    for level in LEVELS:
+        os.environ |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
+        with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
+            write_archive(folder / f"{level}.zip", dict(pool.map(named_bitcode, *zip(*names, strict=True))))
+        about.append(f"{level} {hashlib.sha256((folder / f'{level}.zip').read_bytes()).hexdigest()}")
+    (folder / ABOUT).write_text("\n".join([*about, ""]), encoding="utf-8")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Compile all loops, or write their bitcode into the folder that is given."""
     names = loop_names()
+    if arguments:
+        write_levels(Path(arguments[0]), names)
+        return
     remove_outdated()
-    with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+    with ProcessPoolExecutor(WORKERS) as pool:
         for _ in pool.map(load_loop, *zip(*names, strict=True)):
             pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from kwalk.search.native.loops import BLOCK_NUMBA, Intrinsic, LateModule, Word, intrinsic, part
-from kwalk.search.native.processor import cpu
+from kwalk.search.native.processor import V3, level
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -160,7 +160,7 @@ def deposit(builder: ir.IRBuilder, bits: Any, mask: Any) -> Any:
     return builder.call(builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), kind), [bits, mask])
 
 
-HAS_DEPOSIT = "+bmi2" in cpu().split(" ")[2].split(",")
+HAS_DEPOSIT = level() == V3
 
 
 if HAS_DEPOSIT:

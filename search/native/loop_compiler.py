@@ -1,4 +1,4 @@
-"""From a loop to object code, by Numba. Words: see `loops`. Imported only where a loop has to be compiled."""
+"""From a loop to bitcode, by Numba. Words: see `loops`. Imported only where a loop has to be compiled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from kwalk.search.native.loops import (
     global_names,
     globals_of,
 )
-from kwalk.search.native.object_code import emit_optimized
 
 _TYPES = {int: types.int64, Word: types.uint64, bool: types.boolean, None: types.none}
 _OPTIONS = {
@@ -47,8 +46,8 @@ _LOCK = RLock()
 """Numba compiles one function at a time."""
 
 
-def compile_loop(loop: CompiledLoop) -> bytes:
-    """Return the object code of a loop, with the function ENTRY.
+def bitcode_of(loop: CompiledLoop) -> bytes:
+    """Return the module of a loop, with the function ENTRY, optimized for the CPU that Numba compiles for.
 
     Raises:
         TypeError: The loop, or a part that it calls, reads a global name with a value that its key does not cover.
@@ -60,7 +59,7 @@ def compile_loop(loop: CompiledLoop) -> bytes:
         (compiled,) = entry.overloads.values()
         name = compiled.fndesc.llvm_func_name
         with llvm.parse_bitcode(compiled.library._final_module.as_bitcode(), llvm.create_context()) as module:
-            return emit_optimized(_with_one_entry(module, name))
+            return bytes(_with_one_entry(module, name).as_bitcode())
 
 
 def _with_one_entry(module: llvm.ModuleRef, name: str) -> llvm.ModuleRef:

@@ -1,11 +1,12 @@
-"""Compiled loops: Python functions as machine code that is kept on disk. Without compiling, Numba is not imported.
+"""Compiled loops: Python functions as machine code that is kept on disk. Without compiling, no compiler is imported.
 
 Words: a *loop* is a function that Python calls; its annotations are its types. A *part* is a function that loops call,
 and is inlined. An *intrinsic* is an operation of LLVM; loops and parts call it. Numba compiles a loop, which takes
-seconds (`loop_compiler`), to one C function. Its argument is the address of a *block* of words: the result, two for
-Numba, and then all numbers of the arguments in order; of an array, its address and its lengths. The object code is kept
-under a *key*, a digest of all that it depends on: the code of the loop and of all parts and intrinsics that it calls,
-the values of the global names that they read, the compiler, the versions of the packages, and the CPU.
+seconds (`loop_compiler`), to one C function, of which a wheel has the bitcode (`bitcode`). Its argument is the address
+of a *block* of words: the result, two for Numba, and then all numbers of the arguments in order; of an array, its
+address and its lengths. The object code is kept under a *key*, a digest of all that it depends on: the code of the loop
+and of all parts and intrinsics that it calls, the values of the global names that they read, the compiler, the versions
+of the packages, and the CPU.
 
 Object code is kept in the folder `__pycache__` beside the module of the loop, which is as safe as the module itself:
 the byte code of Python is there too. Where that cannot be written, it is kept in the cache
@@ -34,6 +35,7 @@ import numpy as np
 
 from kwalk.model.language.source import effect_of
 from kwalk.search.base.cache import cache_path, read_beside_module, read_cache, write_beside_module, write_cache
+from kwalk.search.base.progress import loop_compilation
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.processor import cpu
 
@@ -50,7 +52,11 @@ Int32Matrix = Annotated[np.ndarray, np.int32, 2]
 
 ENTRY = "entry"
 """The name of the C function of a loop."""
-COMPILER = "kwalk.search.native.loop_compiler"
+EMITTER, COMPILER = "kwalk.search.native.bitcode", "kwalk.search.native.loop_compiler"
+FOLDER = Path(__file__).with_name("levels")
+"""The bitcode of the loops in a wheel (see `bitcode`)."""
+ABOUT = "about.txt"
+"""The file in FOLDER that says what its bitcode is made by, and has its digest."""
 BLOCK_RESULT, BLOCK_NUMBA, BLOCK_ARGUMENTS = 0, 1, 3
 """The words of a block: the result, two that Numba's calls write to, and the arguments from the third on."""
 RETURNED = (0, -2)
@@ -160,7 +166,8 @@ class CompiledLoop:
             content = self._kept()
             kept = content is not None
             if content is None:
-                content = import_module(COMPILER).compile_loop(self)
+                with loop_compilation(self.__name__):
+                    content = import_module(EMITTER).object_code_of(self)
                 self._keep(content)
             self._code = LoadedCode([content], [ENTRY])
             function = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
@@ -375,9 +382,9 @@ def _defaults(kind: type[Any]) -> str:
 def _environment() -> bytes:
     """Return what all loops depend on: the CPU, the versions of the packages, and the modules that compile loops."""
     numba = find_spec("numba")
-    assert numba is not None and numba.origin is not None
     sources = [Path(__file__).with_name(f"{name}.py") for name in ("loops", "loop_compiler", "object_code")]
-    sources.append(Path(numba.origin).with_name("_version.py"))
+    sources += [Path(numba.origin).with_name("_version.py")] if numba is not None and numba.origin is not None else []
+    sources += [about] if (about := FOLDER / ABOUT).exists() else []
     digest = hashlib.blake2b("\0".join((cpu(), np.__version__, sys.version)).encode(), digest_size=16)
     for path in sources:
         digest.update(path.read_bytes())

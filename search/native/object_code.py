@@ -91,9 +91,15 @@ def _emitted(machine: llvm.TargetMachine, text: str, target: str, *, optimized: 
         return bytes(machine.emit_object(module))
 
 
-def emit_optimized(module: llvm.ModuleRef) -> bytes:
-    """Return the object code, for this machine, of a module that is optimized already."""
-    return bytes(_target(3).emit_object(module))
+def emit_optimized(bitcode: bytes) -> bytes:
+    """Return the object code, for this machine, of a module that is optimized already.
+
+    Raises:
+        RuntimeError: This LLVM cannot read it.
+    """
+    _ready()
+    with llvm.parse_bitcode(bitcode, llvm.create_context()) as module:
+        return bytes(_target(3).emit_object(module))
 
 
 class LinkedByLlvm:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,12 @@ from kwalk.search.base.cache import cache_path, read_cache, write_cache
 BOOT, PROCESSORS = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/cpuinfo")
 LASTING = ("vendor_id", "cpu family", "model", "stepping", "microcode", "flags", "Features", "CPU ")
 """Beginnings of the lines on a processor that are always the same."""
+V3 = "x86-64-v3"
+LEVELS: Mapping[str, frozenset[str]] = {
+    V3: frozenset(("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")),
+    "x86-64": frozenset(),
+}
+"""By the name of a level of x86-64, the highest first: the features that it adds (System V ABI, AMD64, 3.1.1)."""
 
 
 @cache
@@ -30,6 +37,19 @@ def cpu() -> str:
         if machine:
             write_cache(path, known)
     return known.decode()
+
+
+@cache
+def level() -> str:
+    """Return the level of x86-64 that loops are compiled for; "" on another kind of processor.
+
+    It is the highest one that this machine has, or else the one that Numba is told to compile for.
+    """
+    triple, _, features, *_ = cpu().split(" ")
+    if not triple.startswith("x86_64"):
+        return ""
+    told, present = os.environ.get("NUMBA_CPU_NAME", ""), {each[1:] for each in features.split(",") if each[:1] == "+"}
+    return told if told in LEVELS else next(name for name, needed in LEVELS.items() if needed <= present)
 
 
 def _machine() -> str:

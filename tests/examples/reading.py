@@ -15,8 +15,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from kwalk.reports.command_line import main
-
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\w+)\.py\n")
 
@@ -74,6 +72,8 @@ class Reader:
 
     def command(self, part: Part) -> int:
         """Give a command; its exit code."""
+        from kwalk.reports.command_line import main  # here, as the page is also read where only a wheel is installed
+
         return main(part.code.split()[1:])
 
     def write(self, module: str, code: str) -> None:

@@ -16,8 +16,11 @@ from tests.structure.rooms import ROOMS, ROOT
 SIDE_PRODUCTS = ("__pycache__", "*.egg-info", ".*_cache")
 
 
-def build_wheel(folder: Path) -> Path:
-    """Build the wheel in a copy of the project, so that nothing is left in the project itself."""
+def build_wheel(folder: Path, *, bitcode: bool = False) -> Path:
+    """Build the wheel in a copy of the project, so that nothing is left in the project itself.
+
+    The bitcode of the loops takes minutes to make.
+    """
     copy = folder / "copy"
     copy.mkdir()
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
@@ -25,7 +28,8 @@ def build_wheel(folder: Path) -> Path:
     for room in ("kwalk", *ROOMS):
         shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns(*SIDE_PRODUCTS))
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "out", "."]
-    subprocess.run(command, cwd=copy, check=True, capture_output=True)
+    without = {} if bitcode else {"KWALK_WITHOUT_BITCODE": "1"}
+    subprocess.run(command, cwd=copy, env=os.environ | without, check=True, capture_output=True)
     return next((copy / "out").glob("kwalk-*.whl"))
 
 
@@ -55,18 +59,26 @@ class Environment:
         )
 
 
-def install(wheel: Path, folder: Path) -> Environment:
+def install(wheel: Path, folder: Path, *, numba: bool = True) -> Environment:
     """Install the wheel into a new environment, which takes the dependencies from the one that runs the tests.
 
-    The loops that are compiled in the project are copied, because to compile them again would take a minute.
+    The loops that are compiled in the project are copied, because to compile them again would take a minute; but not if
+    the environment is to be without Numba.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     made = Environment(folder)
     (site,) = folder.glob("lib/python*/site-packages")
-    (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    dependencies = Path(sysconfig.get_paths()["purelib"])
+    if numba:
+        (site / "dependencies.pth").write_text(f"{dependencies}\n")
+    else:
+        for each in dependencies.iterdir():
+            if not each.name.startswith(("numba", "kwalk", "__editable__", "__pycache__")) and each.suffix != ".pth":
+                (site / each.name).symlink_to(each)
     pip = [sys.executable, "-m", "pip", "--python", made.binaries / "python", "install"]
     subprocess.run([*pip, "-q", "--no-deps", "--disable-pip-version-check", wheel], check=True, capture_output=True)
-    _copy_compiled_loops(site / "kwalk")
+    if numba:
+        _copy_compiled_loops(site / "kwalk")
     script = f"#!{made.binaries / 'python'}\nimport sys\nimport pytest\n\nsys.exit(pytest.console_main())\n"
     (made.binaries / "pytest").write_text(script)
     (made.binaries / "pytest").chmod(0o755)

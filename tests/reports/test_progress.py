@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 
@@ -11,8 +12,10 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.reports import progress
 from kwalk.reports.progress import duration, line, shown_on_stderr
 from kwalk.reports.watch import POINTS, WatchPage
-from kwalk.search.base.progress import Progress, announce, announcements_to, unannounced
+from kwalk.search.base.progress import Progress, announce, announcements_to, loop_compilation, unannounced
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
+
+COMPILED = "kwalk: 2 loops were compiled for this CPU in 0.6 s; later searches find them."
 
 
 class Terminal(io.StringIO):
@@ -108,6 +111,21 @@ def test_off_a_terminal_a_line_comes_only_now_and_then(monkeypatch, capsys):
             report(Progress("exhaust", 1, "states", now[0]))
     captured = capsys.readouterr()
     assert captured.out == "" and len(captured.err.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("each", "lines"),
+    [(0.1, []), (0.3, [COMPILED])],
+)
+def test_a_search_says_once_that_it_has_compiled_loops_if_that_took_a_while(each, lines, monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    for _ in range(2):
+        with shown_on_stderr():
+            for name in ("explore", "advance") if not now[0] else ():
+                with loop_compilation(name):
+                    now[0] += each
+    assert capsys.readouterr().err.splitlines() == lines
 
 
 def test_on_a_terminal_a_bar_is_drawn_and_taken_away(monkeypatch):

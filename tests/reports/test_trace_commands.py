@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from kwalk.model.language import distributions
+from kwalk.model.language.distributions import kwalk_version
 from kwalk.reports.command_line import main
 from kwalk.reports.handlers import traces as handlers
 from kwalk.reports.options.parser import commands
@@ -155,7 +157,13 @@ def test_every_command_has_help_with_examples_and_exit_codes(kwalk, command):
 
 
 def test_the_version_is_printed(kwalk):
-    assert kwalk("--version").out.startswith("kwalk ")
+    assert kwalk("--version").out.startswith(f"kwalk {kwalk_version()}")
+
+
+@pytest.mark.parametrize(("known", "said"), [("0123456789abcdef", " (commit 0123456789ab)"), ("", "")])
+def test_the_version_has_the_commit_if_it_is_known(known, said, kwalk, monkeypatch):
+    monkeypatch.setattr(distributions, "commit", lambda: known)
+    assert kwalk("--version").out == f"kwalk {kwalk_version()}{said}\n"
 
 
 def run(*words, **how):

@@ -35,10 +35,19 @@ def test_every_dependency_is_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     wanted = {
-        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["spark"]],
+        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["compile"], *extras["spark"]],
         **project["dependency-groups"],
     }
     assert {f"requirements/{name}.lock" for name in wanted} == set(LOCKS)
     for name, requirements in wanted.items():
         locked = {requirement.split("==")[0] for requirement, *_ in entries(f"requirements/{name}.lock")}
         assert {re.match(r"[A-Za-z0-9-]+", each)[0] for each in requirements} <= locked
+
+
+def test_an_installation_can_read_the_bitcode_that_the_locked_numba_writes():
+    """LLVM reads what an older one has written, not what a newer one has."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    locked = dict(requirement.split("==") for requirement, *_ in entries("requirements/run.lock"))
+    numba, llvmlite = (".".join(locked[name].split(".")[:2]) for name in ("numba", "llvmlite"))
+    assert f"llvmlite>={llvmlite}" in project["project"]["dependencies"]
+    assert any(each.startswith(f"numba>={numba},<") for each in project["build-system"]["requires"])
