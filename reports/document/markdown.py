@@ -155,7 +155,7 @@ def _step(row: Row, step: StoryStep, lanes: Mapping[str, str], sequence: Sequenc
     lane = lanes[step.actor]
     written = [f"a{other}" for _, other in writes_of(sequence, row)] if sequence else []
     first, *more = written or [lane]
-    yield f"    {lane}->>{first}: {step.number} {mermaid(step.text)}"
+    yield f"    {lane}->>{first}: {step.number} {mermaid(step.full_text)}"
     yield from (f"    {lane}->>{other}: {step.number}" for other in more)
     mark = sequence.marks[step.number - 1] if sequence and sequence.marks else None
     if mark:
@@ -187,7 +187,8 @@ def _table(story: Story, *, unfold: bool) -> Iterator[str]:
             aside = [f"*{markdown(text)}*" for text in chapter.asides]
             changed = "<br>".join(cells + [f"and {more} more"] * bool(more) + aside)
             source = f"<br>{code_span(chapter.source)}" if chapter.source else ""
-            yield f"| {chapter.number} | {markdown(chapter.actor)} | {markdown(chapter.text)}{source} | {changed} |"
+            text = markdown(chapter.full_text) + source
+            yield f"| {chapter.number} | {markdown(chapter.actor)} | {text} | {changed} |"
     yield ""
 
 
@@ -195,6 +196,10 @@ def _end(story: Story) -> Iterator[str]:
     if story.why:
         yield from (f"**Why**: {markdown(story.why.text)}", "")
         yield from (f"- {markdown(sentence)}" for sentence in why_sentences(story.why))
+        yield ""
+    if story.causes:
+        yield from ("**How it came to this**, from the end:", "")
+        yield from (f"{number}. {markdown(sentence)}" for number, sentence in enumerate(story.causes, start=1))
         yield ""
     for label, command in (("Reproduce", story.reproduce), ("Search again", story.command)):
         if command:

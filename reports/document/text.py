@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -111,6 +111,8 @@ def print_story(story: Story, console: Console, *, unfold: bool = False) -> None
         put(console, Text(), steps_table(story, unfold=unfold))
     if story.why:
         put(console, Text(), *_why(story.why))
+    if story.causes:
+        put(console, Text(), *_causes(story.causes))
 
 
 def _heading(story: Story) -> Iterator[RenderableType]:
@@ -150,6 +152,8 @@ def _add_step(table: Table, step: StoryStep, *, every: bool) -> None:
         changed.append(Text(f"and {more} more", style="dim"))
     changed += [Text(aside, style="dim" if step.routine else "italic") for aside in step.asides]
     text = Text(step.text, style=style)
+    if step.outcome:
+        text.append(f": {step.outcome}", style="bold")
     if step.source and not step.routine:
         text.append(f"\n{step.source}", style="dim")
     table.add_row(Text(str(step.number), style=style), Text(step.actor, style=style), text, Text("\n").join(changed))
@@ -176,3 +180,8 @@ def _why(why: Why) -> Iterator[RenderableType]:
     text = why.text or "the property has no description."
     yield Padding(Text.assemble(("Why: ", "bold"), text), (0, 0, 0, 2))
     yield from (Padding(Text(sentence), (0, 0, 0, 7)) for sentence in why_sentences(why))
+
+
+def _causes(causes: Sequence[str]) -> Iterator[RenderableType]:
+    yield Padding(Text("How it came to this, from the end:", style="bold"), (0, 0, 0, 2))
+    yield from (Padding(Text(f"{number}. {text}"), (0, 0, 0, 4)) for number, text in enumerate(causes, start=1))
