@@ -1,8 +1,9 @@
 """A trace as a story: who took which step, what it changed, what is wrong in the last state, and why.
 
-Words: a step is *routine* if a system actor takes it and the violation does not depend on it (see `slicing`); a
-*notable* step, which takes a fresh id or is marked by its model (see `Mark`), is never routine, nor is any step of a
-short trace. A *fold* is a run of routine steps, shown as one line. In a lasso (a trace that repeats forever), a
+Words: a step is *routine* if a system actor takes it, the violation does not depend on it (see `slicing`), and it
+changes nothing that the violated property reads in any state of the trace; a *notable* step, which takes a fresh id or
+is marked by its model (see `Mark`), is never routine, nor is any step of a short trace. A *fold* is a run of routine
+steps, shown as one line. In a lasso (a trace that repeats forever), a
 *loop start* stands before the steps of the loop, and none of these is folded. All texts of a story are visible ones
 (see `escaping`), so that renderers only add their own syntax.
 """
@@ -338,7 +339,7 @@ def _steps(
         notable = instance.action.mark is not None or any(change.start in fresh for change in changed)
         with model.active():
             actor, text = _shown(instance.actor), _shown(instance.description)
-        routine = instance.action.by.system and not notable and trace.length > SHORT and number not in needed
+        matters = notable or number in needed or any(change.matters for change in marked)
         outcome = _outcome(model, instance, trace.states[number - 1], trace.states[number])
         steps.append(
             StoryStep(
@@ -349,7 +350,7 @@ def _steps(
                 text=text,
                 source=_shown(instance.action.source),
                 changes=lines(marked),
-                routine=routine and number < last,
+                routine=instance.action.by.system and not matters and trace.length > SHORT and number < last,
                 asides=asides[number],
                 notable=notable,
                 outcome=_shown(outcome),

@@ -137,9 +137,16 @@ class TraceSlice:
         return self._heads(self._reads[step - 1].of(self._action(self.trace.actions[step - 1]).guard), step)
 
     def sources(self, step: int, leaf: int) -> frozenset[int]:
-        """Return the leaves on which the value of a leaf after a step depends, beside the guard."""
+        """Return the leaves on which the value of a leaf after a step depends, beside the guard.
+
+        Where an element of a queue is put depends on the length of the queue, but its value does not.
+        """
         update = self._action(self.trace.actions[step - 1]).updates.get(leaf)
-        return frozenset((leaf,)) if update is None else self._heads(self._reads[step - 1].of(update), step)
+        if update is None:
+            return frozenset((leaf,))
+        queue = self._queue_of.get(leaf)
+        own = frozenset() if queue is None else frozenset((queue.start,))
+        return self._heads(self._reads[step - 1].of(update) - own, step)
 
     def origin(self, step: int, leaf: int) -> int | None:
         """Return the leaf whose value a step copies into a leaf; None if it computes or chooses the value."""
