@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
@@ -140,14 +139,12 @@ def _span_of(actors: Iterable[str], lanes: Mapping[str, str]) -> str:
 
 def _message(arrow: Arrow, rows: Sequence[Row]) -> str:
     """Return an arrow of messages, at the step that takes them."""
-    names = Counter(message.label for message in arrow.messages)
-    if len(names) > 1:
-        del names["none"]  # an element without content beside others
-    text = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in names.items())
     steps = [step for step in rows[arrow.sent].steps if step]
     since = f" (from {steps[0] if len(steps) == 1 else f'{steps[0]} to {steps[-1]}'})" if steps else ""
     sender = arrow.receiver if arrow.sender is None else arrow.sender
-    return f"    a{sender}{'--x' if arrow.lost else '-)'}a{arrow.receiver}: {mermaid(text[:LONGEST_LABEL] + since)}"
+    return (
+        f"    a{sender}{'--x' if arrow.lost else '-)'}a{arrow.receiver}: {mermaid(arrow.text[:LONGEST_LABEL] + since)}"
+    )
 
 
 def _step(row: Row, step: StoryStep, lanes: Mapping[str, str], sequence: SequenceDiagram | None) -> Iterator[str]:
