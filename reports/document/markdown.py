@@ -48,6 +48,8 @@ def _block(block: Block) -> Iterator[str]:
         yield from ("```sh", *("".join(visible(span.text) for span in spans(line)) for line in block.lines), "```")
     elif isinstance(block, Card):
         yield "\n\n".join([_line(block.title), *("\n".join(_block(inner)) for inner in block.blocks)])
+    elif block.is_closed:
+        yield f"… {markdown(block.summary)}: `--json` has them."
     else:
         yield "\n\n".join("\n".join(_block(inner)) for inner in block.blocks)
 

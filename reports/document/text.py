@@ -21,6 +21,7 @@ from kwalk.reports.document import (
     Heading,
     Line,
     Paragraph,
+    Span,
     spans,
 )
 from kwalk.reports.escaping import visible
@@ -55,7 +56,8 @@ def print_blocks(blocks: Iterable[Block], out: Console) -> None:
             put(out, Text())
             print_blocks((Paragraph(block.title, 2), *block.blocks), out)
         elif isinstance(block, Details):
-            print_blocks(block.blocks, out)
+            summary = Paragraph([Span(f"… {block.summary}: --json has them", "faint")], 4)
+            print_blocks([summary] if block.is_closed else block.blocks, out)
         else:
             put(out, *_renderables(block))
 

@@ -145,13 +145,13 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
     for kind, observations in inspection.by_kind().items():
         if kind.severity is not Severity.NOTE:
             yield _card(kind, observations, incident.since.get(kind, ""))
+    yield from _way_out(incident)
     if incident.forecast is not None:
         yield _forecast(incident.forecast)
     if incident.cause:
         wrong = severity is not Severity.NOTE or incident.forecast is not None
         yield from _cause(incident.cause, "Root cause: the steps that lead there" if wrong else "The steps that matter")
     yield from (block for table in inspection.tables for block in _table(table))
-    yield from _way_out(incident)
     known = set(now(inspection))
     ahead = tuple(text for text in incident.diagnosis if text not in known)
     if ahead:

@@ -172,8 +172,9 @@ class Story:
 
     @property
     def model_text(self) -> str:
-        """The scenario, its variant and bounds."""
-        sizes = ", ".join(f"{name} {size}" for name, size in self.bounds)
+        """The scenario, its variant and bounds; those that are 0, which are most, have no name."""
+        zeros = ["all other bounds 0"] if any(size == 0 for _, size in self.bounds) else []
+        sizes = ", ".join([*(f"{name} {size}" for name, size in self.bounds if size), *zeros])
         return f"{self.scenario}, variant {self.variant}; {sizes or 'no bounds'}"
 
     @property
