@@ -149,8 +149,9 @@ def controller_fails(cluster: Cluster) -> None:
 
 def minted_id(before: Cluster, after: Cluster, _: int) -> str:
     """Return the id that a new controller mints, if it does."""
-    is_new = before.znode_id is None and after.znode_id is not None
-    return f"the znode has no id, and gets {TOPIC_IDS.label(after.znode_id)}" if is_new else ""
+    if before.znode_id is not None or after.znode_id is None:
+        return ""
+    return f"the znode has no id, and gets {TOPIC_IDS.label(after.znode_id)}"
 
 
 @action(by=CONTROLLER, description="broker {broker} becomes controller", outcome=minted_id)
@@ -186,7 +187,7 @@ def elect_leader(cluster: Cluster, partition: int) -> None:
 def refusal(before: Cluster, _: Cluster, broker: int, partition: int) -> str:
     """Return why a broker refuses a request, if it does."""
     replica = before.replicas[broker][partition]
-    if replica.memory in (None, replica.pending):
+    if replica.memory is None or replica.pending is None or replica.memory == replica.pending:
         return ""
     return f"refuses id {TOPIC_IDS.label(replica.pending)}: memory has {TOPIC_IDS.label(replica.memory)}"
 

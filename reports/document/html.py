@@ -182,6 +182,7 @@ def html_page(
         title=visible(lead.title if lead else f"{story.headline} {story.prop}"),
         lead=html_blocks(lead.blocks) if lead else "",
         marks=legend_of(diagram) if diagram is not None else "",
+        lane_count=max(1, len(diagram.lanes)) if diagram is not None else 1,
         drawings=list(_drawings(story, diagram, unfold=unfold)) if diagram is not None else [],
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -62,9 +62,10 @@ class Message:
 
     @property
     def content(self) -> str:
-        """Its first fields, but for `kind`; empty if it has none."""
+        """Its first fields that hold something, but for `kind`; empty if it has none."""
         fields = (KIND.sub("", self.text).partition("(")[2].removesuffix(")")).split(", ")
-        return ", ".join([field.strip(", ") for field in fields if field.strip(", ")][:MOST_FIELDS])
+        names = [field.strip(", ") for field in fields if not field.endswith((" none", " no", " {}"))]
+        return ", ".join([*filter(None, names)][:MOST_FIELDS])
 
 
 @frozen

@@ -1,6 +1,6 @@
 """A sequence diagram as SVG: one column for each lane, one row of a fixed height for each line of a story.
 
-Columns are parts of the width, which the page gives: between NARROW and WIDE pixels for each lane.
+Columns are parts of the width, which the style sheet of the page gives (trace.css).
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from kwalk.model.language import Mark
 from kwalk.reports.traces.sequence import Arrow, Row, SequenceDiagram, arrows_of, writes_of
 from kwalk.reports.traces.story import StoryStep
 
-ROW, HEAD, NARROW, WIDE = 30, 96, 24, 110
-"""Pixels: the height of a row and of the names of lanes, and the least and the largest width of a lane.
+ROW, HEAD = 30, 96
+"""Pixels: the height of a row and of the names of lanes.
 
 The list beside the diagram has the same heights (trace.css)."""
-SHARE = 55
-"""The part of the page's width, in percent, that the lanes take if that is neither too narrow nor too wide for them."""
 LONGEST_LABEL = 48
 """Characters of a label beside an arrow; the rest is cut off."""
 LONGEST_TEXT = 400
@@ -30,7 +28,7 @@ def names_svg(diagram: SequenceDiagram) -> str:
         _placed(diagram, lane, HEAD - 12, f'<text class="name" x="4" transform="rotate(-55)">{escape(one.name)}</text>')
         for lane, one in enumerate(diagram.lanes)
     )
-    head = f'<svg class="names" height="{HEAD}" style="{_width(diagram)}" aria-hidden="true">'
+    head = f'<svg class="names" height="{HEAD}" aria-hidden="true">'
     return "\n".join([head, *texts, "</svg>"])
 
 
@@ -47,7 +45,7 @@ def svg(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], 
     lanes = escape(", ".join(lane.name for lane in diagram.lanes)[:LONGEST_TEXT])
     head = f"url(#head-{name})"
     parts = [
-        f'<svg class="lanes" height="{height}" style="{_width(diagram)}" role="img" '
+        f'<svg class="lanes" height="{height}" role="img" '
         f'aria-label="Lanes, from left to right: {lanes}. The list of steps says what they do.">',
         f'<defs><marker id="head-{name}" viewBox="0 0 8 8" refX="15" refY="4" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>',
@@ -60,11 +58,6 @@ def svg(diagram: SequenceDiagram, rows: Sequence[Row], hues: Mapping[str, int], 
         "</svg>",
     ]
     return "\n".join(parts)
-
-
-def _width(diagram: SequenceDiagram) -> str:
-    count = max(1, len(diagram.lanes))
-    return f"width:clamp({NARROW * count}px,{SHARE}%,{WIDE * count}px)"
 
 
 def _x(diagram: SequenceDiagram, lane: int) -> str:

@@ -220,8 +220,10 @@ def _queues(shape: Shape, start: int) -> Iterator[range]:
     if isinstance(shape, FifoShape):
         yield range(start, start + shape.size())
     elif isinstance(shape, (RecordShape, ArrayShape)):
-        inner = (one for _, one in shapes_of(shape.cls)) if isinstance(shape, RecordShape) else shape.domain
+        if isinstance(shape, RecordShape):
+            inner = [one for _, one in shapes_of(shape.cls)]
+        else:
+            inner = [shape.element] * len(shape.domain)
         for one in inner:
-            element = shape.element if isinstance(shape, ArrayShape) else one
-            yield from _queues(element, start)
-            start += element.size()
+            yield from _queues(one, start)
+            start += one.size()

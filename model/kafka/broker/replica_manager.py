@@ -36,10 +36,9 @@ def refusals(before: Cluster, _: Cluster, broker: int) -> str:
     for partition in PARTITIONS:
         wanted, replica = state.requests.partition_states[partition].head, state.replicas[request.topic][partition]
         if wanted is not None and not check_or_set_topic_id(replica, request.topic_id, wanted, broker):
-            ids = TOPIC_IDS.label(request.topic_id), TOPIC_IDS.label(replica.topic_id)
-            found.append(
-                f"{partition_name(request.topic, partition)}: the request has id {ids[0]}, memory has {ids[1]}"
-            )
+            ids = [TOPIC_IDS.label(one) for one in (request.topic_id, replica.topic_id) if one is not None]
+            name = partition_name(request.topic, partition)
+            found.append(f"{name}: the request has id {ids[0]}, memory has {ids[-1]}")
     return f"refuses {'; '.join(found)}" if found else ""
 
 
