@@ -201,7 +201,7 @@ def _states(story: Story, states: StateTable) -> str:
     """Return what the script reads, as JSON that cannot end its element."""
     content = {
         "steps": [
-            {"actor": step.actor, "text": step.text, "source": step.source, "key": visible(step.key)}
+            {"actor": step.actor, "text": step.full_text, "source": step.source, "key": visible(step.key)}
             for step in story.steps
         ],
         "paths": states.paths,

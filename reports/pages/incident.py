@@ -122,7 +122,7 @@ def _step_text(story: Story, number: int) -> str:
     if number == 0:
         return "before the first step"
     step = story.steps[number - 1]
-    return f"step {number}: {step.actor}: {step.text}"
+    return f"step {number}: {step.actor}: {step.full_text}"
 
 
 def cause_of(story: Story) -> tuple[StoryStep, ...]:
@@ -204,7 +204,7 @@ def _forecast(story: Story) -> Card:
 
 def _cause(steps: Sequence[StoryStep], title: str) -> Iterator[Block]:
     yield Heading(2, title)
-    rows = tuple((str(step.number), step.actor, step.text, _effect(step)) for step in steps)
+    rows = tuple((str(step.number), step.actor, step.full_text, _effect(step)) for step in steps)
     yield DataTable(("step", "who", "what", "effect"), rows, frozenset({0}))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Annotated
 
 import pytest
@@ -26,7 +27,7 @@ from kwalk.model.language import (
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.slicing import TraceSlice
-from kwalk.search.results.trace import Trace, run
+from kwalk.search.results.trace import Trace, is_violated_at_end, run
 
 CLERKS = Domain("clerks")
 WAITING = Bound("waiting")
@@ -180,3 +181,38 @@ def test_a_deadlock_is_explained_by_what_disables_every_step():
     assert story_of(model, trace).causes[0] == (
         "The violation needs that waiting has 2, as of step 7: thread 2 waits: the buffer is empty."
     )
+
+
+def violation(model: Model, seed: int) -> Trace | None:
+    """A random walk to a violation, as long as chance makes it."""
+    chance, states, actions = random.Random(seed), [model.initial[0]], []
+    for _ in range(60):
+        instance, after = chance.choice(list(model.successors(states[-1])))
+        states.append(after)
+        actions.append(instance.key)
+        broken = [prop.key for prop in model.properties if is_violated_at_end(model, prop, tuple(states))]
+        if broken:
+            return Trace(model.scenario.name, model.variant, {}, tuple(states), tuple(actions), chance.choice(broken))
+        if not any(model.successors(after)):
+            return None
+    return None
+
+
+@pytest.mark.parametrize("scenario", ["topic-id-core", "lost-update"])
+def test_the_steps_of_a_slice_alone_lead_to_the_same_violation(scenario):
+    model, counts = Model(find_scenario(scenario)), []
+    for seed in range(40):
+        trace = violation(model, seed)
+        if trace is not None:
+            steps = tuple(trace.actions[number - 1] for number in sliced(model, trace))
+            states = run(model, trace.states[0], steps)
+            prop = next(one for one in model.properties if one.key == trace.prop)
+            assert predicate(model, prop, states[-1]) is False
+            counts.append(trace.length - len(steps))
+    assert len(counts) > 5 and sum(counts) > 0
+
+
+def predicate(model: Model, prop, vector) -> bool | None:
+    """The truth of what a property says of a state, whether or not the state is at rest."""
+    with model.active():
+        return prop.declaration.truth(model.state(vector), *prop.args)
