@@ -131,7 +131,7 @@ class _Explanation:
             origin = history.origin(step, leaf)
             if origin is not None and history.moves_up(step, leaf):
                 leaf = origin
-            elif history.defines(step, leaf):
+            elif history.defines(step, leaf) or (origin not in (None, leaf) and history.keeps(step, leaf)):
                 if origin is None or self._is_fresh(origin):
                     break
                 leaf = origin

@@ -3,7 +3,8 @@
 Words: a step *defines* a leaf if its new value does not depend on the old one, or differs from it. It *keeps* a leaf
 that it would have changed if another condition were true: a broker that refuses a request keeps its leadership as it
 is. A step is in the slice if it defines a leaf that the property, or a step in the slice, depends on, or if it keeps a
-leaf that the property depends on.
+leaf that the property depends on. A step in the slice also depends on why it keeps what later steps of it need. So the
+steps of a slice alone lead to the same end, where no queue is in between.
 
 A dependence is dynamic (H. Agrawal and J. R. Horgan, Dynamic program slicing, PLDI 1990): of a choice, only the
 condition and the branch that is taken count; of a conjunction that is false, one false part does. What is kept is a
@@ -211,7 +212,8 @@ class TraceSlice:
                 leaves.update(leaf for leaf in moved if leaf is not None)
             if defined or kept:
                 found.add(step)
-                reads |= self.guard(step).union(*(self.sources(step, leaf) for leaf in defined | kept))
+                also = {leaf for leaf in after - up if self.keeps(step, leaf)}
+                reads |= self.guard(step).union(*(self.sources(step, leaf) for leaf in defined | also))
         return frozenset(found)
 
 
