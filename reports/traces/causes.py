@@ -31,7 +31,7 @@ class StepText:
 
 
 @frozen
-class Fact:
+class ReadValue:
     """A leaf in a state, by the number of the state; `reader` is a step, or None for the property."""
 
     reader: int | None
@@ -43,7 +43,7 @@ class Fact:
 class Cause:
     """The step from which a fact comes: `leaf` is where it wrote the value, which the steps `passed` passed on."""
 
-    fact: Fact
+    fact: ReadValue
     step: int
     leaf: int
     passed: tuple[int, ...] = ()
@@ -99,7 +99,7 @@ class _Explanation:
 
     def _ends(self) -> Iterator[Cause]:
         """Yield the causes of what the property reads: of parts that differ by their indices alone, the first one."""
-        causes = (self._cause(Fact(None, leaf, state)) for leaf, state in self.history.ends)
+        causes = (self._cause(ReadValue(None, leaf, state)) for leaf, state in self.history.ends)
         known: set[tuple[str, ...]] = set()
         for cause in sorted(filter(None, causes), key=self._rank):
             fields = (token for token in self.part_of[cause.fact.leaf].path if isinstance(token, str))
@@ -119,10 +119,10 @@ class _Explanation:
     def _causes(self, cause: Cause, leaves: frozenset[int]) -> list[Cause]:
         """Return the causes of what a step read, but for which ids were taken before."""
         named = (leaf for leaf in sorted(leaves) if not self._is_fresh(leaf))
-        facts = (Fact(cause.step, leaf, cause.step - 1) for leaf in named)
+        facts = (ReadValue(cause.step, leaf, cause.step - 1) for leaf in named)
         return sorted(filter(None, map(self._cause, facts)), key=self._rank)
 
-    def _cause(self, fact: Fact) -> Cause | None:
+    def _cause(self, fact: ReadValue) -> Cause | None:
         """Return the cause of a fact; None if it is so from the beginning."""
         history, leaf, step = self.history, fact.leaf, fact.state
         passed: list[int] = []
@@ -154,7 +154,7 @@ class _Explanation:
         reader = "The violation" if fact.reader is None else f"Step {fact.reader}"
         return f"{reader} needs that {facts}, as of step {cause.step}{through}: {step.text}."
 
-    def _fact_text(self, fact: Fact) -> str:
+    def _fact_text(self, fact: ReadValue) -> str:
         """Return what is true of a part: of a set, whether it has the member; of a queue, the field of an element."""
         part, vector, name = self.part_of[fact.leaf], self.history.trace.states[fact.state], self.leaf_path(fact.leaf)
         path = path_text(part.path)
