@@ -35,7 +35,9 @@ def refusals(before: Cluster, _: Cluster, broker: int) -> str:
     found = []
     for partition in PARTITIONS:
         wanted, replica = state.requests.partition_states[partition].head, state.replicas[request.topic][partition]
-        if wanted is not None and not check_or_set_topic_id(replica, request.topic_id, wanted, broker):
+        if wanted is None or replica.offline:
+            continue
+        if not check_or_set_topic_id(replica, request.topic_id, wanted, broker):
             ids = [TOPIC_IDS.label(one) for one in (request.topic_id, replica.topic_id) if one is not None]
             name = partition_name(request.topic, partition)
             found.append(f"{name}: the request has id {ids[0]}, memory has {ids[-1]}")
