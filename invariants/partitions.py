@@ -14,8 +14,11 @@ from kwalk.model.language import always, premise, when_quiescent
 
 @when_quiescent(
     symptom="producers get NOT_LEADER_OR_FOLLOWER or LEADER_NOT_AVAILABLE permanently; consumers UNKNOWN_LEADER_EPOCH",
-    log="DEBUG of kafka.cluster.Partition: Failed to update ISR to … since we sent an old leader epoch. Giving up. "
-    "(3.9: Failed to alter partition to … since the leader epoch is old.)",
+    log="state-change.log, ERROR, if the leader refuses a topic id: [Broker id=…] Topic Id in memory: … does not match "
+    "the topic Id for partition … provided in the request: …. (3.0 and later: Topic ID in memory: … does not match the "
+    "topic ID for partition … received: ….) Otherwise, only at DEBUG of kafka.cluster.Partition: Failed to update ISR "
+    "to … since we sent an old leader epoch. Giving up. (3.9: Failed to alter partition to … since the leader epoch is "
+    "old.)",
 )
 def partition_servable(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """P8 PartitionServable: with a live ISR member, the state znode's leader is alive and leads in its own memory."""

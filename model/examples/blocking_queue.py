@@ -101,7 +101,12 @@ def move_and_wake(queue: Queue, thread: Thread, sleeper: Thread) -> None:
     queue.waiting = queue.waiting - {sleeper}
 
 
-@action(by=THREAD, description="waits")
+def reason_to_wait(before: Queue, _: Queue, thread: int) -> str:
+    """Return what a thread waits for, and whether others do not wait."""
+    return "the buffer is full" if is_producer(thread) else "the buffer is empty"
+
+
+@action(by=THREAD, description="waits", outcome=reason_to_wait)
 def wait(queue: Queue, thread: Thread) -> None:
     """A producer before a full buffer, or a consumer before an empty one."""
     require(thread not in queue.waiting and not can_move(queue, thread))

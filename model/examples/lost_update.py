@@ -76,7 +76,13 @@ def read(memory: Memory, thread: Thread) -> None:
     worker.next = Next.WRITE
 
 
-@action(by=THREAD, description="writes its copy plus one")
+def lost_increments(before: Memory, after: Memory, thread: int) -> str:
+    """Return how many increments of others a write undoes, if any."""
+    others = before.counter - before.workers[thread].copy
+    return f"writes {after.counter} over {before.counter}: its copy is too old" if others else ""
+
+
+@action(by=THREAD, description="writes its copy plus one", outcome=lost_increments)
 def write(memory: Memory, thread: Thread) -> None:
     """The second instruction of an increment."""
     worker = memory.workers[thread]

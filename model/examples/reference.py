@@ -147,7 +147,14 @@ def controller_fails(cluster: Cluster) -> None:
     forget_controller(cluster)
 
 
-@action(by=CONTROLLER, description="broker {broker} becomes controller")
+def minted_id(before: Cluster, after: Cluster, _: int) -> str:
+    """Return the id that a new controller mints, if it does."""
+    if before.znode_id is not None or after.znode_id is None:
+        return ""
+    return f"the znode has no id, and gets {TOPIC_IDS.label(after.znode_id)}"
+
+
+@action(by=CONTROLLER, description="broker {broker} becomes controller", outcome=minted_id)
 def elect(cluster: Cluster, broker: Broker) -> None:
     """A broker becomes controller, mints an id if the znode has none, and sends the whole metadata to all brokers."""
     require(cluster.controller is None and cluster.up[broker])
@@ -177,7 +184,15 @@ def elect_leader(cluster: Cluster, partition: int) -> None:
         znode.leader = None
 
 
-@action(by=BROKER, description="handles LeaderAndIsr for partition {partition}")
+def refusal(before: Cluster, _: Cluster, broker: int, partition: int) -> str:
+    """Return why a broker refuses a request, if it does."""
+    replica = before.replicas[broker][partition]
+    if replica.memory is None or replica.pending is None or replica.memory == replica.pending:
+        return ""
+    return f"refuses id {TOPIC_IDS.label(replica.pending)}: memory has {TOPIC_IDS.label(replica.memory)}"
+
+
+@action(by=BROKER, description="handles LeaderAndIsr for partition {partition}", outcome=refusal)
 def deliver(cluster: Cluster, broker: Broker, partition: Partition) -> None:
     """A broker takes an id where it has none, agrees where ids are equal, and refuses the request otherwise."""
     replica, znode = cluster.replicas[broker][partition], cluster.partitions[partition]

@@ -287,9 +287,10 @@ class Action(Parametric):
         *,
         group: str = "",
         mark: Mark | None = None,
+        outcome: Callable[..., str] | None = None,
     ) -> None:
         super().__init__(function, states=1)
-        self.by, self.source, self.group, self.mark = by, source, group, mark
+        self.by, self.source, self.group, self.mark, self.outcome = by, source, group, mark, outcome
         self.description = description or self.name.replace("_", " ")
         self._check_words()
 
@@ -354,7 +355,13 @@ class ActionSubset:
 
 
 def action(
-    *, by: Actor, description: str = "", source: str = "", group: str = "", mark: Mark | None = None
+    *,
+    by: Actor,
+    description: str = "",
+    source: str = "",
+    group: str = "",
+    mark: Mark | None = None,
+    outcome: Callable[..., str] | None = None,
 ) -> Callable[[Callable[..., None]], Action]:
     """Declare an action.
 
@@ -364,6 +371,8 @@ def action(
         source: the function of the real system that it models.
         group: the name of the group of actions that it joins: see `actions_of`.
         mark: what it does to a process or its session, for diagrams.
+        outcome: a function of the states before and after a step and of its arguments, which returns what the step
+            does where that is not what `description` says, such as "refuses t-0: …", and "" elsewhere; for reports.
 
     Returns:
         A decorator for a function of the state and of parameters that are annotated with domains.
@@ -375,8 +384,12 @@ def action(
         text("source", source),
         text("group", group),
         ("mark", mark, mark is None or isinstance(mark, Mark), "a member of Mark, such as Mark.CRASH"),
+        ("outcome", outcome, outcome is None or callable(outcome), "a function of two states and the arguments"),
     )
-    return decorator("action(…)", lambda function: Action(function, by, description, source, group=group, mark=mark))
+    return decorator(
+        "action(…)",
+        lambda function: Action(function, by, description, source, group=group, mark=mark, outcome=outcome),
+    )
 
 
 def actions_of(*modules: ModuleType, group: str | None = None) -> tuple[Action, ...]:

@@ -185,6 +185,14 @@ class Model(Displayed):
         """Return the context in which this model's bounds, domains and flags have their values."""
         return self.binding.active()
 
+    def outcome(self, instance: ActionInstance, before: Vector, after: Vector) -> str:
+        """Return what a step does where that is not what its description says; see `action`."""
+        if instance.action.outcome is None:
+            return ""
+        states = self.state(before), self.state(after)
+        with self.active():
+            return instance.action.outcome(*states, *instance.args)
+
     # States and vectors.
 
     def vector(self, state: Any) -> Vector:

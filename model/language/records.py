@@ -12,7 +12,7 @@ from attrs import fields, frozen
 
 from kwalk.model.language.binding import cached
 from kwalk.model.language.errors import DomainError
-from kwalk.model.language.shapes import FlagShape, Leaf, Reader, Shape
+from kwalk.model.language.shapes import ChoiceShape, FlagShape, Leaf, Reader, Shape
 
 MAX_CACHED_RECORDS = 100_000
 """The number of records of one shape that are cached for states to share."""
@@ -119,12 +119,16 @@ class ValueShape(Shape):
         return read
 
     def text(self, value: Any) -> str:
-        """Return a record by its own `__str__` if its class has one, else its name and fields."""
+        """Return a record by its own `__str__` if its class has one, else its name and fields.
+
+        Fields that exist only under a flag which is off are left out, but for choices: these say what is modelled.
+        """
         if value is None:
             return "none"
         if "__str__" in self.cls.__dict__:
             return str(value)
-        fields = (f"{name.replace('_', ' ')} {s.text(getattr(value, name))}" for name, s in shapes_of(self.cls))
+        shapes = ((name, s) for name, s in shapes_of(self.cls) if not s.fixed or isinstance(s, ChoiceShape))
+        fields = (f"{name.replace('_', ' ')} {s.text(getattr(value, name))}" for name, s in shapes)
         return f"{self.cls.__name__}({', '.join(fields)})"
 
     def count(self) -> int:

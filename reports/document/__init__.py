@@ -108,10 +108,14 @@ class Card:
 
 @frozen
 class Details:
-    """Cards that HTML shows on a click on the summary; text and Markdown show them without it."""
+    """Blocks that HTML shows on a click on the summary; text and Markdown show them without it.
+
+    If it `is_closed`, text and Markdown show the summary alone: what it has is of little use to most readers.
+    """
 
     summary: str
-    blocks: tuple[Card, ...]
+    blocks: tuple[Card | CodeBlock, ...]
+    is_closed: bool = False
 
 
 @frozen

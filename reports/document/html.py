@@ -182,6 +182,7 @@ def html_page(
         title=visible(lead.title if lead else f"{story.headline} {story.prop}"),
         lead=html_blocks(lead.blocks) if lead else "",
         marks=legend_of(diagram) if diagram is not None else "",
+        lane_count=max(1, len(diagram.lanes)) if diagram is not None else 1,
         drawings=list(_drawings(story, diagram, unfold=unfold)) if diagram is not None else [],
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -200,7 +201,7 @@ def _states(story: Story, states: StateTable) -> str:
     """Return what the script reads, as JSON that cannot end its element."""
     content = {
         "steps": [
-            {"actor": step.actor, "text": step.text, "source": step.source, "key": visible(step.key)}
+            {"actor": step.actor, "text": step.full_text, "source": step.source, "key": visible(step.key)}
             for step in story.steps
         ],
         "paths": states.paths,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
@@ -49,6 +48,8 @@ def _block(block: Block) -> Iterator[str]:
         yield from ("```sh", *("".join(visible(span.text) for span in spans(line)) for line in block.lines), "```")
     elif isinstance(block, Card):
         yield "\n\n".join([_line(block.title), *("\n".join(_block(inner)) for inner in block.blocks)])
+    elif block.is_closed:
+        yield f"… {markdown(block.summary)}: `--json` has them."
     else:
         yield "\n\n".join("\n".join(_block(inner)) for inner in block.blocks)
 
@@ -140,14 +141,12 @@ def _span_of(actors: Iterable[str], lanes: Mapping[str, str]) -> str:
 
 def _message(arrow: Arrow, rows: Sequence[Row]) -> str:
     """Return an arrow of messages, at the step that takes them."""
-    names = Counter(message.label for message in arrow.messages)
-    if len(names) > 1:
-        del names["none"]  # an element without content beside others
-    text = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in names.items())
     steps = [step for step in rows[arrow.sent].steps if step]
     since = f" (from {steps[0] if len(steps) == 1 else f'{steps[0]} to {steps[-1]}'})" if steps else ""
     sender = arrow.receiver if arrow.sender is None else arrow.sender
-    return f"    a{sender}{'--x' if arrow.lost else '-)'}a{arrow.receiver}: {mermaid(text[:LONGEST_LABEL] + since)}"
+    return (
+        f"    a{sender}{'--x' if arrow.lost else '-)'}a{arrow.receiver}: {mermaid(arrow.text[:LONGEST_LABEL] + since)}"
+    )
 
 
 def _step(row: Row, step: StoryStep, lanes: Mapping[str, str], sequence: SequenceDiagram | None) -> Iterator[str]:
@@ -155,7 +154,7 @@ def _step(row: Row, step: StoryStep, lanes: Mapping[str, str], sequence: Sequenc
     lane = lanes[step.actor]
     written = [f"a{other}" for _, other in writes_of(sequence, row)] if sequence else []
     first, *more = written or [lane]
-    yield f"    {lane}->>{first}: {step.number} {mermaid(step.text)}"
+    yield f"    {lane}->>{first}: {step.number} {mermaid(step.full_text)}"
     yield from (f"    {lane}->>{other}: {step.number}" for other in more)
     mark = sequence.marks[step.number - 1] if sequence and sequence.marks else None
     if mark:
@@ -187,7 +186,8 @@ def _table(story: Story, *, unfold: bool) -> Iterator[str]:
             aside = [f"*{markdown(text)}*" for text in chapter.asides]
             changed = "<br>".join(cells + [f"and {more} more"] * bool(more) + aside)
             source = f"<br>{code_span(chapter.source)}" if chapter.source else ""
-            yield f"| {chapter.number} | {markdown(chapter.actor)} | {markdown(chapter.text)}{source} | {changed} |"
+            text = markdown(chapter.full_text) + source
+            yield f"| {chapter.number} | {markdown(chapter.actor)} | {text} | {changed} |"
     yield ""
 
 
@@ -195,6 +195,10 @@ def _end(story: Story) -> Iterator[str]:
     if story.why:
         yield from (f"**Why**: {markdown(story.why.text)}", "")
         yield from (f"- {markdown(sentence)}" for sentence in why_sentences(story.why))
+        yield ""
+    if story.causes:
+        yield from ("**How it came to this**, from the end:", "")
+        yield from (f"{number}. {markdown(sentence)}" for number, sentence in enumerate(story.causes, start=1))
         yield ""
     for label, command in (("Reproduce", story.reproduce), ("Search again", story.command)):
         if command:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -21,6 +21,7 @@ from kwalk.reports.document import (
     Heading,
     Line,
     Paragraph,
+    Span,
     spans,
 )
 from kwalk.reports.escaping import visible
@@ -55,7 +56,8 @@ def print_blocks(blocks: Iterable[Block], out: Console) -> None:
             put(out, Text())
             print_blocks((Paragraph(block.title, 2), *block.blocks), out)
         elif isinstance(block, Details):
-            print_blocks(block.blocks, out)
+            summary = Paragraph([Span(f"… {block.summary}: --json has them", "faint")], 4)
+            print_blocks([summary] if block.is_closed else block.blocks, out)
         else:
             put(out, *_renderables(block))
 
@@ -111,6 +113,8 @@ def print_story(story: Story, console: Console, *, unfold: bool = False) -> None
         put(console, Text(), steps_table(story, unfold=unfold))
     if story.why:
         put(console, Text(), *_why(story.why))
+    if story.causes:
+        put(console, Text(), *_causes(story.causes))
 
 
 def _heading(story: Story) -> Iterator[RenderableType]:
@@ -150,6 +154,8 @@ def _add_step(table: Table, step: StoryStep, *, every: bool) -> None:
         changed.append(Text(f"and {more} more", style="dim"))
     changed += [Text(aside, style="dim" if step.routine else "italic") for aside in step.asides]
     text = Text(step.text, style=style)
+    if step.outcome:
+        text.append(f": {step.outcome}", style="bold")
     if step.source and not step.routine:
         text.append(f"\n{step.source}", style="dim")
     table.add_row(Text(str(step.number), style=style), Text(step.actor, style=style), text, Text("\n").join(changed))
@@ -176,3 +182,8 @@ def _why(why: Why) -> Iterator[RenderableType]:
     text = why.text or "the property has no description."
     yield Padding(Text.assemble(("Why: ", "bold"), text), (0, 0, 0, 2))
     yield from (Padding(Text(sentence), (0, 0, 0, 7)) for sentence in why_sentences(why))
+
+
+def _causes(causes: Sequence[str]) -> Iterator[RenderableType]:
+    yield Padding(Text("How it came to this, from the end:", style="bold"), (0, 0, 0, 2))
+    yield from (Padding(Text(f"{number}. {text}"), (0, 0, 0, 4)) for number, text in enumerate(causes, start=1))

@@ -245,7 +245,15 @@ class ExplorerSession:
             "more": max(0, len(changed) - MOST_CHANGES),
             "idle": after == visit.vector,
             "violates": [visible(prop.key) for prop in self.properties if self._breaks(visit, instance, prop)],
+            "unchecked": [visible(prop.key) for prop in self.properties if self._leaves_rest(visit, instance, prop)],
         }
+
+    def _leaves_rest(self, visit: Visit, instance: ActionInstance, prop: PropertyInstance) -> bool:
+        """Return whether a property is violated that is not checked after an instance, until the system is at rest."""
+        if prop.kind is not Kind.WHEN_QUIESCENT or not self._is_violated(prop, visit.vector, None):
+            return False
+        after = self._visits.step(visit, instance)
+        return after is not None and not after.is_quiescent
 
     def _breaks(self, visit: Visit, instance: ActionInstance, prop: PropertyInstance) -> bool:
         """Return whether an enabled instance violates a property, as a step or by the state that it leads to."""
@@ -309,7 +317,10 @@ class ExplorerSession:
     # Moves.
 
     def walk(self, number: int, steps: Any, seed: Any = None) -> dict[str, Any]:
-        """Take random steps that change the state, up to the first violation; return the position and why it ended."""
+        """Take random steps that change the state, up to a new violation; return the position and why it ended.
+
+        A violation is new if the state before the step did not have it.
+        """
         if type(steps) is not int or not 1 <= steps <= MOST_STEPS:
             raise UsageError(f"A walk has 1 … {MOST_STEPS:,} steps.")
         chance, at = random.Random(seed), self.position(number)
@@ -318,11 +329,16 @@ class ExplorerSession:
             enabled = [i for i in self.model.instances if visit.after(i) not in (None, at.vector)]
             if not enabled:
                 return {"position": at.number, "ended": "no step changes the state"}
-            at = self.positions[self.take(at.number, [chance.choice(enabled).index])]
-            found = next((p for p in self.properties if self._is_violated(p, at.vector, self._before(at))), None)
-            if found is not None:
-                return {"position": at.number, "ended": f"violated: {visible(found.key)}"}
+            before, at = at, self.positions[self.take(at.number, [chance.choice(enabled).index])]
+            new = next((prop for prop in self.properties if self._is_newly_violated(prop, at, before)), None)
+            if new is not None:
+                return {"position": at.number, "ended": f"violated: {visible(new.key)}"}
         return {"position": at.number, "ended": f"{steps:,} steps taken"}
+
+    def _is_newly_violated(self, prop: PropertyInstance, at: Position, before: Position) -> bool:
+        if not self._is_violated(prop, at.vector, before.vector):
+            return False
+        return prop.kind is Kind.STEP or not self._is_violated(prop, before.vector, None)
 
     def bookmark(self, number: int, name: Any) -> list[dict[str, Any]]:
         """Name a position, or remove its name with ""; return all bookmarks."""

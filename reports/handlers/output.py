@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -138,7 +138,8 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
         shown = verdict_object(verdict, named, shapes, target.model)
         print_json({**shown, "exit_code": exit_code_of(target, verdict), **snapshot, **page})
     else:
-        _print(target, verdict, diagnosis_lines, (files, shapes), written.names, unfold=options.unfold)
+        lead = list(_reading_blocks(target.reading, diagnosis_lines, incident)) if target.reading else []
+        _print(target, verdict, lead, (files, shapes), written.names, unfold=options.unfold)
     return written.checked(exit_code_of(target, verdict))
 
 
@@ -185,6 +186,14 @@ def _stamped(target: Target, verdict: Verdict, trace: Trace) -> Trace:
     return evolve(full, command=trace.command or target.command, found_by=trace.found_by or verdict.engine)
 
 
+def _now(incident: Incident, diagnosis: list[str]) -> Iterator[str]:
+    """Yield the sentences of a diagnosis on what is wrong now."""
+    from kwalk.reports.pages.outlook import now
+
+    known = set(now(incident.inspection))
+    yield from (sentence for sentence in diagnosis if sentence in known)
+
+
 def diagnosis(target: Target, verdict: Verdict) -> list[str]:
     """Return what the verdict means for the cluster of the snapshot; empty without a snapshot."""
     if target.reading is None or target.reading.diagnose is None:
@@ -215,7 +224,7 @@ def exit_code_of(target: Target, verdict: Verdict) -> int:
 def _print(
     target: Target,
     verdict: Verdict,
-    diagnosis_lines: list[str],
+    lead: Sequence[Block],
     written: tuple[dict[str, dict[str, Path]], list[Path]],
     pages: Mapping[str, str],
     *,
@@ -226,8 +235,7 @@ def _print(
 
     out, (files, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
-    if target.reading:
-        print_blocks(_reading_blocks(target.reading, diagnosis_lines), out)
+    print_blocks(lead, out)
     if shown and shown.trace:
         print_story(story_of(target.model, shown.trace), out, unfold=unfold)
         out.print()
@@ -240,10 +248,19 @@ def _print(
     print_blocks([CodeBlock(lines, 2)], out)
 
 
-def _reading_blocks(reading: Reading, diagnosis: list[str]) -> Iterator[Block]:
-    """Yield the diagnosis of a snapshot, its first sentence in bold, then the facts that were read."""
-    yield from (Paragraph([strong(sentence)]) for sentence in diagnosis[:1])
-    yield from (Paragraph(sentence, 2) for sentence in diagnosis[1:])
+def _reading_blocks(reading: Reading, diagnosis: list[str], incident: Incident | None) -> Iterator[Block]:
+    """Yield what is wrong in a snapshot, then the plan of repair, what may happen, and the facts that were read."""
+    wrong = [] if incident is None or incident.inspection.exit_code == 0 else list(_now(incident, diagnosis))
+    sentences = [*wrong, *(sentence for sentence in diagnosis if sentence not in wrong)]
+    yield from (Paragraph([strong(sentence)]) for sentence in sentences[:1])
+    yield from (Paragraph(sentence, 2) for sentence in sentences[1 : len(wrong)])
+    if wrong and incident is not None and incident.recovery is not None:
+        from kwalk.reports.pages.recovery import title_of, way_out
+
+        yield from (Paragraph(""), Paragraph(title_of(incident.recovery)))
+        yield from way_out(incident.recovery, incident.snapshot)
+        yield Paragraph("")
+    yield from (Paragraph(sentence, 2) for sentence in sentences[max(1, len(wrong)) :])
     yield from (Paragraph([Span(fact, "faint")], 2) for fact in reading.facts)
     yield Paragraph("")
 

@@ -122,7 +122,7 @@ def _step_text(story: Story, number: int) -> str:
     if number == 0:
         return "before the first step"
     step = story.steps[number - 1]
-    return f"step {number}: {step.actor}: {step.text}"
+    return f"step {number}: {step.actor}: {step.full_text}"
 
 
 def cause_of(story: Story) -> tuple[StoryStep, ...]:
@@ -145,13 +145,13 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
     for kind, observations in inspection.by_kind().items():
         if kind.severity is not Severity.NOTE:
             yield _card(kind, observations, incident.since.get(kind, ""))
+    yield from _way_out(incident)
     if incident.forecast is not None:
         yield _forecast(incident.forecast)
     if incident.cause:
         wrong = severity is not Severity.NOTE or incident.forecast is not None
         yield from _cause(incident.cause, "Root cause: the steps that lead there" if wrong else "The steps that matter")
     yield from (block for table in inspection.tables for block in _table(table))
-    yield from _way_out(incident)
     known = set(now(inspection))
     ahead = tuple(text for text in incident.diagnosis if text not in known)
     if ahead:
@@ -204,7 +204,7 @@ def _forecast(story: Story) -> Card:
 
 def _cause(steps: Sequence[StoryStep], title: str) -> Iterator[Block]:
     yield Heading(2, title)
-    rows = tuple((str(step.number), step.actor, step.text, _effect(step)) for step in steps)
+    rows = tuple((str(step.number), step.actor, step.full_text, _effect(step)) for step in steps)
     yield DataTable(("step", "who", "what", "effect"), rows, frozenset({0}))
 
 

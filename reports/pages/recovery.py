@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kwalk.model.language.recovery import Problem
-from kwalk.reports.document import Block, Card, CodeBlock, Line, Paragraph, Span, strong
+from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, strong
 
 if TYPE_CHECKING:
     from kwalk.search.analyses.recovery import Plan, Recovery
@@ -58,7 +58,7 @@ def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
         when = "nothing fails within a step" if recovery.best.faults else "nothing fails meanwhile"
         yield Paragraph(f"The best that is left: it repairs the cluster if {when}.", 2)
     if plan is not None:
-        yield from _steps(plan, problem, snapshot)
+        yield from _steps(plan, problem, snapshot, is_proved=recovery.plan is not None and recovery.plan.at_any_moment)
     if recovery.plan is None and not nothing_planned(recovery):
         yield from _defeats(recovery)
     for note in problem.notes:
@@ -102,9 +102,10 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         problem = recovery.problem
         rest = "; it is not for all that is wrong, see below" if problem.left_out or problem.uncovered else ""
         safe = _safe(recovery.plan, problem)
-        return [strong("PLAN", "good"), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
+        tone = "good" if recovery.plan.at_any_moment else "open"
+        return [strong("PLAN", tone), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
     if recovery.complete:
-        return [strong("NO SAFE PLAN", "bad"), "  Every sequence that was tried can be defeated by one fault."]
+        return [strong("NO SAFE PLAN", "open"), "  Every sequence that was tried can be defeated by one fault."]
     if recovery.in_time:
         what = "  One fault can defeat each of the cheapest sequences; dearer ones were not tried."
         return [strong("UNDECIDED", "open"), what]
@@ -122,12 +123,12 @@ def _safe(plan: Plan, problem: Problem) -> str:
     )
 
 
-def _steps(plan: Plan, problem: Problem, snapshot: str) -> Iterator[Block]:
+def _steps(plan: Plan, problem: Problem, snapshot: str, *, is_proved: bool) -> Iterator[Block]:
     for number, procedure in enumerate(plan.procedures):
         yield Card(
             [strong(f"{number + 1}. {procedure.title}")],
             tuple(_step_blocks(plan, number, problem, snapshot)),
-            "open" if plan.downtime[number] else "good",
+            "good" if is_proved and not plan.downtime[number] else "open",
         )
 
 
@@ -161,14 +162,12 @@ def _defeats(recovery: Recovery) -> Iterator[Block]:
     shown = recovery.defeats[:DEFEATS]
     for defeat in shown:
         titles = " Then: ".join(one.title for one in defeat.procedures)
-        lines: list[Line] = [f"{one.actor}: {one.description}" for one in defeat.deeds[-DEEDS:]]
-        yield Card(
-            [strong("No plan", "bad"), f"  {titles}"],
-            (
-                Paragraph(f"{defeat.world.name} may then have {recovery.problem.describe(defeat.violated)}:", 4),
-                CodeBlock(tuple(lines) or ("without any step of the system",), 4),
-            ),
-            "bad",
-        )
+        deeds = [f"{one.actor}: {one.description}" for one in defeat.deeds[-DEEDS:]]
+        how = f", after {deeds[-1]}" if deeds else ", without any step of the system"
+        text = f"{defeat.world.name} may then have {recovery.problem.describe(defeat.violated)}{how}."
+        yield Card([strong("No plan", "open"), f"  {titles}"], (Paragraph(text, 4),), "open")
+        if len(deeds) > 1:
+            count = f"The {len(deeds)} steps" if len(deeds) == len(defeat.deeds) else f"The last {len(deeds)} steps"
+            yield Details(f"{count} to that", (CodeBlock(tuple(deeds), 4),), is_closed=True)
     if len(recovery.defeats) > len(shown):
         yield Paragraph(f"… and {len(recovery.defeats) - len(shown)} more candidates; --json has them all.", 2)

@@ -120,4 +120,14 @@ def outline(model: Model, cluster: FindingCluster) -> str:
     """Return the property of a shape, and its steps by actors outside the system; all steps if there are none."""
     outside = {action.name for action in model.scenario.actions if not action.by.system}
     steps = [step for step in cluster.steps if step.partition("(")[0] in outside] or list(cluster.steps)
-    return f"{cluster.prop}: {', '.join(steps) or 'an initial state'}"
+    return f"{cluster.prop}: {', '.join(_with_names(model, step) for step in steps) or 'an initial state'}"
+
+
+def _with_names(model: Model, step: str) -> str:
+    """Return a step with the names of its parameters, as in stop(broker 0); `step` has their values alone."""
+    name, _, values = step.removesuffix(")").partition("(")
+    parameters = next((action.parameters for action in model.scenario.actions if action.name == name), ())
+    parts = values.split(", ")
+    if len(parts) != len(parameters):
+        return step
+    return f"{name}({', '.join(f'{one.name} {part}' for one, part in zip(parameters, parts, strict=True))})"

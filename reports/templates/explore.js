@@ -185,8 +185,9 @@
     const already = about.properties.filter((prop, n) => view.truths[n] === "violated" && prop.kind !== "step").map((prop) => prop.key);
     const more = action.violates.filter((key) => !already.includes(key));
     if (more.length) made.append(make("small", "violates", `violates ${more.join(", ")}`));
-    const repaired = already.filter((key) => !action.violates.includes(key));
+    const repaired = already.filter((key) => !action.violates.includes(key) && !action.unchecked.includes(key));
     if (repaired.length) made.append(make("small", "", `no longer violated: ${repaired.join(", ")}`));
+    if (action.unchecked.length) made.append(make("small", "", `not checked until at rest: ${action.unchecked.join(", ")}`));
     for (const text of action.changes) made.append(make("small", "", text));
     if (action.more) made.append(make("small", "", `and ${action.more} more`));
     if (action.idle) made.append(make("small", "", "changes nothing"));
@@ -222,7 +223,7 @@
     const rows = about.properties.map((prop, number) => {
       const truth = view.truths[number];
       const [sign, words] = truth === "true" && prop.kind === "reachable" ? ["★", "reached here"]
-        : truth === "vacuous" && prop.kind === "when quiescent" && !view.quiescent ? ["·", "not quiescent"]
+        : truth === "vacuous" && prop.kind === "when quiescent" && !view.quiescent ? ["…", "not checked until at rest"]
         : SIGNS[truth] || ["!", truth];
       const row = button(`prop ${truth.split(":")[0]}`, () => readBy(number), make("span", "sign", sign), make("span", "", ...breakable(prop.text)), make("span", "truth", words));
       row.title = [prop.about, prop.symptom].filter(Boolean).join("\n");

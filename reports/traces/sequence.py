@@ -10,6 +10,7 @@ of a diagram: a step, several that are folded, or the start of a loop.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -23,6 +24,8 @@ from kwalk.reports.traces.changes import Part, parts_of, pieces, queue_differenc
 from kwalk.reports.traces.story import Fold, LoopStart, StoryStep, ever_read
 from kwalk.search.results.trace import Trace
 
+MOST_FIELDS = 3
+"""The number of fields of a message that its arrow shows."""
 KIND = re.compile(r"[(,] ?kind (\w+)")
 """The field of a record that says what it is."""
 
@@ -56,6 +59,13 @@ class Message:
         """What it is in a word: its field `kind`, or else the name of its class."""
         kind = KIND.search(self.text)
         return kind[1] if kind else self.text.partition("(")[0]
+
+    @property
+    def content(self) -> str:
+        """Its first fields that hold something, but for `kind`; empty if it has none."""
+        fields = (KIND.sub("", self.text).partition("(")[2].removesuffix(")")).split(", ")
+        names = [field.strip(", ") for field in fields if not field.endswith((" none", " no", " {}"))]
+        return ", ".join([*filter(None, names)][:MOST_FIELDS])
 
 
 @frozen
@@ -210,6 +220,17 @@ class Arrow:
     def lost(self) -> bool:
         """Whether an actor outside of the system takes them away."""
         return self.messages[0].lost
+
+    @property
+    def text(self) -> str:
+        """What was sent: the messages by their labels, and the fields of the first one if it is alone of its kind."""
+        names = Counter(message.label for message in self.messages)
+        if len(names) > 1:
+            del names["none"]  # an element without content beside others
+        first = next(iter(names))
+        content = next(message.content for message in self.messages if message.label == first)
+        texts = [f"{name} ×{count}" if count > 1 else name for name, count in names.items()]
+        return f"{first}: {content}" if content and names[first] == 1 else ", ".join(texts)
 
 
 def arrows_of(diagram: SequenceDiagram, rows: Sequence[Row]) -> Iterator[Arrow]:

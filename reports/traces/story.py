@@ -1,8 +1,9 @@
 """A trace as a story: who took which step, what it changed, what is wrong in the last state, and why.
 
-Words: a step is *routine* if a system actor takes it and it changes nothing that the violated property reads in any
-state of the trace; a *notable* step, which takes a fresh id or is marked by its model (see `Mark`), is never routine. A
-*fold* is a run of routine steps, shown as one line. In a lasso (a trace that repeats forever), a
+Words: a step is *routine* if a system actor takes it, the violation does not depend on it (see `slicing`), and it
+changes nothing that the violated property reads in any state of the trace; a *notable* step, which takes a fresh id or
+is marked by its model (see `Mark`), is never routine, nor is any step of a short trace. A *fold* is a run of routine
+steps, shown as one line. In a lasso (a trace that repeats forever), a
 *loop start* stands before the steps of the loop, and none of these is folded. All texts of a story are visible ones
 (see `escaping`), so that renderers only add their own syntax.
 """
@@ -15,19 +16,24 @@ from itertools import groupby
 
 from attrs import evolve, frozen
 
-from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language import Kind, Model, PropertyInstance, Vector
 from kwalk.model.language.containers import FreshShape
-from kwalk.model.language.refinement import RefinedStart
+from kwalk.model.language.model import ActionInstance
+from kwalk.model.language.refinement import RefinedStart, RefinementProperty
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.escaping import LONGEST, visible
 from kwalk.reports.traces.asides import Asides, asides_of
+from kwalk.reports.traces.causes import StepText, cause_sentences
 from kwalk.reports.traces.changes import Change, ChangeLine, Part, changes, lines, parts_of, path_text
 from kwalk.reports.traces.read_set import FinalStates, decisive, read_set
 from kwalk.search.results.fairness import is_counterexample
+from kwalk.search.results.slicing import TraceSlice
 from kwalk.search.results.trace import Trace, ends_in_deadlock
 
 MOST_LINES = 3
 """The number of changed lines of a step that are shown; the others are counted."""
+SHORT = 12
+"""The number of steps up to which no step of a trace is routine."""
 NAMED = 3
 """The number of different steps in a fold that are named."""
 READ_ALSO = 8
@@ -50,6 +56,13 @@ class StoryStep:
     """Aliases that it changed, and the step of an abstract scenario that it maps to (see `asides`)."""
     notable: bool = False
     """Whether it takes a fresh id, or its model marks it."""
+    outcome: str = ""
+    """What it does, where that is not what its text says (see `action`)."""
+
+    @property
+    def full_text(self) -> str:
+        """Its text, with its outcome."""
+        return f"{self.text}: {self.outcome}" if self.outcome else self.text
 
 
 @frozen
@@ -134,6 +147,8 @@ class Story:
     """A sentence on how much of the run that found it was compared with plain Python."""
     loop: int | None = None
     """The number of steps before the loop, None without a loop."""
+    causes: tuple[str, ...] = ()
+    """Sentences on who wrote what the property reads, and what these steps read; the last step first."""
     asides: tuple[str, ...] = ()
     """Aliases in the first state, and its image in an abstract scenario."""
     quiescent: bool = False
@@ -157,8 +172,9 @@ class Story:
 
     @property
     def model_text(self) -> str:
-        """The scenario, its variant and bounds."""
-        sizes = ", ".join(f"{name} {size}" for name, size in self.bounds)
+        """The scenario, its variant and bounds; those that are 0, which are most, have no name."""
+        zeros = ["all other bounds 0"] if any(size == 0 for _, size in self.bounds) else []
+        sizes = ", ".join([*(f"{name} {size}" for name, size in self.bounds if size), *zeros])
         return f"{self.scenario}, variant {self.variant}; {sizes or 'no bounds'}"
 
     @property
@@ -225,6 +241,8 @@ def story_of(model: Model, trace: Trace) -> Story:
     parts = parts_of(model)
     scenario = model.scenario
     asides = asides_of(model, trace, prop)
+    history = _history(model, trace, prop)
+    steps = _steps(model, trace, (prop, history), parts, asides)
     return Story(
         headline=headline(model, trace, prop),
         prop=_shown(_in_words(model, prop)),
@@ -240,8 +258,9 @@ def story_of(model: Model, trace: Trace) -> Story:
         seed=trace.seed,
         command=_shown(trace.command),
         start=tuple(_values(model, _unlike_default(model, parts, trace), trace, at=0)),
-        steps=_steps(model, trace, prop, parts, asides),
+        steps=steps,
         why=_why(model, trace, prop, parts, asides) if prop else None,
+        causes=() if history is None else cause_sentences(model, history, [_step_text(step) for step in steps]),
         loop=trace.loop,
         asides=asides[0],
         quiescent=trace.loop is not None and model.is_quiescent(trace.states[-1]),
@@ -287,13 +306,33 @@ def _shown(text: str) -> str:
 # Steps.
 
 
+def _history(model: Model, trace: Trace, prop: PropertyInstance | None) -> TraceSlice | None:
+    """Return the slice of a trace; None where no end is known to slice from."""
+    if prop is None and not ends_in_deadlock(model, trace):
+        return None
+    if prop is not None and isinstance(prop.declaration, RefinementProperty):  # it is about the whole state
+        return None
+    return TraceSlice(model, trace, prop)
+
+
+def _step_text(step: StoryStep) -> StepText:
+    return StepText(f"{step.actor} {step.full_text}", step.outcome, step.system)
+
+
 def _steps(
-    model: Model, trace: Trace, prop: PropertyInstance | None, parts: tuple[Part, ...], asides: Asides
+    model: Model,
+    trace: Trace,
+    about: tuple[PropertyInstance | None, TraceSlice | None],
+    parts: tuple[Part, ...],
+    asides: Asides,
 ) -> tuple[StoryStep, ...]:
+    prop, history = about
     read = ever_read(model, trace, prop)
+    needed = frozenset() if history is None or trace.length <= SHORT else history.steps
     steps = []
     instances = {instance.key: instance for instance in model.instances}
     fresh = frozenset(part.start for part in parts if isinstance(part.shape, FreshShape))
+    last = trace.length if trace.loop in (None, trace.length) else trace.loop + 1
     for number, key in enumerate(trace.actions, start=1):
         instance = instances[key]
         changed = changes(model, parts, trace.states[number - 1], trace.states[number])
@@ -301,6 +340,8 @@ def _steps(
         notable = instance.action.mark is not None or any(change.start in fresh for change in changed)
         with model.active():
             actor, text = _shown(instance.actor), _shown(instance.description)
+        matters = notable or number in needed or any(change.matters for change in marked)
+        outcome = _outcome(model, instance, trace.states[number - 1], trace.states[number])
         steps.append(
             StoryStep(
                 number=number,
@@ -310,12 +351,21 @@ def _steps(
                 text=text,
                 source=_shown(instance.action.source),
                 changes=lines(marked),
-                routine=_is_routine(marked, number, trace) and instance.action.by.system and not notable,
+                routine=instance.action.by.system and not matters and trace.length > SHORT and number < last,
                 asides=asides[number],
                 notable=notable,
+                outcome=_shown(outcome),
             )
         )
     return tuple(steps)
+
+
+def _outcome(model: Model, instance: ActionInstance, before: Vector, after: Vector) -> str:
+    """Return the outcome of a step; where the function of the model fails, the error."""
+    try:
+        return model.outcome(instance, before, after)
+    except Exception as error:  # the function is a user's: a report shows what is wrong with it
+        return f"{type(error).__name__}: {error}"
 
 
 def ever_read(model: Model, trace: Trace, prop: PropertyInstance | None) -> frozenset[int]:
@@ -333,11 +383,6 @@ def _marked(change: Change, read: frozenset[int]) -> Change:
     """Return the change with visible texts, marked if the property reads it."""
     old, new = (None if text is None else visible(text, LONGEST) for text in (change.old, change.new))
     return evolve(change, old=old, new=new, matters=change.start in read)
-
-
-def _is_routine(changed: Iterable[Change], number: int, trace: Trace) -> bool:
-    last = trace.length if trace.loop in (None, trace.length) else trace.loop + 1
-    return number < last and not any(change.matters for change in changed)
 
 
 # Beginning and end.

@@ -45,7 +45,7 @@ MOST_OBJECTS = 200_000
 WITHOUT_MEANING: dict[type, frozenset[str]] = {
     attrs.Attribute: frozenset({"type"}),
     Parametric: frozenset({"about"}),
-    Action: frozenset({"description", "source", "group", "mark"}),
+    Action: frozenset({"description", "source", "group", "mark", "outcome"}),
     Property: frozenset({"symptom", "log", "_parameter"}),
     Actor: frozenset({"name"}),
     Bound: frozenset({"about", "default"}),

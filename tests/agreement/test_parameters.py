@@ -54,7 +54,7 @@ def test_arguments_are_in_the_order_of_their_vectors_and_instances_are_named_aft
         last = model.instance("regroup([{1,2},{0}], 2)")
         assert last.description == "forms [{n1, n2}, {n0}] of size 2"
         first = model.instance("accept(Vote(1,2,0), {0,2})")
-        assert first.description == "accepts Vote(ballot 1, by n2, weight 0) with {n0, n2}"
+        assert first.description == "accepts Vote(ballot 1, by n2) with {n0, n2}"
         for declared in (accept, regroup):
             for parameter in declared.parameters:
                 assert [parameter.parse(parameter.token(value)) for value in parameter.values] == parameter.values

@@ -47,10 +47,10 @@ def test_every_link_leads_somewhere(run, tmp_path, works):
     assert all((run / link).exists() for link in links if not link.startswith("#"))
 
 
-def test_each_cluster_is_shown_with_its_routine_steps_folded(run):
+def test_each_cluster_is_shown_with_its_steps_and_how_it_came_to_its_end(run):
     page = read(nightly_page(read_run(run)))
     text = " ".join(page.text.split())
-    for said in ("nothing_is_lost", "DEADLOCK", "4 steps, the shortest", "kwalk replay", "routine steps"):
+    for said in ("nothing_is_lost", "DEADLOCK", "4 steps, the shortest", "kwalk replay", "How it came to this"):
         assert said in text
 
 

@@ -169,6 +169,6 @@ POST_OFFICE = Scenario(
     state=Street,
     actions=(post, let_dog_out, drive, deliver),
     properties=(nothing_is_lost, no_card_stays, boxes_only_fill, a_box_can_fill),
-    bounds={"houses": 2, "seals": 3, "queue": 2, "miles": 6},
+    bounds={"houses": 2, "seals": 3, "queue": 2, "miles": 16},
     variants={"plain": {}, "other": {}},
 )

@@ -368,3 +368,35 @@ def _is_running(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_a_property_of_states_at_rest_is_not_checked_until_the_system_is_at_rest_again(office):
+    steps = ("post(0, FIRST)", "let_dog_out(0)", "deliver()")
+    at = office.take(office.first, [office.model.instance(key).index for key in steps])
+    number = next(n for n, prop in enumerate(office.properties) if prop.key == "no_card_stays(0)")
+    view = office.view(at)
+    assert view["quiescent"] and view["truths"][number] == "violated"
+    posts = [one for one in view["actions"] if one["key"].startswith("post(")]
+    assert posts and all(one["unchecked"] == ["no_card_stays(0)"] for one in posts)
+    after = office.view(office.take(at, [posts[0]["instance"]]))
+    assert after["truths"][number] == "vacuous" and not after["quiescent"]
+    assert all(one["unchecked"] == [] for one in after["actions"] if "changes" in one)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_walk_continues_with_a_violation_that_was_there_and_stops_at_a_new_one(office, seed):
+    steps = ("post(0, FIRST)", "let_dog_out(0)", "deliver()")
+    at = office.take(office.first, [office.model.instance(key).index for key in steps])
+    old = set(violated_at(office, at))
+    assert "nothing_is_lost(0)" in old
+    walk = office.walk(at, 30, seed)
+    path = [each.number for each in office.path(walk["position"])][len(steps) :]
+    assert len(path) > 2 or walk["ended"].startswith("violated")
+    for before, after in pairwise(path[:-1]):
+        assert set(violated_at(office, after)) <= set(violated_at(office, before))
+
+
+def violated_at(office, position: int) -> list[str]:
+    """The keys of the properties that a position violates."""
+    truths = office.view(position)["truths"]
+    return [prop.key for prop, truth in zip(office.properties, truths, strict=True) if truth == "violated"]

@@ -34,7 +34,7 @@ from kwalk.reports.document.markdown import diagram as diagram_lines
 from kwalk.reports.traces.sequence import legend_of, sequence_of, states_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.trace import Trace, run
-from tests.reports.traces import HOSTILE, model, trace
+from tests.reports.traces import HOSTILE, LONG, model, trace
 
 NODES = Domain("nodes")
 WAITING = Bound("waiting")
@@ -185,8 +185,8 @@ def test_only_the_pages_own_script_may_run_and_names_cannot_end_it():
 
 
 def test_a_line_of_the_diagram_leads_to_the_step_without_a_script():
-    page = page_of(model(), trace())
-    for step in range(1, 8):
+    page = page_of(model(), trace(LONG))
+    for step in range(1, 14):
         assert f'href="#step-{step}"' in page and f'id="step-{step}"' in page
     assert 'class="diagram folded"' in page and 'class="diagram every"' in page
     assert page.count("routine steps (driver)") >= 1

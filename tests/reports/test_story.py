@@ -10,32 +10,39 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.reports.traces.replay import replay
 from kwalk.reports.traces.story import Fold, shown_lines, story_of
 from kwalk.search.results.verdict import Answer
-from tests.reports.traces import LOST, model, trace
+from tests.reports.traces import LONG, LOST, model, trace
 
 
 def chapters(**how: bool) -> list[str]:
-    story = story_of(model(), trace())
+    story = story_of(model(), trace(LONG))
     return [c.text if isinstance(c, Fold) else f"{c.number} {c.actor} {c.text}" for c in story.chapters(**how)]
 
 
 def test_what_customers_do_and_the_last_step_stay_and_runs_of_routine_steps_fold():
     assert chapters() == [
         "1 customer No. 1 posts a letter to No. 1, class first",
-        "3 routine steps (driver)",
-        "5 customer No. 1 lets the dog out",
-        "6 driver drives a mile",
-        "7 postman delivers the oldest letter",
+        "9 routine steps (driver)",
+        "11 customer No. 1 lets the dog out",
+        "12 driver drives a mile",
+        "13 postman delivers the oldest letter",
     ]
 
 
+def test_a_short_trace_is_never_folded():
+    story = story_of(model(), trace())
+    assert [step.number for step in story.steps if step.routine] == []
+    assert len(list(story.chapters())) == len(LOST)
+
+
 def test_unfolded_a_story_has_every_step():
-    assert len(chapters(unfold=True)) == len(LOST)
+    assert len(chapters(unfold=True)) == len(LONG)
 
 
 def test_a_system_step_that_changes_what_the_property_reads_is_never_routine():
-    two = ("post(0, FIRST)", "post(0, FIRST)", "let_dog_out(0)", "deliver()", "drive()", "deliver()")
+    drives = ("drive()",) * 7
+    two = ("post(0, FIRST)", "post(0, FIRST)", *drives, "let_dog_out(0)", "deliver()", "drive()", "deliver()")
     story = story_of(model(), trace(two, "nothing_is_lost(1)"))
-    assert [step.number for step in story.steps if step.routine] == [5]
+    assert [step.number for step in story.steps if step.routine] == [3, 4, 5, 6, 7, 8, 9, 12]
 
 
 def test_changes_that_the_property_reads_come_first():
@@ -91,10 +98,10 @@ def test_what_queues_gained_and_lost_is_left_out_where_something_else_changed():
 
 
 def test_a_routine_step_that_stands_alone_takes_one_line():
-    step = story_of(model(), trace()).steps[5]
+    step = story_of(model(), trace(LONG)).steps[11]
     assert step.routine and len(shown_lines(step)[0]) == 1
 
 
 def test_a_fold_says_what_was_done_in_it():
-    fold = next(c for c in story_of(model(), trace()).chapters() if isinstance(c, Fold))
-    assert (fold.text, fold.summary) == ("3 routine steps (driver)", "drives a mile ×3")
+    fold = next(c for c in story_of(model(), trace(LONG)).chapters() if isinstance(c, Fold))
+    assert (fold.text, fold.summary) == ("9 routine steps (driver)", "drives a mile ×9")

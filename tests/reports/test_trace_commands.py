@@ -17,7 +17,7 @@ from kwalk.reports.traces import replay as replaying
 from kwalk.reports.traces.itf import itf, itf_text
 from kwalk.reports.traces.trace_file import read_trace
 from tests.reports.post_office import POST_OFFICE
-from tests.reports.traces import LOST, REFERENCE, model, trace
+from tests.reports.traces import LONG, LOST, REFERENCE, model, trace
 
 
 @pytest.fixture
@@ -102,9 +102,10 @@ def test_json_of_a_replay_is_one_object(kwalk, saved):
 
 
 def test_shown_folded_a_trace_has_few_lines_and_unfolded_all(kwalk, saved):
-    assert "3 routine steps (driver)" in kwalk("show", saved()).out
-    unfolded = kwalk("show", saved(), "--unfold").out
-    assert "routine steps" not in unfolded and unfolded.count("drives a mile") == 4
+    file = saved(trace(LONG))
+    assert "9 routine steps (driver)" in kwalk("show", file).out
+    unfolded = kwalk("show", file, "--unfold").out
+    assert "routine steps" not in unfolded and unfolded.count("drives a mile") == 10
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from kwalk.reports.document.html import html_page
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import story_of
 from tests.reports.browser import CHROMIUM, Browser
-from tests.reports.traces import HOSTILE, model, trace
+from tests.reports.traces import HOSTILE, LONG, model, trace
 
 pytestmark = [
     pytest.mark.browser,
@@ -66,7 +66,7 @@ def page(browser):
 def written(browser: Browser, name: str, labels):
     """The page of a trace of the post office, with these names."""
     named = model(labels)
-    traced = trace(of=named)
+    traced = trace(LONG, of=named)
     file = browser.folder / f"{name}.html"
     content = html_page(story_of(named, traced), diagram=sequence_of(named, traced), states=states_of(named, traced))
     file.write_text(content, encoding="utf-8")
@@ -94,7 +94,7 @@ def test_keys_go_from_step_to_step_and_the_address_follows(browser, page):
     assert (two["step"], two["address"]) == ("1", "#step=1") and two["panel"].startswith("1  customer")
     assert back["step"] == "0"
     assert all_steps["rows"] > back["rows"]
-    assert last["step"] == "7" and last["changed"]
+    assert last["step"] == "13" and last["changed"]
     assert (closed["step"], closed["panel"], closed["address"]) == (None, "", "")
 
 
@@ -107,15 +107,15 @@ def test_an_address_names_a_step_that_may_be_folded(browser, page):
 
 def test_a_search_dims_what_does_not_match(browser, page):
     _, found, cleared = session(browser, page, {"find": "drive"}, {"find": ""})
-    assert found["matches"] == "4 of 7 steps" and found["dim"] == 4  # the initial state as well
+    assert found["matches"] == "10 of 13 steps" and found["dim"] == 4  # the initial state as well
     assert (cleared["matches"], cleared["dim"]) == ("", 0)
 
 
 def test_a_click_opens_the_state_after_a_step(browser, page):
     _, clicked, closed = session(
-        browser, page, {"click": '.diagram.folded a[data-step="7"]'}, {"click": "#panel .close"}, width=390
+        browser, page, {"click": '.diagram.folded a[data-step="13"]'}, {"click": "#panel .close"}, width=390
     )
-    assert clicked["step"] == "7" and clicked["changed"]
+    assert clicked["step"] == "13" and clicked["changed"]
     assert closed["panel"] == ""
 
 
@@ -129,7 +129,7 @@ def test_nothing_sticks_out_on_a_desk_and_on_a_phone(browser, page, dark):
 def test_hostile_names_are_text(browser):
     hostile = written(browser, "hostile", {"houses": HOSTILE, "seals": ("<img src=x onerror=alert(1)>", "B", "C")})
     *_, last = session(browser, hostile, {"key": "j"}, {"key": "j"}, {"key": "End"})
-    assert last["step"] == "7" and last["images"] == 0
+    assert last["step"] == "13" and last["images"] == 0
 
 
 def test_it_prints_on_few_pages(browser, page):

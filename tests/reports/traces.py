@@ -13,6 +13,8 @@ from tests.reports.post_office import POST_OFFICE
 
 REFERENCE = "tests.reports.post_office:POST_OFFICE"
 LOST = ("post(0, FIRST)", "drive()", "drive()", "drive()", "let_dog_out(0)", "drive()", "deliver()")
+LONG = ("post(0, FIRST)", *["drive()"] * 9, "let_dog_out(0)", "drive()", "deliver()")
+"""More steps than a short trace has, so that routine ones fold."""
 HOSTILE = ("<script>alert(1)</script>", "\x1b[31mred\x1b[0m|`*_x_*`](http://evil) ../x;\n## end @you \u202eRTL")
 """Two labels that no output may act on."""
 

@@ -10,7 +10,7 @@ from kwalk.model.kafka.actors import BROKER
 from kwalk.model.kafka.broker.log_manager import assign_topic_id, delete_log
 from kwalk.model.kafka.broker.partition import advance_high_watermark, begin_leader_epoch
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
-from kwalk.model.kafka.domains import BROKERS, KRAFT_REASSIGNMENTS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.domains import BROKERS, KRAFT_REASSIGNMENTS, PARTITIONS, TOPIC_IDS, TOPICS, Broker
 from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import handle_full_request
 from kwalk.model.kafka.migration.versions import ACCEPTS_EQUAL_EPOCH
@@ -24,11 +24,37 @@ from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.language import action, require
 
 
+def refusals(before: Cluster, _: Cluster, broker: int) -> str:
+    """Return what a broker refuses of a LeaderAndIsr request, and why; "" if it refuses nothing."""
+    state = before.brokers[broker]
+    request = state.requests.headers.head
+    if request.controller_epoch < state.controller_epoch:
+        return (
+            f"refuses it: it has controller epoch {request.controller_epoch}, the broker knows {state.controller_epoch}"
+        )
+    found = []
+    for partition in PARTITIONS:
+        wanted, replica = state.requests.partition_states[partition].head, state.replicas[request.topic][partition]
+        if wanted is None or replica.offline:
+            continue
+        if not check_or_set_topic_id(replica, request.topic_id, wanted, broker):
+            ids = [TOPIC_IDS.label(one) for one in (request.topic_id, replica.topic_id) if one is not None]
+            name = partition_name(request.topic, partition)
+            found.append(f"{name}: the request has id {ids[0]}, memory has {ids[-1]}")
+    return f"refuses {'; '.join(found)}" if found else ""
+
+
+def partition_name(topic: int, partition: int) -> str:
+    """Return the name of a partition, such as t-0."""
+    return f"{TOPICS.label(topic)}-{PARTITIONS.label(partition)}"
+
+
 @action(
     by=BROKER,
     group="broker",
     description="handles LeaderAndIsr",
     source="KafkaApis.handleLeaderAndIsrRequest, ReplicaManager.becomeLeaderOrFollower",
+    outcome=refusals,
 )
 def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     """A request of an older controller is refused as a whole; otherwise each partition is checked by itself."""

@@ -82,6 +82,17 @@ class ControllerEvent:
     replica: int = member(BROKERS, when=DELETION)
     partitions: frozenset[int] = subset(PARTITIONS, when=DELETION)
 
+    def __str__(self) -> str:
+        """Return the kind, with what an event of this kind is about."""
+        fields = [f"kind {self.kind.name.lower()}"]
+        is_response = self.kind in (EventKind.STOP_REPLICA_RESPONSE, EventKind.STORAGE_ERROR)
+        if is_response or self.kind is EventKind.PARTITION_MODIFICATIONS:
+            fields.append(f"topic {TOPICS.label(self.topic)}")
+        if is_response:
+            names = ", ".join(map(PARTITIONS.label, sorted(self.partitions)))
+            fields += [f"replica {BROKERS.label(self.replica)}", f"partitions {{{names}}}"]
+        return f"ControllerEvent({', '.join(fields)})"
+
 
 class EventProgress(Enum):
     """The progress of the controller's event thread in an event that takes several steps."""

@@ -56,7 +56,7 @@ from kwalk.model.kafka.controller.topic_deletion_manager import (
     resume_deletion_for_topics,
     resume_deletions,
 )
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker, Topic
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS, Broker, Topic
 from kwalk.model.kafka.inter_broker_protocol import topic_id_from_znode, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE
@@ -192,11 +192,24 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
             controller.topics[topic].topic_id = topic_id_from_znode(broker, zookeeper.topics[topic].topic_id)
 
 
+def new_topic_ids(before: Cluster, after: Cluster, broker: int) -> str:
+    """Return which topics get a new id in a controller's context; "" if none does."""
+    contexts = before.controller_of(broker).topics, after.controller_of(broker).topics
+    ids = {topic: (contexts[0][topic].topic_id, contexts[1][topic].topic_id) for topic in TOPICS}
+    minted = [
+        f"{TOPICS.label(topic)} gets {TOPIC_IDS.label(new)}"
+        for topic, (old, new) in ids.items()
+        if new not in (None, old)
+    ]
+    return ", ".join(minted)
+
+
 @action(
     by=CONTROLLER,
     group="controller",
     description="fails over: mints an id for each topic that has none",
     source="KafkaController.processTopicIds; KafkaZkClient.setTopicIds",
+    outcome=new_topic_ids,
 )
 def failover_sets_topic_ids(cluster: Cluster, broker: Broker) -> None:
     """F5: a blind write of the assignment that was read one step before, with the new id.
@@ -303,6 +316,7 @@ def topic_change(cluster: Cluster, broker: Broker) -> None:
     group="controller",
     description="continues TopicChange: mints ids for new topics that have none, creates their partitions",
     source="KafkaController.processTopicIds, onNewPartitionCreation; KafkaZkClient.setTopicIds",
+    outcome=new_topic_ids,
 )
 def topic_change_creates_partitions(cluster: Cluster, broker: Broker) -> None:
     """The id overwrites what the znode holds by now, then every new partition gets its first leader.

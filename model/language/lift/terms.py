@@ -378,11 +378,11 @@ def values_of(order: Sequence[Term], numbers: Sequence[int]) -> dict[int, int]:
     """Return the values of all terms of a list, in which arguments precede their users, by the terms' ids."""
     value: dict[int, int] = {}
     for term in order:
-        value[term.id] = _value(term, [value[a.id] for a in term.args], numbers)
+        value[term.id] = value_of(term, [value[a.id] for a in term.args], numbers)
     return value
 
 
-def _value(term: Term, args: list[int], numbers: Sequence[int]) -> int:
+def value_of(term: Term, args: list[int], numbers: Sequence[int]) -> int:
     if term.op in ("bool", "int"):
         return term.payload
     if term.op in ("boolvar", "intvar"):
