@@ -13,12 +13,15 @@ from kwalk.reports.traces.story import Story, StoryStep
 
 TEXT = 860
 """Pixels for the words of a step."""
+LANE, SLANT = 28, 44
+"""Pixels of a lane, and by how far the slanting name of the last one goes beyond it."""
 LONGEST_LINE = 130
 """Characters of a line of words; the rest is cut off."""
 STEPS = re.compile(r"<metadata>(.*?)</metadata>", re.DOTALL)
 STYLE = """<style>
 text { font: 13px system-ui, sans-serif; fill: #1c1e21 } .name { font-size: 12px }
-.changed { font-size: 11px; fill: #b3261e } .routine, .legend { fill: #667 } .legend { font-size: 11px }
+.sent { display: none } .changed { font-size: 11px; fill: #b3261e }
+.routine, .legend { fill: #667 } .legend { font-size: 11px }
 .lane { stroke: hsl(var(--hue) 45% 55%); stroke-width: 2; opacity: .55 } .shared { stroke: #667; stroke-width: 5 }
 .act { fill: hsl(var(--hue) 60% 48%); stroke: #fff; stroke-width: 2 } .faint { opacity: .55 }
 .message { stroke: #1c1e21; stroke-width: 1.2; fill: none; opacity: .55 }
@@ -42,7 +45,8 @@ def drawing(story: Story, sequence: SequenceDiagram, steps: Sequence[str]) -> st
     """
     rows = rows_of(story.chapters())
     names, lanes = names_svg(sequence), svg(sequence, rows, lanes_of(story), "a")
-    left = int(re.search(r'width="(\d+)"', names)[1])  # type: ignore[index]  # names_svg writes it
+    width = LANE * len(sequence.lanes)
+    left, place = width + SLANT, f'width="{width}" overflow="visible"'
     legend = legend_of(sequence)
     height = HEAD + ROW * len(rows) + (ROW if legend else 0)
     parts = [
@@ -51,8 +55,8 @@ def drawing(story: Story, sequence: SequenceDiagram, steps: Sequence[str]) -> st
         f"<metadata>{escape('; '.join(steps), quote=False)}</metadata>",
         STYLE,
         '<rect width="100%" height="100%" fill="#fff"/>',
-        names,
-        lanes.replace("<svg ", f'<svg y="{HEAD}" ', 1),
+        names.replace("<svg ", f"<svg {place} ", 1),
+        lanes.replace("<svg ", f'<svg y="{HEAD}" {place} ', 1),
         *(line for number, row in enumerate(rows) for line in _words(row, left, HEAD + ROW * number)),
     ]
     if legend:
@@ -76,7 +80,7 @@ def _words(row: Row, x: int, top: int) -> Iterator[str]:
         yield _text("routine", x, top + 19, f"… {chapter.text}" if row.steps else f"↻ {chapter.text}")
         return
     changed = "; ".join(str(line) for line in chapter.changes if line.matters)
-    yield _text("step", x, top + (13 if changed else 19), f"{chapter.number}  {chapter.actor}: {chapter.text}")
+    yield _text("step", x, top + (13 if changed else 19), f"{chapter.number}  {chapter.actor}: {chapter.full_text}")
     if changed:
         yield _text("changed", x + 18, top + 26, changed)
 
