@@ -148,11 +148,11 @@ class _Explanation:
         step, fact = self.steps[cause.step - 1], cause.fact
         facts = " and ".join(dict.fromkeys(self._fact_text(one.fact) for one in (cause, *same)))
         if cause.is_kept:
-            return f"Step {cause.step} leaves it so that {facts}: {step.text}."
+            return f"Step {cause.step} leaves it so that {facts} ({step.text})."
         numbers = ", ".join(map(str, cause.passed))
         through = f", passed on in step{'s' * (len(cause.passed) > 1)} {numbers}" if cause.passed else ""
         reader = "The violation" if fact.reader is None else f"Step {fact.reader}"
-        return f"{reader} needs that {facts}, as of step {cause.step}{through}: {step.text}."
+        return f"{reader} needs that {facts}, as of step {cause.step}{through} ({step.text})."
 
     def _fact_text(self, fact: ReadValue) -> str:
         """Return what is true of a part: of a set, whether it has the member; of a queue, the field of an element."""

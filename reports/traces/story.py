@@ -316,7 +316,7 @@ def _history(model: Model, trace: Trace, prop: PropertyInstance | None) -> Trace
 
 
 def _step_text(step: StoryStep) -> StepText:
-    return StepText(f"{step.actor} {step.full_text}", step.outcome, step.system)
+    return StepText(f"{step.actor}: {step.full_text}", step.outcome, step.system)
 
 
 def _steps(

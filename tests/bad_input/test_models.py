@@ -73,7 +73,11 @@ ACTIONS = {
     "an unliftable construct": ("while pot.level < 3:\n        pot.level += 1", 0, "the statement While."),
     "a guard after an effect": ("pot.level = 1\n    require(pot.level < 3)", 1, "a guard after an effect"),
     "a field that does not exist": ("pot.levle = 1", 0, "no field 'levle'"),
-    "a name that does not exist": ("pot.level = pott.level", 0, "there is no name 'pott'. Instead: pot."),
+    "a name that does not exist": (
+        "pot.level = pott.level",
+        0,
+        "the name 'pott' has no value here. Instead: pot, if that is what is meant.",
+    ),
 }
 
 

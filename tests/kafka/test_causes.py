@@ -29,9 +29,9 @@ def test_steps_say_their_outcome(story):
 
 def test_the_sentences_lead_from_the_refusal_to_the_client_that_erased_the_id(story):
     refused, minted, erased, first, *_ = story.causes
-    assert refused.endswith("broker 1 handles LeaderAndIsr: refuses t-0: the request has id B, memory has A.")
+    assert refused.endswith("(broker 1: handles LeaderAndIsr: refuses t-0: the request has id B, memory has A).")
     assert minted.startswith("Step 25 needs that brokers[1].requests.headers[0].topic_id is B, as of step 18")
-    assert "brokers[1].controller.topics[t].topic_id is none, as of step 7, passed on in step 17: old client" in erased
+    assert "brokers[1].controller.topics[t].topic_id is none, as of step 7, passed on in step 17 (old client" in erased
     assert first.startswith("Step 25 needs that brokers[1].replicas[t][0].topic_id is A, as of step 4")
     assert len(story.causes) == 6
 

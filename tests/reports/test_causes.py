@@ -130,10 +130,10 @@ def test_what_is_not_in_the_slice_folds_and_the_refusal_is_said():
 
 def test_the_sentences_go_from_the_violation_to_those_who_began():
     assert story_of(*traced(STEPS)).causes == (
-        "Step 14 leaves it so that served[0] is 0: clerk 0 takes an order: refuses 7: the limit is 6.",
-        "Step 14 needs that limit is 6, as of step 13: client sets the limit to 6.",
-        "Step 14 needs that orders[0] is 7, as of step 2: client orders 7.",
-        "The violation needs that closed is yes, as of step 16: client closes.",
+        "Step 14 leaves it so that served[0] is 0 (clerk 0: takes an order: refuses 7: the limit is 6).",
+        "Step 14 needs that limit is 6, as of step 13 (client: sets the limit to 6).",
+        "Step 14 needs that orders[0] is 7, as of step 2 (client: orders 7).",
+        "The violation needs that closed is yes, as of step 16 (client: closes).",
     )
 
 
@@ -150,10 +150,10 @@ def test_an_outcome_that_fails_is_an_error_in_the_report_and_no_crash(monkeypatc
             ("expand()", "controller_fails()", "elect(0)"),
             "disk_matches_znode()",
             (
-                "The violation needs that znode_id is B, as of step 3: controller broker 0 becomes controller: the "
-                "znode has no id, and gets B.",
-                "Step 3 needs that znode_id is none, as of step 1: old client adds a partition.",
-                "Step 3 needs that controller is none, as of step 2: fault the controller fails.",
+                "The violation needs that znode_id is B, as of step 3 (controller: broker 0 becomes controller: the "
+                "znode has no id, and gets B).",
+                "Step 3 needs that znode_id is none, as of step 1 (old client: adds a partition).",
+                "Step 3 needs that controller is none, as of step 2 (fault: the controller fails).",
             ),
         ),
         (
@@ -161,9 +161,9 @@ def test_an_outcome_that_fails_is_an_error_in_the_report_and_no_crash(monkeypatc
             ("read(0)", "read(1)", "write(0)", "write(1)"),
             "nothing_is_lost()",
             (
-                "The violation needs that counter is 1, as of step 4: thread 1 writes its copy plus one: writes 1 over "
-                "1: its copy is too old.",
-                "Step 4 needs that workers[1].next is write, as of step 2: thread 1 reads the counter.",
+                "The violation needs that counter is 1, as of step 4 (thread 1: writes its copy plus one: writes 1 "
+                "over 1: its copy is too old).",
+                "Step 4 needs that workers[1].next is write, as of step 2 (thread 1: reads the counter).",
             ),
         ),
     ],
@@ -179,7 +179,7 @@ def test_a_deadlock_is_explained_by_what_disables_every_step():
     actions = ("wait(1)", "wait(2)", "move_and_wake(0, 1)", "wait(0)", "move_and_wake(1, 2)", "wait(1)", "wait(2)")
     trace = Trace("blocking-queue", model.variant, {}, run(model, model.initial[0], actions), actions, None)
     assert story_of(model, trace).causes[0] == (
-        "The violation needs that waiting has 2, as of step 7: thread 2 waits: the buffer is empty."
+        "The violation needs that waiting has 2, as of step 7 (thread 2: waits: the buffer is empty)."
     )
 
 

@@ -420,7 +420,7 @@ def test_every_story_of_a_kind_exists_and_links_back() -> None:
     root = Path(__file__).parents[2]
     for kind in KINDS:
         text = (root / kind.story).read_text(encoding="utf-8") if kind.story else ""
-        assert not kind.story or re.search(r"\((\.\./how-to/)?(inspect|read)-a-cluster\.md\)", text), kind.story
+        assert not kind.story or re.search(r"\((\.\./how-to/)?diagnose-a-cluster\.md\)", text), kind.story
 
 
 def test_a_healthy_cluster_has_no_finding() -> None:

@@ -68,7 +68,8 @@ def _name(m: SymbolicMachine, node: ast.Name) -> Any:
     if hasattr(builtins, node.id):
         return admit(getattr(builtins, node.id))
     near = close_to(node.id, {**local, **function.__globals__})
-    raise Refused(f"there is no name {node.id!r}", near or "a name that the module or the function defines")
+    meant = f"{near}, if that is what is meant" if near else "assign it on every path that leads here"
+    raise Refused(f"the name {node.id!r} has no value here", meant)
 
 
 def _assigned(m: SymbolicMachine, name: str, value: Any) -> Any:
