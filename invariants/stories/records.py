@@ -56,18 +56,19 @@ LEADERS_IN_SUCCESSION = RECORDS_THROUGH_FAILOVER.varied(
 
 
 def cluster_with_lagging_replica(cluster: Cluster) -> None:
-    """Broker 2 leads and has two committed records, as broker 0, the preferred one; broker 1 is out of the ISR."""
+    """The last broker leads and has two committed records, as broker 0, the preferred one; others lag behind."""
     cluster_with_topic(cluster)
-    isr, state, leadership = frozenset({0, 2}), cluster.zookeeper.state_of(0, 0), cluster.controller_of(0).topics[0]
-    state.leader = leadership.leadership[0].leader = 2
+    last = len(BROKERS) - 1
+    isr, state, leadership = frozenset({0, last}), cluster.zookeeper.state_of(0, 0), cluster.controller_of(0).topics[0]
+    state.leader = leadership.leadership[0].leader = last
     state.isr = leadership.leadership[0].isr = isr
     for broker in BROKERS:
         replica = cluster.replica_of(broker, 0, 0)
-        replica.is_leader = broker == 2
+        replica.is_leader = broker == last
         replica.replication.forget()
-        if broker != 2:
-            replica.replication.leader = 2
-    leader = cluster.replica_of(2, 0, 0)
+        if broker != last:
+            replica.replication.leader = last
+    leader = cluster.replica_of(last, 0, 0)
     for record in (Record(0, 0, 0), Record(1, 0, 0)):
         cluster.commits[0][0].push(Commit(record, 0))
         leader.log.records.push(record)
