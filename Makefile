@@ -43,6 +43,7 @@ $(STAMP): requirements/run.lock requirements/build.lock requirements/install.loc
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 11) and \
 		f"kwalk needs Python 3.11 or newer; $(PYTHON) is {v}. Name a newer one: make PYTHON=python3.12 setup")'
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 && [ "$$(cat .venv/.made-in)" = "$(CURDIR)" ] || { \
+		[ ! -L .venv ] || { echo "Could not make .venv: it is a link, and what it leads to would be emptied. Remove it: rm .venv" >&2; exit 1; }; \
 		echo "Making .venv with $(PYTHON) ..."; \
 		$(PYTHON) -m venv --clear .venv || { echo "Could not make .venv." \
 			"On Debian and Ubuntu install the package python3-venv; then run make again." >&2; exit 1; }; \
