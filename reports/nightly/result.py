@@ -43,11 +43,14 @@ def exit_code(result: NightlyResult) -> int:
 def result_text(result: NightlyResult) -> Iterator[Block]:
     """Yield the result as text."""
     ended = f"{len(result.rows):,} of {result.tasks:,} tasks"
-    yield Paragraph([_answer(result.answer, result.answer.value.upper()), f"  {result.state}; {ended} have a verdict"])
+    accepted = sum(bool(row.accepted) for row in result.rows)
+    beside = f"; {accepted:,} violate only what is accepted" if accepted else ""
+    headline = _answer(result.answer, result.answer.value.upper())
+    yield Paragraph([headline, f"  {result.state}; {ended} have a verdict{beside}"])
     rows = tuple(
         (
             row.name,
-            [_answer(Answer(row.answer), row.answer)],
+            [Span(f"{row.answer}, accepted", "faint") if row.accepted else _answer(Answer(row.answer), row.answer)],
             f"{row.walks:,}" if row.walks else "–",
             f"{row.steps:,}",
             duration(row.seconds),
@@ -67,6 +70,7 @@ def _answer(answer: Answer, text: str) -> Span:
 
 
 def _facts(row: RunRow) -> Iterator[str]:
+    yield from (f"accepted: {reason}" for reason in row.accepted)
     if row.why:
         yield row.why
     yield f"{row.how}; {work_done(row)}, seed {row.seed}"

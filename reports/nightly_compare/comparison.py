@@ -3,9 +3,9 @@
 Words: a task of one run is *paired* with the task of the other run that has the same scenario, variant, bounds, flags
 and engine. A *loss* is a property instance that was tested, or an action that was taken, in the earlier run but never
 in the later one. It *may be chance* if the number of times that is *expected* for the later run's steps is small.
-Two runs are *repeatable* if they must find the same unless the code differs. If they are not, which shapes of a
-violation a run finds is chance: a shape of a property that both runs violate in a task is then *another way*, neither
-new nor gone.
+A *new shape* is a cluster of the later run alone, of a property that both runs violate in the task. Two runs are
+*repeatable* if they must find the same unless the code differs. If they are not, which shapes of a violation a run
+finds is chance: none of a property that both violate is then gone.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Pair:
     @property
     def is_worse(self) -> bool:
         """Whether the later answer is bad news that the earlier one was not."""
-        return self.verdict_changed and self.after.answer in BROKEN
+        was_accepted = bool(self.before.accepted) and not self.after.accepted
+        return is_bad(self.after) and (self.verdict_changed or was_accepted)
 
     @property
     def is_undecided_now(self) -> bool:
@@ -67,24 +68,34 @@ class Pair:
         return self.verdict_changed and self.after.answer in (Answer.UNDECIDED.value, Answer.CANNOT_FAIL.value)
 
     @property
+    def only_after(self) -> tuple[FindingRow, ...]:
+        """Clusters of the later run that the earlier one does not have."""
+        return _without(self.after, self.before)
+
+    @property
     def new(self) -> tuple[FindingRow, ...]:
-        """Clusters of the later run that the earlier one does not have, and that chance does not explain."""
-        return tuple(c for c in _without(self.after, self.before) if not self._is_other_way(c, self.before))
+        """Those of properties that the earlier run did not find violated, unless they are accepted."""
+        return tuple(c for c in self.only_after if not c.accepted and not _has_property_of(c, self.before))
+
+    @property
+    def new_shapes(self) -> tuple[FindingRow, ...]:
+        """Those of properties that the earlier run found violated, too, unless they are accepted."""
+        return tuple(c for c in self.only_after if not c.accepted and _has_property_of(c, self.before))
 
     @property
     def gone(self) -> tuple[FindingRow, ...]:
         """Clusters of the earlier run that the later one, which searched the task, lacks, and not by chance."""
         if not self.after.rounds:
             return ()
-        return tuple(c for c in _without(self.before, self.after) if not self._is_other_way(c, self.after))
+        lost = _without(self.before, self.after)
+        return tuple(c for c in lost if self.repeatable or not _has_property_of(c, self.after))
 
     @property
-    def other_ways(self) -> tuple[FindingRow, ...]:
-        """Other shapes of properties that both runs violate, of the later run."""
-        return tuple(c for c in _without(self.after, self.before) if self._is_other_way(c, self.before))
-
-    def _is_other_way(self, cluster: FindingRow, other: TaskResult) -> bool:
-        return not self.repeatable and property_of(cluster) in {property_of(each) for each in other.clusters}
+    def is_unchanged(self) -> bool:
+        """Whether both runs have the same clusters with equally long traces, the same answer and coverage."""
+        shapes = [{(c.cluster, c.length) for c in task.clusters} for task in (self.before, self.after)]
+        answers = [(task.answer, task.how) for task in (self.before, self.after)]
+        return shapes[0] == shapes[1] and answers[0] == answers[1] and not self.untested and not self.stopped
 
     @property
     def shorter(self) -> tuple[tuple[FindingRow, FindingRow], ...]:
@@ -146,9 +157,14 @@ class Comparison:
 
     @property
     def new(self) -> Iterator[tuple[TaskResult, FindingRow]]:
-        """All new clusters with their tasks, also those of new tasks."""
+        """All clusters of newly violated properties with their tasks, also those of new tasks."""
         yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.new)
-        yield from ((task, cluster) for task in self.only_after for cluster in task.clusters)
+        yield from ((task, cluster) for task in self.only_after for cluster in task.clusters if not cluster.accepted)
+
+    @property
+    def accepted(self) -> Iterator[tuple[TaskResult, FindingRow]]:
+        """All accepted clusters of the later run with their tasks, whether the earlier one has them or not."""
+        yield from ((task, cluster) for task in self.after.tasks for cluster in task.clusters if cluster.accepted)
 
     def is_beyond(self, task: TaskResult, cluster: FindingRow) -> bool:
         """Whether a cluster's first walk has a number that the same task of the earlier run did not reach."""
@@ -162,13 +178,18 @@ class Comparison:
 
     @property
     def known_clusters(self) -> int:
-        """The number of clusters that both runs have, or of which both violate the property."""
-        return sum(len(pair.after.clusters) - len(pair.new) for pair in self.pairs)
+        """The number of clusters that both runs have, without those that are accepted."""
+        return sum(
+            not cluster.accepted
+            for pair in self.pairs
+            for cluster in pair.after.clusters
+            if cluster not in pair.only_after
+        )
 
     @property
-    def other_ways(self) -> Iterator[tuple[TaskResult, FindingRow]]:
-        """All other shapes of properties that both runs violate, with their tasks."""
-        yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.other_ways)
+    def new_shapes(self) -> Iterator[tuple[TaskResult, FindingRow]]:
+        """All new shapes of properties that both runs violate, with their tasks."""
+        yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.new_shapes)
 
     @property
     def losses(self) -> Iterator[tuple[TaskResult, Loss]]:
@@ -178,9 +199,14 @@ class Comparison:
 
     @property
     def is_broken(self) -> bool:
-        """Whether something new is broken."""
+        """Whether something is newly violated: a property, or one of a new task."""
         broken = any(cluster.kind != REACHABLE for _, cluster in self.new)
-        return broken or any(pair.is_worse for pair in self.pairs) or any(t.answer in BROKEN for t in self.only_after)
+        return broken or any(pair.is_worse for pair in self.pairs) or any(is_bad(task) for task in self.only_after)
+
+    @property
+    def has_new_shapes(self) -> bool:
+        """Whether a property that was violated before is violated in another way."""
+        return any(cluster.kind != REACHABLE for _, cluster in self.new_shapes)
 
     @property
     def has_lost(self) -> bool:
@@ -190,14 +216,14 @@ class Comparison:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the clusters, the verdicts and the coverage are the same."""
-        other = bool(self.only_before or self.only_after) or any(pair.verdict_changed for pair in self.pairs)
-        return not other and not [*self.new, *self.gone, *self.losses]
+        """Whether both runs are complete, with the same tasks, clusters, verdicts and coverage."""
+        other = self.only_before or self.only_after or self.before.missing or self.after.missing
+        return not other and all(pair.is_unchanged for pair in self.pairs)
 
     @property
     def exit_code(self) -> int:
-        """12 if something is newly broken, 3 if the later run knows less, else 0."""
-        if self.is_broken:
+        """12 if something is newly violated or in a new shape, 3 if the later run knows less, else 0."""
+        if self.is_broken or self.has_new_shapes:
             return Answer.VIOLATED.exit_code
         return Answer.UNDECIDED.exit_code if self.has_lost else 0
 
@@ -221,6 +247,16 @@ def _named(tasks: Iterable[TaskResult]) -> Iterator[tuple[tuple[object, ...], Ta
     for task in tasks:
         yield (*task.key, counted[task.key]), task
         counted[task.key] += 1
+
+
+def is_bad(task: TaskResult) -> bool:
+    """Return whether the answer of a task is bad news: a violation that is not accepted."""
+    return task.answer in BROKEN and not task.accepted
+
+
+def _has_property_of(cluster: FindingRow, task: TaskResult) -> bool:
+    """Return whether a task found the property of a cluster violated, in whatever shape."""
+    return property_of(cluster) in {property_of(each) for each in task.clusters}
 
 
 def property_of(cluster: FindingRow) -> str:

@@ -19,7 +19,8 @@ from kwalk.reports.nightly_compare.phrases import (
     pair_sentences,
     shape_of,
     suspect_commits,
-    tone_of_answer,
+    tone_of_cluster,
+    tone_of_task,
     trace_file,
 )
 from kwalk.search.night.results import RunResult, TaskResult
@@ -27,17 +28,24 @@ from kwalk.search.night.tables import FindingRow
 
 Link = Callable[[TaskResult, FindingRow], str | None]
 """The address of a cluster's story on a page, None without one."""
-SUMMARIES = {0: ("NOTHING WORSE", "good"), 3: ("LESS IS KNOWN", "open"), 12: ("NEWLY BROKEN", "bad")}
-"""The first words of a comparison and their tone, by exit code."""
-TONES = {"KNOWN": "open", "GONE": "good"}
-"""The tones of clusters that are not new."""
-OPEN = {"NEW": 10, "KNOWN": 0, "GONE": 3}
+TONES = {"NEW SHAPE": "open", "ACCEPTED": "faint", "GONE": "good"}
+"""The tones of clusters of properties that are not newly violated."""
+OPEN = {"NEW": 10, "NEW SHAPE": 10, "ACCEPTED": 0, "GONE": 3}
 """The number of clusters that a page shows without a click."""
+
+
+def summary_of(comparison: Comparison) -> tuple[str, str]:
+    """Return the first words of a comparison, and their tone."""
+    if comparison.is_broken:
+        return "NEWLY VIOLATED", "bad"
+    if comparison.has_new_shapes:
+        return "NEW SHAPES", "open"
+    return ("LESS IS KNOWN", "open") if comparison.has_lost else ("NOTHING WORSE", "good")
 
 
 def comparison_text(comparison: Comparison) -> Iterator[Block]:
     """Yield the summary, then all differences."""
-    word, tone = SUMMARIES[comparison.exit_code]
+    word, tone = summary_of(comparison)
     yield Paragraph([strong(word, tone), f"  {headline(comparison)}"])
     yield Paragraph([Span(f"{comparison.before.path} → {comparison.after.path}", "faint")], 2)
     yield from differences(comparison)
@@ -49,14 +57,15 @@ def differences(comparison: Comparison, link: Link | None = None) -> Iterator[Bl
     With `link`, new clusters link to their stories; without, they have the command that shows their trace.
     """
     yield from _clusters(comparison, "NEW", comparison.new, link)
+    yield from _clusters(comparison, "NEW SHAPE", comparison.new_shapes, link)
     for pair in comparison.pairs:
-        tone = tone_of_answer(pair.after.answer) if pair.verdict_changed else ""
+        tone = tone_of_task(pair.after) if pair.verdict_changed else ""
         yield from _card(pair.after.name, pair_sentences(pair), tone)
     for which, tasks in (("later", comparison.only_after), ("earlier", comparison.only_before)):
         for task in tasks:
             text = f"in the {which} run only: {task.answer} ({task.how})"
-            yield from _card(task.name, [text], tone_of_answer(task.answer))
-    yield from _clusters(comparison, "KNOWN", comparison.other_ways, link)
+            yield from _card(task.name, [text], tone_of_task(task))
+    yield from _clusters(comparison, "ACCEPTED", comparison.accepted, link)
     yield from _clusters(comparison, "GONE", comparison.gone, link)
     yield from _card("How the runs differ", environment_notes(comparison.before, comparison.after))
 
@@ -79,20 +88,23 @@ def _clusters(
 
 
 def _cluster_card(comparison: Comparison, word: str, task: TaskResult, cluster: FindingRow, link: Link | None) -> Card:
-    tone = "good" if cluster.kind == REACHABLE else TONES.get(word, "bad")
+    is_new = word.startswith("NEW")
+    tone = TONES.get(word, "bad") if cluster.kind != REACHABLE else tone_of_cluster(cluster)
     title = [strong(word, tone), strong(f"  {task.name}: {cluster.property}")]
     claim = claim_of(task.scenario, property_of(cluster))
     blocks: list[Paragraph | CodeBlock] = [Paragraph(claim, 7)] if claim else []
     blocks.append(Paragraph(evidence(task, cluster), 7))
     suspects = suspect_commits(comparison.before, comparison.after)
-    if word == "NEW" and comparison.is_beyond(task, cluster):
+    if cluster.accepted:
+        blocks.append(Paragraph(f"accepted: {cluster.accepted}", 7))
+    if is_new and comparison.is_beyond(task, cluster):
         blocks.append(Paragraph("the earlier run ended before this walk: it may have missed this for want of time", 7))
-    if word == "NEW" and suspects:
+    if is_new and suspects:
         blocks.append(Paragraph(["first seen in this run; suspect commits ", code(suspects)], 7))
-    if link is not None and word == "NEW" and (address := link(task, cluster)):
+    if link is not None and is_new and (address := link(task, cluster)):
         blocks.append(Paragraph([Span("its trace", href=address)]))
     blocks.append(Paragraph([Span(shape_of(cluster), "faint")], 7))
-    trace = trace_file(comparison.after.path, task, cluster) if word == "NEW" and link is None else None
+    trace = trace_file(comparison.after.path, task, cluster) if is_new and link is None else None
     if trace is not None:
         blocks.append(CodeBlock((f"kwalk show {shlex.quote(str(trace))}",), 7))
     return Card(title, tuple(blocks), tone)
@@ -115,7 +127,8 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "notes": list(environment_notes(before, after)),
         "new": [_cluster(after, *each) for each in comparison.new],
         "gone": [_cluster(before, *each) for each in comparison.gone],
-        "other_ways": [_cluster(after, *each) for each in comparison.other_ways],
+        "new_shapes": [_cluster(after, *each) for each in comparison.new_shapes],
+        "accepted": [_cluster(after, *each) for each in comparison.accepted],
         "known": comparison.known_clusters,
         "tasks": [_pair(pair) for pair in comparison.pairs],
         "only_before": [_task(task) for task in comparison.only_before],
@@ -143,6 +156,7 @@ def _task(task: TaskResult) -> dict[str, Any]:
         "engine": task.engine,
         "verdict": task.answer,
         "how": task.how,
+        "accepted": list(task.accepted),
     }
 
 
@@ -160,6 +174,7 @@ def _cluster(run: RunResult, task: TaskResult, cluster: FindingRow) -> dict[str,
         "first_walk": cluster.first_walk,
         "length": cluster.length,
         "actions": list(cluster.actions),
+        "accepted": cluster.accepted,
         "trace_file": None if trace is None else str(trace),
     }
 
@@ -171,6 +186,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "verdict_before": before.answer,
         "how_before": before.how,
         "new": [cluster.cluster for cluster in pair.new],
+        "new_shapes": [cluster.cluster for cluster in pair.new_shapes],
         "gone": [cluster.cluster for cluster in pair.gone],
         "shorter": [now.cluster for _, now in pair.shorter],
         "untested": _losses(pair.untested),

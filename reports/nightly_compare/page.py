@@ -19,9 +19,9 @@ from kwalk.reports.document.templates import environment
 from kwalk.reports.escaping import visible
 from kwalk.reports.nightly_compare import phrases
 from kwalk.reports.nightly_compare.charts import HEIGHT, LEVELS, WIDTH, curve, heatmap_rows
-from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, compare, property_of
+from kwalk.reports.nightly_compare.comparison import Comparison, compare, property_of
 from kwalk.reports.nightly_compare.environment import brief
-from kwalk.reports.nightly_compare.output import SUMMARIES, differences
+from kwalk.reports.nightly_compare.output import differences, summary_of
 from kwalk.reports.nightly_compare.stories import chapters
 from kwalk.reports.nightly_compare.trends import History, history_of, trends
 from kwalk.reports.progress import duration
@@ -99,9 +99,9 @@ def nightly_page(run: RunResult, before: RunResult | None = None, history: Histo
             at=lambda path: os.path.relpath(path, run.path),
             phrases=phrases,
             brief=brief,
-            summaries=SUMMARIES,
-            tone=phrases.tone_of_answer,
-            tone_of=_tone_of,
+            summary_of=summary_of,
+            tone=phrases.tone_of_task,
+            tone_of=phrases.tone_of_cluster,
             duration=duration,
             short=_short,
             lanes_of=lanes_of,
@@ -124,7 +124,7 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
 def _comparison(comparison: Comparison, folder: Path) -> Iterator[Block]:
     before, after = comparison.before, comparison.after
     yield Heading(1, "Two nightly runs compared")
-    yield Paragraph([strong(phrases.headline(comparison), SUMMARIES[comparison.exit_code][1])])
+    yield Paragraph([strong(phrases.headline(comparison), summary_of(comparison)[1])])
     runs = (("earlier", before), ("later", after))
     yield Bullets(tuple([f"{which}: {_began(run)}, ", code(str(run.path))] for which, run in runs))
     yield Heading(2, "Differences")
@@ -143,10 +143,6 @@ def _page_link(comparison: Comparison, folder: Path, cluster: tuple[TaskResult, 
 def _environment() -> Environment:
     """Return the templates, with printed texts made visible."""
     return environment().overlay(finalize=lambda thing: visible(thing) if type(thing) is str else thing)
-
-
-def _tone_of(cluster: FindingRow) -> str:
-    return "good" if cluster.kind == REACHABLE else "bad"
 
 
 def _anchor(task: TaskResult, cluster: FindingRow) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from kwalk.model.language import KwalkError
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.document import Span, code
 from kwalk.reports.nightly_compare.charts import Curve
-from kwalk.reports.nightly_compare.comparison import BROKEN, REACHABLE, Comparison, Loss, Pair
+from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, Loss, Pair, is_bad, property_of
 from kwalk.reports.nightly_compare.environment import is_repeatable
 from kwalk.search.night.folder import TRACES
 from kwalk.search.night.results import RunResult, TaskResult
@@ -29,15 +30,16 @@ def times(count: int, thing: str) -> str:
 
 def headline(comparison: Comparison) -> str:
     """Return what is new, in a line."""
-    new, gone = len(list(comparison.new)), len(list(comparison.gone))
+    new, shapes, gone = (len(list(each)) for each in (comparison.new, comparison.new_shapes, comparison.gone))
     worse = sum(pair.verdict_changed for pair in comparison.pairs)
     lost = len(list(comparison.losses)) + len(comparison.only_before)
-    parts = [times(new, "new cluster") if new else "", times(worse, "changed verdict") if worse else ""]
+    parts = [times(new, "new cluster") if new else "", times(shapes, "new shape") if shapes else ""]
+    parts += [times(worse, "changed verdict") if worse else ""]
     parts += [f"{gone:,} gone" if gone else "", f"{lost:,} no longer covered" if lost else ""]
     text = ", ".join(filter(None, parts)) or "nothing new"
-    other = len(list(comparison.other_ways))
-    ways = f", {other:,} of them other ways to what was violated before" if other else ""
-    return f"{text}; {times(comparison.known_clusters, 'known cluster')}{ways}"
+    accepted = len(list(comparison.accepted))
+    accepted_ones = f", {times(accepted, 'accepted cluster')}" if accepted else ""
+    return f"{text}; {times(comparison.known_clusters, 'known cluster')}{accepted_ones}"
 
 
 @cache
@@ -56,7 +58,8 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
     before, after = comparison.before, comparison.after
     if after.missing:
         yield ["The run is not complete: resume it with ", code(f"kwalk nightly --resume {after.path}"), "."]
-    new = [(task, cluster) for task, cluster in comparison.new if cluster.kind != REACHABLE]
+    both = chain(comparison.new, comparison.new_shapes)
+    new = [(task, cluster) for task, cluster in both if cluster.kind != REACHABLE]
     for task, cluster in new[:NAMED]:
         file = trace_file(after.path, task, cluster)
         if file is not None:
@@ -72,6 +75,9 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
         yield ["Suspect commits: ", code(f"git log {suspects}"), f"; {how}."]
     elif new:
         yield ["The commits do not differ: what is new comes from the seed, the configuration or the time."]
+    if new:
+        how = f'property = "{property_of(new[0][1])}" reason = "WHY"'
+        yield ["Known, and not to be corrected? Accept it in the configuration: ", code(f"[[accepted]] {how}"), "."]
     if comparison.only_before or any(True for _ in comparison.losses):
         yield ["Less is covered: see below which properties are no longer tested, and which actions no longer taken."]
     for pair in comparison.pairs:
@@ -94,15 +100,23 @@ def shape_of(cluster: FindingRow) -> str:
 
 
 def evidence(task: TaskResult, cluster: FindingRow) -> str:
-    """Return the length of a cluster's trace, and the number of its findings."""
+    """Return the length of a cluster's trace, the number of its findings, and its id."""
     proved = ", the shortest" if cluster.shortest else ""
     first = f", first in walk {cluster.first_walk:,}" if task.walks else ""
-    return f"{times(cluster.length, 'step')}{proved}; {times(cluster.count, 'minimized finding')}{first}"
+    findings = times(cluster.count, "minimized finding")
+    return f"{times(cluster.length, 'step')}{proved}; {findings}{first}; cluster {cluster.cluster}"
 
 
-def tone_of_answer(answer: str) -> str:
-    """Return the tone of an answer: good, bad, hollow or open."""
-    return "bad" if answer in BROKEN else {"holds": "good", "cannot fail": "hollow"}.get(answer, "open")
+def tone_of_task(task: TaskResult) -> str:
+    """Return the tone of a task's answer: good, bad, hollow, open, or faint where all that is violated is accepted."""
+    if task.accepted:
+        return "faint"
+    return "bad" if is_bad(task) else {"holds": "good", "cannot fail": "hollow"}.get(task.answer, "open")
+
+
+def tone_of_cluster(cluster: FindingRow) -> str:
+    """Return the tone of a cluster: good for a witness, faint if it is accepted, else bad."""
+    return "good" if cluster.kind == REACHABLE else "faint" if cluster.accepted else "bad"
 
 
 def trace_file(run: Path, task: TaskResult, cluster: FindingRow) -> Path | None:
@@ -167,6 +181,12 @@ def never_taken(task: TaskResult) -> list[str]:
 # Of one run.
 
 
+def tone_of_run(run: RunResult) -> str:
+    """Return the tone of what a run found: bad if something is violated that is not accepted, else good."""
+    tones = {tone_of_cluster(cluster) for task in run.tasks for cluster in task.clusters}
+    return "bad" if "bad" in tones else "good"
+
+
 def summary(run: RunResult) -> str:
     """Return what a run found, in a line."""
     found = [task for task in run.tasks if task.clusters]
@@ -174,7 +194,9 @@ def summary(run: RunResult) -> str:
         return f"nothing found in {times(len(run.tasks), 'task')}"
     clusters, met = sum(len(task.clusters) for task in found), sum(c.count for task in found for c in task.clusters)
     where = f"{len(found):,} of {times(len(run.tasks), 'task')}"
-    return f"{times(clusters, 'cluster')} of {times(met, 'minimized finding')}, in {where}"
+    accepted = sum(bool(cluster.accepted) for task in found for cluster in task.clusters)
+    known = f"; {accepted:,} accepted" if accepted else ""
+    return f"{times(clusters, 'cluster')} of {times(met, 'minimized finding')}, in {where}{known}"
 
 
 def distinct(task: TaskResult, short: Callable[[float | None], str]) -> str:

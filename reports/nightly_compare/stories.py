@@ -29,7 +29,6 @@ class ClusterStory:
 
     task: TaskResult
     cluster: FindingRow
-    is_new: bool
     file: Path | None
     story: Story | None = None
     warning: str = ""
@@ -42,10 +41,10 @@ class ClusterStory:
 
 @frozen
 class ClusterChapter:
-    """The clusters of a task that are new, or those that are known."""
+    """The clusters of a task that are new, those that are new shapes, or the others; `news` says which of the three."""
 
     task: TaskResult
-    is_new: bool
+    news: str
     stories: tuple[ClusterStory, ...]
 
     @property
@@ -56,22 +55,24 @@ class ClusterChapter:
 
 def chapters(result: RunResult, comparison: Comparison | None) -> Iterator[ClusterChapter]:
     """Yield all clusters of a run, new ones first, then in the order of the tasks; the first ones with stories."""
-    fresh = set() if comparison is None else {(task.number, cluster.cluster) for task, cluster in comparison.new}
-    for new in (True, False):
+    news = {} if comparison is None else _news(comparison)
+    for word in ("new", "new shape", ""):
         for task in result.tasks:
-            chosen = [c for c in task.clusters if ((task.number, c.cluster) in fresh) == new]
-            stories = [
-                _cluster_story(result, task, c, is_new=new, with_story=n < MOST_STORIES) for n, c in enumerate(chosen)
-            ]
+            chosen = [c for c in task.clusters if news.get((task.number, c.cluster), "") == word]
+            stories = [_cluster_story(result, task, c, with_story=n < MOST_STORIES) for n, c in enumerate(chosen)]
             if stories:
-                yield ClusterChapter(task, new, tuple(stories))
+                yield ClusterChapter(task, word, tuple(stories))
 
 
-def _cluster_story(
-    result: RunResult, task: TaskResult, cluster: FindingRow, *, is_new: bool, with_story: bool
-) -> ClusterStory:
+def _news(comparison: Comparison) -> dict[tuple[int, str], str]:
+    """Return what is new of the clusters of the later run, by task and id."""
+    shapes = {(task.number, cluster.cluster): "new shape" for task, cluster in comparison.new_shapes}
+    return shapes | {(task.number, cluster.cluster): "new" for task, cluster in comparison.new}
+
+
+def _cluster_story(result: RunResult, task: TaskResult, cluster: FindingRow, *, with_story: bool) -> ClusterStory:
     file = trace_file(result.path, task, cluster)
-    listed = ClusterStory(task, cluster, is_new, file)
+    listed = ClusterStory(task, cluster, file)
     if not with_story:
         return listed
     try:

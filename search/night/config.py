@@ -54,12 +54,35 @@ class TaskTable:
 
 
 @frozen
+class Acceptance:
+    """An `[[accepted]]` table: a violation that is known and not to be corrected, and why.
+
+    Args:
+        property: The name of the property, the key of an instance, or "deadlock".
+        reason: Why its violation is accepted.
+        scenarios: The scenarios in which it is; empty for all.
+        group: The id of the only accepted shape; empty for all shapes of the property.
+    """
+
+    property: str
+    reason: str
+    scenarios: Text = ()
+    group: str = ""
+
+    def covers(self, scenario: str, prop: str, group: str = "") -> bool:
+        """Return whether a violation of a property instance, in a shape with that id, is accepted."""
+        is_place = not self.scenarios or scenario in self.scenarios
+        return is_place and self.property in (prop, prop.partition("(")[0]) and self.group in ("", group)
+
+
+@frozen
 class Config:
     """The configuration of a run."""
 
     tasks: tuple[TaskTable, ...]
     seed: int = 0
     minutes: float | None = None
+    accepted: tuple[Acceptance, ...] = ()
 
     @property
     def content(self) -> dict[str, Any]:
@@ -69,8 +92,9 @@ class Config:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of `content`."""
-        return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()
+        """The SHA-256 of what decides the findings: of `content` without what is accepted."""
+        found = {name: value for name, value in self.content.items() if name != "accepted"}
+        return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
 def read_config(path: Path) -> Config:
@@ -94,18 +118,34 @@ def config_from(content: Mapping[str, Any], place: str) -> Config:
     Raises:
         UsageError: A setting is unknown, missing, or has a wrong value.
     """
-    top = _Table(content, place, ("tasks", "seed", "minutes"))
+    top = _Table(content, place, ("tasks", "seed", "minutes", "accepted"))
     tables = top.value("tasks", list, "tables [[tasks]]")
     if not tables:
         raise UsageError(f"{place}: no [[tasks]]. Name at least one scenario to explore.")
     entries = tuple(_entry(table, f"{place}, task entry {number}") for number, table in enumerate(tables, start=1))
-    config = Config(entries, top.whole("seed", 0, least=0, most=2**63 - 1) or 0, top.above_zero("minutes"))
+    listed = top.value("accepted", list, "tables [[accepted]]") or ()
+    accepted = tuple(_acceptance(table, f"{place}, accepted entry {n}") for n, table in enumerate(listed, start=1))
+    seed = top.whole("seed", 0, least=0, most=2**63 - 1) or 0
+    config = Config(entries, seed, top.above_zero("minutes"), accepted)
     for number, entry in enumerate(entries, start=1):
         if entry.engine == "walk" and not (config.minutes or entry.walks or entry.seconds):
             raise UsageError(
                 f"{place}, task entry {number}: it would never end. Give walks or seconds there, or minutes on top."
             )
     return config
+
+
+def _acceptance(content: Any, place: str) -> Acceptance:
+    if not isinstance(content, Mapping):
+        raise UsageError(f"{place}: {content!r} is no table. Write [[accepted]].")
+    table = _Table(content, place, tuple(known.name for known in fields(Acceptance)))
+    prop, reason = table.text("property", "") or "", (table.text("reason", "") or "").strip()
+    if not prop or not reason:
+        raise UsageError(f'{place}: it needs a property and a reason: property = "NAME", reason = "WHY".')
+    group = table.text("group", "") or ""
+    if group and not re.fullmatch("[0-9a-f]{12}", group):
+        raise UsageError(f"{place}: group = {group!r} is no id of a group: `kwalk compare` prints them.")
+    return Acceptance(prop, reason, table.texts("scenarios"), group)
 
 
 def _entry(content: Any, place: str) -> TaskTable:

@@ -101,12 +101,12 @@ class ExhaustiveTask:
 
 def _finding(task: NightlyTask, cluster: FindingCluster, place: tuple[int, int]) -> FindingRow:
     trace = cluster.trace
-    first = trace.prop or DEADLOCK
+    first, id_ = trace.prop or DEADLOCK, cluster_id(cluster.prop, cluster.steps)
     kind = "" if trace.prop is None else task.model.properties_of(trace.prop)[0].kind.value
     return FindingRow(
         task=place[0],
         round=place[1],
-        cluster=cluster_id(cluster.prop, cluster.steps),
+        cluster=id_,
         kind=kind,
         property=cluster.prop,
         steps=cluster.steps,
@@ -117,6 +117,7 @@ def _finding(task: NightlyTask, cluster: FindingCluster, place: tuple[int, int])
         actions=trace.actions,
         length=trace.length,
         shortest=trace.shortest is not None,
+        accepted=task.accepts(cluster.prop, id_),
     )
 
 

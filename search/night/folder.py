@@ -218,7 +218,7 @@ class RunFolder:
             os.close(handle)
 
 
-FORMAT = 2
+FORMAT = 3
 """The version of the layout of files and columns; a change of them raises it."""
 
 

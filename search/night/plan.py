@@ -10,11 +10,12 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.model.language import Model, PropertyInstance, UsageError
-from kwalk.model.language.errors import KwalkError
+from kwalk.model.language.errors import KwalkError, unknown
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from, setting_text
 from kwalk.search.kernel.model_digest import cache_key
-from kwalk.search.night.config import DEPTH, Config, TaskTable
+from kwalk.search.night.config import DEPTH, Acceptance, Config, TaskTable
+from kwalk.search.results.verdict import DEADLOCK
 from kwalk.search.simulation.options import allowed_instances
 
 MOST_TASKS = 10_000
@@ -33,6 +34,8 @@ class NightlyTask:
     seed: int
     seconds: float | None
     """The time budget: its own setting, or its share of the run's minutes if that is less."""
+    accepted: tuple[Acceptance, ...] = ()
+    """The violations that are accepted, also those of other scenarios."""
 
     @property
     def name(self) -> str:
@@ -43,6 +46,10 @@ class NightlyTask:
         details += [*(f"only {name}" for name in self.entry.only), *(f"without {name}" for name in self.entry.without)]
         details += [f"{name} {setting_text(setting)}" for name, setting in self.model.flag_overrides.items()]
         return " ".join([self.reference, self.model.variant, *([f"({', '.join(details)})"] if details else [])])
+
+    def accepts(self, prop: str, group: str = "") -> str:
+        """Return why a violation of a property instance, in a shape with that id, is accepted; "" if it is not."""
+        return next((one.reason for one in self.accepted if one.covers(self.reference, prop, group)), "")
 
     @property
     def depth(self) -> int:
@@ -98,8 +105,22 @@ def tasks_of(config: Config, place: str) -> tuple[NightlyTask, ...]:
         except KwalkError as error:
             raise UsageError(f"{place}, task entry {line}: {error}") from error
         seconds = min((s for s in (granted, entry.seconds) if s is not None), default=None)
-        tasks.append(NightlyTask(number, reference, model, properties, entry, config.seed, seconds))
+        tasks.append(NightlyTask(number, reference, model, properties, entry, config.seed, seconds, config.accepted))
+    for line, acceptance in enumerate(config.accepted, start=1):
+        _check_acceptance(acceptance, tasks, f"{place}, accepted entry {line}")
     return tuple(tasks)
+
+
+def _check_acceptance(acceptance: Acceptance, tasks: Iterable[NightlyTask], place: str) -> None:
+    """Raise UsageError if no task has the scenario or the property, as after a typing error."""
+    references = {task.reference: task for task in tasks}
+    for name in acceptance.scenarios:
+        if name not in references:
+            raise UsageError(f"{place}: {unknown('scenario of a task', name, tuple(references))}")
+    chosen = [references[name] for name in acceptance.scenarios or references]
+    names = {DEADLOCK}.union(*({c.key, c.declaration.name} for task in chosen for c in task.model.properties))
+    if acceptance.property not in names:
+        raise UsageError(f"{place}: {unknown('property', acceptance.property, tuple(sorted(names)))}")
 
 
 def _multiplied(entry: TaskTable) -> Iterator[tuple[str, str | None, dict[str, int]]]:

@@ -98,6 +98,11 @@ class TaskResult:
         return ANSWERS.get(self.clusters[0].kind, "violated") if self.clusters else "undecided"
 
     @property
+    def accepted(self) -> tuple[str, ...]:
+        """The reasons why all that the task violates is accepted; none if it is not, or before the end of the task."""
+        return () if self.outcome is None else self.outcome.accepted
+
+    @property
     def how(self) -> str:
         """The strength of the answer, or why there is none."""
         return self.outcome.how if self.outcome is not None else (self.why or self.state)

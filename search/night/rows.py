@@ -125,21 +125,22 @@ def cluster_id(prop: str, steps: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps([prop, *steps]).encode()).hexdigest()[:12]
 
 
-def rows_of_clusters(model: Model, kernel: Kernel, clusters: Clusters, place: tuple[int, int]) -> list[FindingRow]:
-    """Return the rows of a round, those of fewest steps first; `place` is the task and the round."""
+def rows_of_clusters(task: NightlyTask, kernel: Kernel, clusters: Clusters, round: int) -> list[FindingRow]:
+    """Return the rows of a round, those of fewest steps first."""
     ordered = sorted(clusters.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
-    return [_row(model, kernel, (shape, group), place) for shape, group in ordered]
+    return [_row(task, kernel, (shape, group), round) for shape, group in ordered]
 
 
-def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], place: tuple[int, int]) -> FindingRow:
-    shape, group = cluster
+def _row(task: NightlyTask, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], round: int) -> FindingRow:
+    (shape, group), model = cluster, task.model
+    id_ = cluster_id(shape.prop, shape.steps)
     start = kernel.unpack(np.frombuffer(group.best.start, np.uint64).reshape(1, -1))[0]
     numbers = sorted(group.properties, key=lambda prop: (prop != group.best.prop, -1 if prop is None else prop))
     properties = tuple(DEADLOCK if number is None else model.properties[number].key for number in numbers)
     return FindingRow(
-        task=place[0],
-        round=place[1],
-        cluster=cluster_id(shape.prop, shape.steps),
+        task=task.number,
+        round=round,
+        cluster=id_,
         kind=shape.kind,
         property=shape.prop,
         steps=shape.steps,
@@ -150,6 +151,7 @@ def _row(model: Model, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], p
         actions=tuple(model.instances[step].key for step in group.best.steps),
         length=len(group.best.steps),
         shortest=group.best.origin.shortest is not None,
+        accepted=task.accepts(shape.prop, id_),
     )
 
 
@@ -171,8 +173,25 @@ def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
         bounds_hit=json.dumps(dict(verdict.bounds_hit)),
         command=verdict.command,
         notes=(*worth, *verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes),
+        accepted=reasons_of(task, verdict),
         **fields,
     )
+
+
+def reasons_of(task: NightlyTask, verdict: Verdict) -> tuple[str, ...]:
+    """Return why all that a verdict found violated is accepted; nothing if some of it is not, or nothing was found.
+
+    Where single shapes of a property are accepted, all its minimized findings must have one of them.
+    """
+    reasons: list[str] = []
+    for finding in verdict.findings:
+        whole = task.accepts(finding.prop)
+        shapes = (one for one in verdict.clusters if finding.prop in one.properties)
+        each = [whole] if whole else [task.accepts(one.prop, cluster_id(one.prop, one.steps)) for one in shapes]
+        if not each or "" in each:
+            return ()
+        reasons += each
+    return tuple(dict.fromkeys(reasons))
 
 
 class ClusterReader:

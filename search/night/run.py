@@ -66,11 +66,18 @@ class NightlyResult:
 
     @property
     def answer(self) -> Answer:
-        """The most serious answer; a task without one is undecided."""
-        found = {Answer(row.answer) for row in self.rows}
+        """The most serious answer; a task without one is undecided. What is accepted is no bad news."""
+        found = {_answer_beside(row) for row in self.rows}
         if len(self.rows) < self.tasks:
             found.add(Answer.UNDECIDED)
         return next(answer for answer in SERIOUS if answer in found)
+
+
+def _answer_beside(row: RunRow) -> Answer:
+    """Return the answer of a task beside what is accepted."""
+    if not row.accepted:
+        return Answer(row.answer)
+    return Answer.UNDECIDED if row.why else Answer.HOLDS
 
 
 def begin_run(config: Config, source: str, out: Path, target: ExecutionTarget, observer: RunObserver) -> NightlyResult:

@@ -199,7 +199,7 @@ class SimulationTask:
             self.totals.sliced + sum(chunk.sliced for chunk in chunks),
         )
         place = (self.task.number, self.rounds)
-        rows = rows_of_clusters(self.task.model, self.kernel, clusters, place)
+        rows = rows_of_clusters(self.task, self.kernel, clusters, self.rounds)
         tables: dict[str, Sequence[Any]] = {
             "findings": rows,
             "actions": action_rows(self.task.model, round_walks, place),

@@ -69,6 +69,8 @@ class FindingRow:
     length: int
     shortest: bool
     """Whether it is known that no shorter trace violates the property."""
+    accepted: str = ""
+    """The reason why the configuration accepts it; empty if it does not."""
 
 
 @frozen
@@ -154,6 +156,8 @@ class RunRow:
     notes: tuple[str, ...]
     command: str
     """The command that reproduces the task."""
+    accepted: tuple[str, ...] = ()
+    """The reasons why all that the task violates is accepted; empty if it violates nothing, or something else."""
 
 
 TABLES: Mapping[str, type] = {

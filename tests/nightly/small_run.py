@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kwalk.search.night.folder import RunFolder
+from kwalk.search.night.folder import FORMAT, RunFolder
 from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 
 SHAPE = "83b1f0c2a7de"
@@ -30,7 +30,7 @@ def manifest(**other: Any) -> dict[str, Any]:
         for n, name in enumerate(config["tasks"][0]["scenarios"])
     ]
     return {
-        "format": 2,
+        "format": FORMAT,
         "kwalk": "0.1.0",
         "python": "3.11.7",
         "spark": "4.3.0",

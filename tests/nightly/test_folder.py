@@ -74,7 +74,7 @@ def test_rounds_after_a_gap_do_not_count_and_can_be_forgotten(run):
 def test_a_manifest_that_is_none_is_refused(tmp_path):
     with pytest.raises(UsageError, match="is not a readable manifest"):
         RunFolder(tmp_path).manifest()
-    with pytest.raises(UsageError, match="has format 1, not 2"):
+    with pytest.raises(UsageError, match="has format 1, not 3"):
         write_small_run(tmp_path, format=1).manifest()
 
 

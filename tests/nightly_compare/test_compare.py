@@ -46,7 +46,7 @@ def test_a_new_cluster_is_broken_and_comes_first(runs, kwalk_here):
     assert [(task.number, cluster.property) for task, cluster in compared().new] == [(1, "worse()")]
     ran = kwalk_here("compare", "before", "after")
     assert ran.code == 12
-    assert ran.out.startswith("NEWLY BROKEN  1 new cluster; 1 known cluster")
+    assert ran.out.startswith("NEWLY VIOLATED  1 new cluster; 1 known cluster")
     assert "NEW  lost-update default: worse()" in ran.out
 
 
@@ -58,18 +58,48 @@ def test_a_new_cluster_of_a_walk_that_the_earlier_run_did_not_reach_says_so(runs
         assert (note in kwalk_here("compare", "before", "after").out) is expected
 
 
-def test_another_shape_of_what_both_runs_violate_is_known_if_chance_explains_it(runs, kwalk_here):
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_new_shape_of_what_both_runs_violate_is_told_apart_from_a_new_violation(runs, kwalk_here, seed):
     again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",))])
-    assert [cluster.cluster for _, cluster in compared().new] == [OTHER]  # with one seed it is the code
-    runs[1].save_manifest(manifest(seed=2))
-    comparison = compared()
-    assert list(comparison.new) == [] and comparison.exit_code == 0
-    assert [cluster.cluster for _, cluster in comparison.other_ways] == [OTHER]
+    runs[1].save_manifest(manifest(seed=seed))
+    assert list(compared().new) == [] and [cluster.cluster for _, cluster in compared().new_shapes] == [OTHER]
     ran = kwalk_here("compare", "before", "after")
-    assert ran.code == 0 and "KNOWN  die-hard default: not_solved()" in ran.out
-    assert "1 of them other ways to what was violated before" in ran.out
+    assert ran.code == 12 and ran.out.startswith("NEW SHAPES  1 new shape")
+    assert "NEW SHAPE  die-hard default: not_solved()" in ran.out
     found = kwalk_here("compare", "before", "after", "--json").object
-    assert [one["cluster"] for one in found["other_ways"]] == [OTHER]
+    assert [one["cluster"] for one in found["new_shapes"]] == [OTHER] and found["new"] == []
+
+
+def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_reason(runs, kwalk_here):
+    again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",), accepted="the puzzle has an end")])
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", accepted="KAFKA-14190")])
+    runs[1].save_run(evolve(run_row(1), answer="violated", accepted=("KAFKA-14190",)))
+    assert compared().exit_code == 0
+    ran = kwalk_here("compare", "before", "after")
+    assert ran.out.startswith("NOTHING WORSE") and "2 accepted clusters" in ran.out
+    assert "accepted: KAFKA-14190" in ran.out and "NEW  " not in ran.out
+    assert [one["accepted"] for one in kwalk_here("compare", "before", "after", "--json").object["accepted"]] == [
+        "the puzzle has an end",
+        "KAFKA-14190",
+    ]
+
+
+def test_what_is_no_longer_accepted_is_worse(runs):
+    again(runs[0], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", accepted="for now")])
+    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
+    runs[0].save_run(evolve(run_row(1), answer="violated", accepted=("for now",)))
+    runs[1].save_run(evolve(run_row(1), answer="violated"))
+    assert compared().exit_code == 12
+
+
+def test_only_equal_complete_runs_are_said_to_be_the_same(runs):
+    assert compared().is_unchanged
+    again(runs[1], 0, findings=[finding(0), finding(0, cluster=OTHER, steps=("fill_small()",))])
+    assert not compared().is_unchanged
+    again(runs[1], 0, findings=[finding(0, length=1)])
+    assert not compared().is_unchanged
+    write_small_run(Path("after"), state="interrupted")
+    assert not compared().is_unchanged
 
 
 def test_what_was_not_searched_is_not_gone(tmp_path, monkeypatch):
