@@ -76,7 +76,7 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
     elif new:
         yield ["The commits do not differ: what is new comes from the seed, the configuration or the time."]
     if new:
-        how = f'property = "{property_of(new[0][1])}" reason = "WHY"'
+        how = f'properties = ["{property_of(new[0][1])}"] reason = "WHY"'
         yield ["Known, and not to be corrected? Accept it in the configuration: ", code(f"[[accepted]] {how}"), "."]
     if comparison.only_before or any(True for _ in comparison.losses):
         yield ["Less is covered: see below which properties are no longer tested, and which actions no longer taken."]

@@ -58,13 +58,13 @@ class Acceptance:
     """An `[[accepted]]` table: a violation that is known and not to be corrected, and why.
 
     Args:
-        property: The name of the property, the key of an instance, or "deadlock".
-        reason: Why its violation is accepted.
+        properties: Names of properties, keys of instances, or "deadlock".
+        reason: Why their violation is accepted.
         scenarios: The scenarios in which it is; empty for all.
-        group: The id of the only accepted shape; empty for all shapes of the property.
+        group: The id of the only accepted shape; empty for all shapes of the properties.
     """
 
-    property: str
+    properties: Text
     reason: str
     scenarios: Text = ()
     group: str = ""
@@ -72,7 +72,8 @@ class Acceptance:
     def covers(self, scenario: str, prop: str, group: str = "") -> bool:
         """Return whether a violation of a property instance, in a shape with that id, is accepted."""
         is_place = not self.scenarios or scenario in self.scenarios
-        return is_place and self.property in (prop, prop.partition("(")[0]) and self.group in ("", group)
+        is_property = not {prop, prop.partition("(")[0]}.isdisjoint(self.properties)
+        return is_place and is_property and self.group in ("", group)
 
 
 @frozen
@@ -139,13 +140,13 @@ def _acceptance(content: Any, place: str) -> Acceptance:
     if not isinstance(content, Mapping):
         raise UsageError(f"{place}: {content!r} is no table. Write [[accepted]].")
     table = _Table(content, place, tuple(known.name for known in fields(Acceptance)))
-    prop, reason = table.text("property", "") or "", (table.text("reason", "") or "").strip()
-    if not prop or not reason:
-        raise UsageError(f'{place}: it needs a property and a reason: property = "NAME", reason = "WHY".')
+    properties, reason = table.texts("properties"), (table.text("reason", "") or "").strip()
+    if not properties or not reason:
+        raise UsageError(f'{place}: it needs properties and a reason: properties = ["NAME"], reason = "WHY".')
     group = table.text("group", "") or ""
     if group and not re.fullmatch("[0-9a-f]{12}", group):
         raise UsageError(f"{place}: group = {group!r} is no id of a group: `kwalk compare` prints them.")
-    return Acceptance(prop, reason, table.texts("scenarios"), group)
+    return Acceptance(properties, reason, table.texts("scenarios"), group)
 
 
 def _entry(content: Any, place: str) -> TaskTable:

@@ -119,8 +119,9 @@ def _check_acceptance(acceptance: Acceptance, tasks: Iterable[NightlyTask], plac
             raise UsageError(f"{place}: {unknown('scenario of a task', name, tuple(references))}")
     chosen = [references[name] for name in acceptance.scenarios or references]
     names = {DEADLOCK}.union(*({c.key, c.declaration.name} for task in chosen for c in task.model.properties))
-    if acceptance.property not in names:
-        raise UsageError(f"{place}: {unknown('property', acceptance.property, tuple(sorted(names)))}")
+    for name in acceptance.properties:
+        if name not in names:
+            raise UsageError(f"{place}: {unknown('property', name, tuple(sorted(names)))}")
 
 
 def _multiplied(entry: TaskTable) -> Iterator[tuple[str, str | None, dict[str, int]]]:

@@ -14,10 +14,10 @@ from tests.nightly.local import begin_run, resume_run, without_spark
 
 TASKS = [{"scenarios": ["lost-update", "die-hard"], "walks": 300, "depth": 30, "swarm": False}]
 BOTH = (
-    {"property": "nothing_is_lost", "reason": "it has no lock", "scenarios": ["lost-update"]},
-    {"property": "counts_every_increment()", "reason": "the same", "scenarios": ["lost-update"]},
+    {"properties": ["nothing_is_lost"], "reason": "it has no lock", "scenarios": ["lost-update"]},
+    {"properties": ["counts_every_increment()"], "reason": "the same", "scenarios": ["lost-update"]},
 )
-PUZZLE = {"property": "not_solved", "reason": "the puzzle has a solution"}
+PUZZLE = {"properties": ["not_solved"], "reason": "the puzzle has a solution"}
 
 
 def night(path, monkeypatch, *accepted):
@@ -48,7 +48,7 @@ def test_of_a_property_one_shape_is_accepted_and_another_is_not(tmp_path, monkey
     groups = pq.read_table(tmp_path / "first" / "findings").to_pylist()
     (group,) = {row["cluster"] for row in groups if row["property"] == "not_solved()"}
     for name, shape, reasons in (("same", group, ("known",)), ("other", "0123456789ab", ())):
-        _, rows = night(tmp_path / name, monkeypatch, {"property": "not_solved", "reason": "known", "group": shape})
+        _, rows = night(tmp_path / name, monkeypatch, {"properties": ["not_solved"], "reason": "known", "group": shape})
         assert rows["die-hard"].accepted == reasons
 
 
@@ -70,9 +70,9 @@ def test_what_is_accepted_does_not_make_runs_incomparable():
 @pytest.mark.parametrize(
     ("accepted", "message"),
     [
-        ({"property": "not_solved"}, "it needs a property and a reason"),
-        ({"property": "not_solved", "reason": " "}, "it needs a property and a reason"),
-        ({**PUZZLE, "property": "not_solvd"}, "Did you mean 'not_solved'"),
+        ({"properties": ["not_solved"]}, "it needs properties and a reason"),
+        ({"properties": ["not_solved"], "reason": " "}, "it needs properties and a reason"),
+        ({**PUZZLE, "properties": ["not_solvd"]}, "Did you mean 'not_solved'"),
         ({**PUZZLE, "scenarios": ["dye-hard"]}, "Did you mean 'die-hard'"),
         ({**PUZZLE, "scenarios": ["lost-update"]}, "not_solved"),
         ({**PUZZLE, "group": "my bug"}, "'my bug' is no id of a group"),
