@@ -13,7 +13,11 @@ from typing import Any
 
 from kwalk.model.language.errors import UsageError
 
-EXTRAS: Mapping[str, str] = dict.fromkeys(("pyspark", "py4j", "pyarrow", "pandas"), "spark") | {"numba": "compile"}
+EXTRAS: Mapping[str, str] = {
+    **dict.fromkeys(("pyspark", "py4j", "pandas"), "spark"),
+    "pyarrow": "nightly",
+    "numba": "compile",
+}
 """By the name of a package that is not always installed, the extra that has it."""
 ENTRIES: Mapping[str, str] = {
     "check_liveness": "kwalk.search.liveness.search",
@@ -22,6 +26,7 @@ ENTRIES: Mapping[str, str] = {
     "prove": "kwalk.search.proof.prove",
     "Reduction": "kwalk.search.partial_order.reduction",
     "SymmetricExplorer": "kwalk.search.symmetry.explorer",
+    "spark_place": "kwalk.search.spark.place",
     "walk_on_spark": "kwalk.search.spark.walks",
 }
 """By the name of a function or class, its module."""

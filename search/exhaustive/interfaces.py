@@ -1,4 +1,4 @@
-"""What exhaustive search expects of components that can be taken out: reductions, and properties about behaviours."""
+"""What exhaustive search expects of components that can be taken out: reductions and liveness; and what a level is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from attrs import frozen
 
 from kwalk.model.language import PropertyInstance
 from kwalk.search.base.options import StopReason
@@ -59,3 +60,19 @@ class StateReduction(Protocol):
 
     def notes(self, enabled: np.ndarray, not_taken: np.ndarray, in_sleep_sets: int) -> Iterator[str]:
         """Yield notes on a search: what the reduction saved, and what the search does not know."""
+
+
+@frozen
+class LevelDone:
+    """The result of a level.
+
+    `states` states have this `depth`; they were new among `generated` successors. `total` are all states so far,
+    `seconds` is the time for the level, and `bytes` the size of its states on the disk.
+    """
+
+    depth: int
+    states: int
+    generated: int
+    total: int
+    seconds: float
+    bytes: int

@@ -1,4 +1,4 @@
-"""The driver of a run: it runs its tasks in turns on Spark's executors, and saves each round when it is done.
+"""The driver of a run: it runs its tasks in turns on executors, and saves each round when it is done.
 
 Words: the tasks take turns in *laps*: no task begins a lap before all others have finished the lap before, so that a
 run that is cut short has a part of each. An interrupt (Ctrl-C, SIGTERM) ends the run after what it has saved. Object
@@ -7,6 +7,7 @@ code is compiled *ahead* by a process of its own while other tasks run.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from attrs import asdict, define, evolve, field, frozen
-from pyspark.sql import SparkSession
 
 from kwalk.model.language import KwalkError, Model
 from kwalk.model.language.errors import InternalError
+from kwalk.search.base.atomic_files import CannotSave
 from kwalk.search.base.progress import Progress, Report
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.base.worker_processes import LOOK, ProcessPool, WorkerProcess, process_pool
+from kwalk.search.executors.work import ExecutorFailure, Executors, TaskPayload
 from kwalk.search.kernel.compile.cache import unpack
 from kwalk.search.kernel.compile.compiler import Compiled, compile_model, compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import (
@@ -35,6 +37,7 @@ from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.processor import cpu
 from kwalk.search.night.exhaustive_task import ExhaustiveTask
 from kwalk.search.night.folder import Manifest, RunFolder, now
+from kwalk.search.night.places import ExecutionPlace
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.rows import cluster_id
 from kwalk.search.night.simulation_task import (
@@ -49,8 +52,6 @@ from kwalk.search.night.tables import RunRow
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.walk import SlicingChoice
-from kwalk.search.spark.executors import CodeSource, ExecutorPool, SparkFailure
-from kwalk.search.spark.work import TaskPayload
 
 HURRIED_BELOW = 60.0
 """Tasks with a smaller time budget, in seconds, are compiled without optimization."""
@@ -219,7 +220,7 @@ BETWEEN = 10.0
 class Environment:
     """The environment of a run."""
 
-    session: SparkSession
+    place: ExecutionPlace
     kernels: AheadCompiler
     interrupts: Interrupts
     observer: RunObserver
@@ -230,7 +231,7 @@ class TaskState:
     """A task that has started in this process: its walks, and the executors that have its kernel."""
 
     simulation: SimulationTask
-    executors: ExecutorPool
+    executors: Executors
     rate: float = 0.0
 
 
@@ -280,7 +281,9 @@ class NightlyRun:
                 self._do_round(task_state)
             if task_state is not None and task_state.simulation.is_over:
                 self._end(task_state.simulation, error_of(task_state.simulation))
-        except SparkFailure as error:
+        except CannotSave:
+            raise
+        except KwalkError as error:
             self._fail(task, str(error))
         except InternalError as error:
             bundle = self.environment.observer.bundle(error, self.folder.path / BUNDLES, task.command(None))
@@ -303,11 +306,8 @@ class NightlyRun:
         problem = simulation.resume()
         if problem:
             self.environment.observer.note(f"{task.name}: {problem}; it continues from round {simulation.rounds}.")
-        session = self.environment.session
-        signature = signature_of(task.model)
-        payload = TaskPayload(kernel, code, cpu(), simulation.plan, signature=signature)
-        cores = session.sparkContext.defaultParallelism
-        executors = stack.enter_context(ExecutorPool(session, cores, payload, CodeSource(task.model, code.terms)))
+        payload = TaskPayload(kernel, code, cpu(), simulation.plan, signature=signature_of(task.model))
+        executors = stack.enter_context(self.environment.place.executors(task.model, payload))
         if not self.task_states:
             executors.make_ready(self.environment.interrupts)
         self.manifest.set_task(task.number, "running")
@@ -317,18 +317,21 @@ class NightlyRun:
     def _search(self, task: NightlyTask) -> None:
         """Run an exhaustive search: it has one turn, with all of its time."""
         self.manifest.set_task(task.number, "running")
-        verdict, row = ExhaustiveTask(task, self.folder, self.environment.session, self._search_report(task)).run()
+        verdict, row = ExhaustiveTask(task, self.folder, self.environment.place, self._search_report(task)).run()
         self.environment.interrupts.noticed |= verdict.is_interrupted
         self._save_traces(task, verdict)
         self._close(row, "complete" if not row.why else "cut", row.why)
-        end = Progress("spark", row.steps, "successors", row.seconds)
+        end = Progress("exhaust", row.steps, "successors", row.seconds)
         self.folder.append_progress(self._search_event(task, end, len(verdict.clusters)).content)
 
     def _search_report(self, task: NightlyTask) -> Report:
-        last = -BETWEEN
+        last, told = -BETWEEN, False
 
         def report(progress: Progress) -> None:
-            nonlocal last
+            nonlocal last, told
+            if self.environment.interrupts.noticed and not told:
+                told = True
+                signal.raise_signal(signal.SIGINT)  # the search waits for Ctrl-C only, and the run for SIGTERM as well
             event = self._search_event(task, progress)
             if event.seconds - last >= BETWEEN:
                 last = event.seconds
@@ -363,10 +366,10 @@ class NightlyRun:
         )
 
     def _do_round(self, task_state: TaskState) -> None:
-        """Run a round and save it; SparkFailure if it fails TRIES times."""
+        """Run a round and save it; ExecutorFailure if it fails TRIES times."""
         simulation, interrupts = task_state.simulation, self.environment.interrupts
         self._take_slices(task_state)
-        task_state.executors.partitions = self.environment.session.sparkContext.defaultParallelism
+        task_state.executors.partitions = self.environment.place.cores
         work = simulation.next_round(task_state.executors.partitions)
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
@@ -377,7 +380,7 @@ class NightlyRun:
                     else task_state.executors.do(work, interrupts)
                 )
                 break
-            except SparkFailure as error:
+            except ExecutorFailure as error:
                 if attempt == TRIES:
                     raise
                 self.environment.observer.note(f"{simulation.task.name}: {error} It is tried again.")

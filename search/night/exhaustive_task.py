@@ -1,4 +1,6 @@
-"""One task of exhaustive search on Spark: a round is a level, and the search saves its states beside the tables.
+"""One task of exhaustive search: a round is a level, and the search saves its states beside the tables.
+
+On this machine, all of the search is one level.
 
 The folder of states is the checkpoint of the search and is removed at its end; the tables remain.
 """
@@ -10,21 +12,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from attrs import asdict, evolve, frozen
-from pyspark.sql import SparkSession
 
 from kwalk.search.base.progress import Report
 from kwalk.search.examination.examination import examined
+from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.clusters import with_clusters
 from kwalk.search.night.config import memory_bytes
-from kwalk.search.night.folder import MANIFEST, RunFolder
+from kwalk.search.night.folder import RunFolder
+from kwalk.search.night.places import ExecutionPlace
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.rows import cluster_id, row_of_run
 from kwalk.search.night.tables import ActionRow, CoverageRow, FindingRow, LevelRow, RunRow
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, FindingCluster, Strength, Verdict
-from kwalk.search.spark.exhaustive.explorer import LevelDone
-from kwalk.search.spark.exhaustive.search import TASK_MEMORY, exhaust_on_spark
 
 STATES = "states"
 """The folder of the states of searches, in the folder of the run."""
@@ -38,7 +39,7 @@ class ExhaustiveTask:
 
     task: NightlyTask
     folder: RunFolder
-    session: SparkSession
+    place: ExecutionPlace
     report: Report
 
     def run(self) -> tuple[Verdict, RunRow]:
@@ -46,17 +47,14 @@ class ExhaustiveTask:
         task, began, cpu_began = self.task, time.monotonic(), time.process_time()
         states = self.folder.path / STATES / f"{task.number:04}"
         memory = task.entry.memory
-        verdict = exhaust_on_spark(
+        verdict = self.place.search(
             task.model,
-            folder=states,
+            states,
+            self._save_level,
             properties=task.properties,
-            session=self.session,
-            keep_going=True,
             seconds=task.seconds,
-            memory_bytes=TASK_MEMORY if memory is None else memory_bytes(memory, task.name),
+            memory_bytes=None if memory is None else memory_bytes(memory, task.name),
             report=self.report,
-            resume=(states / MANIFEST).exists(),
-            on_level=self._save_level,
             command=task.command(None),
         )
         verdict = with_clusters(task.model, kernel_for(task.model), verdict)

@@ -23,7 +23,6 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyspark
 from attrs import define
 
 from kwalk.model.language import UsageError
@@ -286,7 +285,7 @@ def new_manifest(folder: RunFolder, config: Config, tasks: Sequence[NightlyTask]
             "format": FORMAT,
             "kwalk": kwalk_version(),
             "python": platform.python_version(),
-            "spark": pyspark.__version__,
+            "spark": None,
             "java": None,
             "platform": platform.platform(),
             "cpu": cpu(),
@@ -332,7 +331,7 @@ def resumed_manifest(folder: RunFolder, content: dict[str, Any], tasks: Sequence
     return again
 
 
-def set_environment(manifest: Manifest, master: str, cores: int, java: str) -> None:
-    """Record the Spark master, the cores and the Java version, and save."""
-    manifest.content.update(master=master, cores=cores, java=java, python=platform.python_version())
+def set_environment(manifest: Manifest, cores: int, facts: Mapping[str, str | None]) -> None:
+    """Record where the run is done (`master`, `spark`, `java`) and on how many cores, and save."""
+    manifest.content.update(facts, cores=cores, python=platform.python_version())
     manifest.save()

@@ -17,6 +17,7 @@ import pyarrow as pa
 from attrs import frozen
 
 from kwalk.model.language import Model, PropertyInstance
+from kwalk.search.executors.chunks import Chunk, chunk_of, pack, row_of
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clusters, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
@@ -28,7 +29,6 @@ from kwalk.search.results.vacuity import unfailing_notes
 from kwalk.search.results.verdict import DEADLOCK, Verdict
 from kwalk.search.simulation.chunks import WalkCounts
 from kwalk.search.simulation.hyperloglog import distinct, merged
-from kwalk.search.spark.chunks import Chunk, chunk_of, pack, row_of
 
 MORE = b"kwalk.more"
 """The metadata key of the other counts in a stream."""

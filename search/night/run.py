@@ -26,11 +26,11 @@ from kwalk.search.night.folder import (
     resumed_manifest,
     set_environment,
 )
+from kwalk.search.night.places import place_of
 from kwalk.search.night.plan import NightlyTask, tasks_of
 from kwalk.search.night.simulation_task import LAST
 from kwalk.search.night.tables import ChunkRow, RunRow
 from kwalk.search.results.verdict import Answer
-from kwalk.search.spark.session import spark_session
 
 SERIOUS = (
     Answer.VIOLATED,
@@ -47,7 +47,7 @@ SERIOUS = (
 
 @frozen
 class ExecutionTarget:
-    """Where a run executes: on `workers` cores of this machine (None for all), or on a Spark `master`."""
+    """Where a run executes: in `workers` processes of this machine (None for one a core), or on a Spark `master`."""
 
     workers: int | None = None
     master: str | None = None
@@ -134,14 +134,11 @@ def _done(
     rows, internal, state = dict(complete), [], "complete"
     if left:
         with ahead_compiler(left) as kernels, interrupts_noticed(signal.SIGTERM) as interrupts:
-            with spark_session(target.workers, target.master) as session:
+            with place_of(target.workers, target.master) as place:
                 interrupts.arm()
-                context = session.sparkContext
-                java = context._jvm.java.lang.System.getProperty("java.version")
-                set_environment(manifest, context.master, context.defaultParallelism, java)
-                run = NightlyRun(
-                    manifest.folder, manifest, tasks, Environment(session, kernels, interrupts, observer), rows=rows
-                )
+                set_environment(manifest, place.cores, place.facts)
+                environment = Environment(place, kernels, interrupts, observer)
+                run = NightlyRun(manifest.folder, manifest, tasks, environment, rows=rows)
                 run.run()
             state, internal = "interrupted" if interrupts.noticed else "complete", run.internal
     manifest.end(state, time.monotonic() - began)

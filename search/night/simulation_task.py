@@ -19,6 +19,8 @@ from attrs import evolve, frozen
 from kwalk.model.language import DomainError, Kind, PropertyInstance
 from kwalk.search.base.options import StopReason
 from kwalk.search.examination.examination import examined
+from kwalk.search.executors.chunks import Chunk
+from kwalk.search.executors.work import MinimizationChoice, Round, done_in_blocks
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
 from kwalk.search.night.folder import DamagedPart, RunFolder
@@ -43,8 +45,6 @@ from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 from kwalk.search.simulation.visit_samples import WalkSampler
-from kwalk.search.spark.chunks import Chunk
-from kwalk.search.spark.work import MinimizationChoice, Round, done_in_blocks
 
 BLOCK_STEPS = 1 << 20
 """The most steps of a block: some tenths of a second, as long as minimizing one finding can take."""

@@ -6,7 +6,7 @@ signals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 
@@ -16,15 +16,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kwalk.model.language import KwalkError, Model
+from kwalk.model.language import Model
 from kwalk.search.base.signals import Interrupts
+from kwalk.search.executors.chunks import PACKED, Chunk, chunks_of, groups_of, merger_of
+from kwalk.search.executors.work import CpuMismatch, ExecutorFailure, Round, TaskPayload, check_agreement
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 from kwalk.search.kernel.compile.slices import CompiledSlices, compile_slices, compiled_slices
-from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.processor import cpu
-from kwalk.search.spark.chunks import PACKED, Chunk, chunks_of, groups_of, merger_of
-from kwalk.search.spark.work import CpuMismatch, Round, TaskPayload, send, walker_of
+from kwalk.search.spark.payload import send, walker_of
 
 JOB_GROUP = "kwalk walks"
 """The group of our jobs, by which they are cancelled."""
@@ -32,8 +32,8 @@ POLL_SECONDS = 0.2
 """Seconds between two checks for Ctrl-C while a job runs."""
 
 
-class SparkFailure(KwalkError):
-    """A Spark job failed: an executor died, or cannot run the driver's machine code."""
+class SparkFailure(ExecutorFailure):
+    """A Spark job failed."""
 
 
 @frozen
@@ -163,13 +163,6 @@ class ExecutorPool:
             raise SparkFailure(
                 f"A Spark job failed: {last_words(error)} Run it again; if it fails again, walk without Spark."
             ) from error
-
-
-def check_agreement(chunks: Iterable[Chunk]) -> None:
-    """Raise the EngineDisagreement that an executor found, if there is one."""
-    for chunk in chunks:
-        if chunk.disagreement:
-            raise EngineDisagreement(chunk.disagreement)
 
 
 def last_words(error: Exception) -> str:

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kwalk.model.language import Model, UsageError
+from kwalk.search.executors.chunks import Chunk
 from kwalk.search.results.verdict import DEADLOCK
 from kwalk.search.simulation.chunks import WalkCounts
-from kwalk.search.spark.chunks import Chunk
 
 FORMAT = 2
 """The number of the format of the tables, in their schema metadata as `kwalk.format`."""

@@ -19,6 +19,8 @@ from pyspark.sql import SparkSession
 from kwalk.model.language import Model
 from kwalk.search.base.progress import Progress
 from kwalk.search.base.signals import Interrupts, interrupts_noticed
+from kwalk.search.executors.chunks import Chunk
+from kwalk.search.executors.work import Round, TaskPayload
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import compiled_slices
 from kwalk.search.native.processor import cpu
@@ -27,11 +29,9 @@ from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.options import UNIFORM, SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 from kwalk.search.simulation.walk import FIRST_CHUNK, MAX_CHUNK, SlicingChoice
-from kwalk.search.spark.chunks import Chunk
 from kwalk.search.spark.executors import CodeSource, ExecutorPool
 from kwalk.search.spark.session import spark_session
 from kwalk.search.spark.tables import Tables, folder_name, tables_in
-from kwalk.search.spark.work import Round, TaskPayload
 
 CHUNKS_PER_PARTITION = 2
 """More than one, so that a time budget ends soon after it is over: no chunk begins then."""

@@ -15,9 +15,9 @@ import pytest
 from kwalk.model.examples.die_hard import DIE_HARD as SCENARIO
 from kwalk.model.language import Model, UsageError
 from kwalk.reports import files
+from kwalk.search.executors.chunks import Chunk
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
-from kwalk.search.spark.chunks import Chunk
 from kwalk.search.spark.tables import tables_in
 from tests.bad_input.refusals import COMMAND, DIE_HARD, assert_refused, kwalk, left_in, process, tiny_disk
 

@@ -1,26 +1,23 @@
-"""Runs without Spark: rounds are done in this process, chunk by chunk, so that a test can afford many of them."""
+"""Runs without executors: rounds are done in this process, chunk by chunk, so that a test can afford many of them."""
 
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
+from typing import ClassVar
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import evolve
 
 from kwalk.model.language import Model
 from kwalk.reports.contradiction_bundle import bundle_of
+from kwalk.search.executors.work import check_agreement, do_chunks
 from kwalk.search.native.processor import cpu
-from kwalk.search.night import driver, run, simulation_task
+from kwalk.search.night import run, simulation_task
 from kwalk.search.night.config import config_from
 from kwalk.search.results.trace import Trace
-from kwalk.search.spark.chunks import chunks_of
-from kwalk.search.spark.executors import check_agreement
-from kwalk.search.spark.work import walk_chunks
 from tests.nightly.traces import trace_text
 
 CONFIG = {
@@ -63,16 +60,10 @@ class Hearing:
 
 
 class LocalFleet:
-    """What `ExecutorPool` is, in this process."""
+    """Executors in this process."""
 
-    def __init__(self, session, partitions, payload, source=None):
+    def __init__(self, partitions, payload):
         self.partitions, self.payload, self.packed = partitions, payload, payload.pack()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
 
     def make_ready(self, interrupts):
         pass
@@ -83,26 +74,28 @@ class LocalFleet:
     def do(self, work, interrupts, look=lambda: None):
         cuts = [work.chunks * number // self.partitions for number in range(self.partitions + 1)]
         shares = (range(*pair) for pair in pairwise(cuts))
-        batches = [batch for share in shares for batch in walk_chunks(self.packed, work, share)]
-        chunks = chunks_of(pa.Table.from_batches(batches))
+        chunks = [done[1] for share in shares if (done := do_chunks(self.packed, work, share)) is not None]
         check_agreement(chunks)
         return chunks
+
+
+class LocalPlace:
+    """This process, as if it had so many executors."""
+
+    facts: ClassVar[dict[str, str | None]] = {"master": "none", "spark": None, "java": None}
+
+    def __init__(self, cores):
+        self.cores = cores
+
+    def executors(self, model, payload):
+        return nullcontext(LocalFleet(self.cores, payload))
 
 
 @contextmanager
 def without_spark(patch, partitions=2, home_seconds=0.0, *, small=True):
     """In here runs are done in this process, in `small` blocks or not; `patch` is pytest's monkeypatch."""
-    java = SimpleNamespace(java=SimpleNamespace(lang=SimpleNamespace(System=SimpleNamespace(getProperty=str))))
-    context = SimpleNamespace(defaultParallelism=partitions, master="none", _jvm=java)
-    session = SimpleNamespace(sparkContext=context)
-
-    @contextmanager
-    def fake_session(workers, master):
-        yield session
-
     with patch.context() as patched:
-        patched.setattr(driver, "ExecutorPool", LocalFleet)
-        patched.setattr(run, "spark_session", fake_session)
+        patched.setattr(run, "place_of", lambda workers, master: nullcontext(LocalPlace(partitions)))
         patched.setattr(simulation_task, "BLOCK_STEPS", 1 << 11 if small else simulation_task.BLOCK_STEPS)
         patched.setattr(simulation_task, "LOCAL_SECONDS", home_seconds)
         yield

@@ -9,12 +9,12 @@ import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
+from kwalk.search.executors.work import TaskPayload, walker_of
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import compile_slices
 from kwalk.search.native.processor import cpu
 from kwalk.search.night import driver, simulation_task
 from kwalk.search.spark import executors as fleet
-from kwalk.search.spark.work import TaskPayload, walker_of
 from tests.nightly.local import CONFIG, Hearing, begin_run, facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file

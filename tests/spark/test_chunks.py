@@ -14,6 +14,15 @@ from hypothesis import strategies as st
 
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
+from kwalk.search.executors.chunks import Chunk, chunks_of, groups_of, in_order, merged, merger_of, packet
+from kwalk.search.executors.work import (
+    MinimizationChoice,
+    Round,
+    TaskPayload,
+    batched_counts,
+    done_in_blocks,
+    walk_chunks,
+)
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
 from kwalk.search.minimize.clusters import Clustering
@@ -23,8 +32,6 @@ from kwalk.search.simulation.chunks import run_chunk
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.visit_samples import CHUNK_RECORDS
 from kwalk.search.spark import work as executor
-from kwalk.search.spark.chunks import Chunk, chunks_of, groups_of, in_order, merged, merger_of, packet
-from kwalk.search.spark.work import MinimizationChoice, Round, TaskPayload, batched_counts, done_in_blocks, walk_chunks
 from tests.nightly.broken import LEAKY
 
 WALKS = 600

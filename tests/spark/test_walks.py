@@ -18,6 +18,16 @@ from pyspark import cloudpickle
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model, UsageError
 from kwalk.model.language.lift import lift
+from kwalk.search.executors.chunks import chunks_of, groups_of
+from kwalk.search.executors.work import (
+    CpuMismatch,
+    Round,
+    TaskPayload,
+    send,
+    unpacked,
+    walk_chunks,
+    walker_of,
+)
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import RESIDENT_TABLES, compile_slices
@@ -29,18 +39,8 @@ from kwalk.search.simulation.chunks import SimulationPlan
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.walk import walk
 from kwalk.search.spark import executors as engine
-from kwalk.search.spark.chunks import chunks_of, groups_of
 from kwalk.search.spark.executors import SparkFailure, check_agreement
 from kwalk.search.spark.walks import walk_on_spark
-from kwalk.search.spark.work import (
-    CpuMismatch,
-    Round,
-    TaskPayload,
-    send,
-    unpacked,
-    walk_chunks,
-    walker_of,
-)
 from tests.spark.facts import facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file

@@ -23,6 +23,7 @@ from kwalk.search.base.progress import Progress
 from kwalk.search.base.signals import Interrupts
 from kwalk.search.exhaustive.checkpoint import CheckpointFolder, check_compatible, identity, resumed_note, saved_note
 from kwalk.search.exhaustive.explorer import MOST_DEPTHS, ExplorationResult
+from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
 from kwalk.search.exhaustive.same_length import PropertyHit, hits_of, is_error_of_state, together
 from kwalk.search.kernel.interface import Kernel
@@ -85,22 +86,6 @@ class DistributedCheckpoint:
 LOCAL_LEVEL, LOCAL_TOTAL = 10_000, 2_000_000
 """Levels of at most LOCAL_LEVEL states, in a search with at most LOCAL_TOTAL states so far, are done in this
 process, which takes less time than to start a Spark job."""
-
-
-@frozen
-class LevelDone:
-    """The result of a level.
-
-    `states` states have this `depth`; they were new among `generated` successors. `total` are all states so far,
-    `seconds` is the time for the level, and `bytes` the size of its states on the disk.
-    """
-
-    depth: int
-    states: int
-    generated: int
-    total: int
-    seconds: float
-    bytes: int
 
 
 @frozen

@@ -19,10 +19,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kwalk.search.executors.work import TaskPayload, unpacked
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.spark.executors import POLL_SECONDS, SparkFailure, last_words
 from kwalk.search.spark.exhaustive.level import BucketCounts, Expander, Level, TooManyCandidates, deduplicate
-from kwalk.search.spark.work import SentPayload, TaskPayload, send, unpacked
+from kwalk.search.spark.payload import SentPayload, send
 
 JOBS = "kwalk levels"
 """The name of the jobs, by which they are cancelled."""

@@ -21,16 +21,17 @@ from kwalk.model.language import Model, PropertyInstance
 from kwalk.search.base.options import CheckpointOptions, SearchOptions
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.signals import interrupts_noticed
+from kwalk.search.executors.work import TaskPayload
+from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.exhaustive.search import ExhaustiveVerdict
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.native.processor import cpu
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.chunks import SimulationPlan
-from kwalk.search.spark.exhaustive.explorer import LOCAL_LEVEL, DistributedEnvironment, DistributedExplorer, LevelDone
+from kwalk.search.spark.exhaustive.explorer import LOCAL_LEVEL, DistributedEnvironment, DistributedExplorer
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors
 from kwalk.search.spark.session import spark_session
-from kwalk.search.spark.work import TaskPayload
 
 TASK_MEMORY = 1 << 30
 """The default memory budget for the candidates of a partition, in bytes."""

@@ -1,4 +1,4 @@
-"""What a Spark executor does: load a kernel that the driver compiled, walk, minimize findings, send back counts.
+"""What an executor does: load a kernel that the driver compiled, walk, minimize findings, send back counts.
 
 Words: a *payload* is all that an executor needs; it has no model. A *chunk* is a range of consecutive walks; a *batch*
 is those of a chunk that are run at once. What a walk does depends on the seed and its number only, so any executor can
@@ -9,21 +9,21 @@ is *known* once a finding of any of its instances has been minimized.
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import platform
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 from attrs import evolve, field, frozen
-from pyspark.sql import SparkSession
 
+from kwalk.model.language import KwalkError
 from kwalk.search.base.pacing import next_pace
+from kwalk.search.base.signals import Interrupts
+from kwalk.search.executors.chunks import Chunk, merged
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import CompiledSlices, load_slices
 from kwalk.search.kernel.interface import Kernel, bit_numbers
@@ -43,12 +43,43 @@ from kwalk.search.simulation.chunks import (
 )
 from kwalk.search.simulation.sliced_walks import MOST_RECORDS
 from kwalk.search.simulation.visit_samples import visit_records
-from kwalk.search.spark.chunks import Chunk, merged, packet
 
 LEAST_WALKS, MOST_WALKS = MOST_RECORDS, 1 << 20
 """Walks of a batch: on bit-sliced code as many as can be in progress at once, at least, and at most."""
 COLLECTED_WALKS = 1 << 16
 """About how many walks a batch has whose findings are all written: they take memory."""
+
+
+class ExecutorFailure(KwalkError):
+    """Executors did not do a round: one of them died, or cannot run the driver's machine code."""
+
+
+class Executors(Protocol):
+    """What does the rounds of walks that have one payload."""
+
+    partitions: int
+    """How many chunks are done at a time."""
+
+    def make_ready(self, interrupts: Interrupts) -> None:
+        """Let all executors load the kernel and the loops before the first round."""
+
+    def take_slices(self, code: CompiledSlices) -> None:
+        """Let executors walk on bit-sliced functions from the next round on; `code` is for the driver's CPU."""
+
+    def do(self, work: Round, interrupts: Interrupts) -> list[Chunk] | None:
+        """Do a round; return its merged chunks in the order of their walks, or None if interrupted.
+
+        Raises:
+            EngineDisagreement: The two kernels of an executor do not count the same.
+            ExecutorFailure: The round was not done.
+        """
+
+
+def check_agreement(chunks: Iterable[Chunk]) -> None:
+    """Raise the EngineDisagreement that an executor found, if there is one."""
+    for chunk in chunks:
+        if chunk.disagreement:
+            raise EngineDisagreement(chunk.disagreement)
 
 
 class CpuMismatch(Exception):
@@ -61,10 +92,6 @@ class CpuMismatch(Exception):
             f"An executor cannot run the driver's machine code ({why}). The executor: [{cpu_name}]. "
             "Start the driver on a machine of the executors' kind."
         )
-
-
-class DamagedPayload(Exception):
-    """An executor received another payload than the driver sent; nothing of it is loaded."""
 
 
 @frozen(eq=False)
@@ -87,41 +114,6 @@ class TaskPayload:
     def pack(self) -> bytes:
         """Return the payload as bytes."""
         return pickle.dumps(evolve(self, kernel=evolve(self.kernel, keep_alive=None, sliced=None)))
-
-
-@frozen(eq=False)
-class SentPayload:
-    """A payload that was sent to executors. Its digest travels with the task, as the payload itself does not."""
-
-    broadcast: Any
-    """The broadcast of the packed payload."""
-    digest: bytes
-
-    def received(self) -> bytes:
-        """Return the packed payload, in an executor.
-
-        Raises:
-            DamagedPayload: Its digest is not the one that the driver computed.
-        """
-        packed: bytes = self.broadcast.value
-        if digest_of(packed) != self.digest:
-            raise DamagedPayload(
-                f"An executor received machine code with the digest {digest_of(packed).hex()}; the driver sent "
-                f"{self.digest.hex()}. It is not loaded. Check who can write to spark.local.dir."
-            )
-        return packed
-
-
-@lru_cache(maxsize=2)
-def digest_of(packed: bytes) -> bytes:
-    """Return the digest of a packed payload, object code included."""
-    return hashlib.blake2b(packed, digest_size=16).digest()
-
-
-def send(session: SparkSession, payload: TaskPayload) -> SentPayload:
-    """Send a payload to the executors of a session."""
-    packed = payload.pack()
-    return SentPayload(session.sparkContext.broadcast(packed), digest_of(packed))
 
 
 @frozen
@@ -222,17 +214,11 @@ class Round:
         return self.deadline is not None and time.time() >= self.deadline
 
 
-def walker_of(payload: SentPayload, work: Round) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`, from numbers of chunks to chunks."""
+def do_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> tuple[int, Chunk] | None:
+    """Do chunks in increasing order; return the number of the first and all of them merged, None for none.
 
-    def walker(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return walk_chunks(payload.received(), work, (n for batch in batches for n in batch.column(0).to_pylist()))
-
-    return walker
-
-
-def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[pa.RecordBatch]:
-    """Do chunks in increasing order, and yield them merged, as one row; what ends the run skips the rest."""
+    What ends the run skips the rest.
+    """
     kernel, payload = unpacked(packed)
     run_chunk(kernel, payload.plan, range(0))  # compiles the loops, if this process has not yet
     done: tuple[int, Chunk] | None = None
@@ -241,8 +227,7 @@ def walk_chunks(packed: bytes, work: Round, chunks: Iterable[int]) -> Iterator[p
             continue
         chunk = _do_chunk(packed, work, number)
         done = (number, chunk) if done is None else (done[0], merged([done[1], chunk], work.most))
-    if done is not None:
-        yield packet(work.group(done[0]), done[1])
+    return done
 
 
 def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
