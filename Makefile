@@ -73,7 +73,7 @@ hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPS
 	@$(BIN)/kwalk hunt --from "$(SNAPSHOT)" --seconds 80 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 
-nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, found on Spark, with a page
+nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, with a page
 	@$(BIN)/kwalk nightly hunts/nightly-demo.toml --workers 2 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 

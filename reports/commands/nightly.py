@@ -1,4 +1,4 @@
-"""`kwalk nightly`: search many scenarios on Spark, in a run that can be resumed."""
+"""`kwalk nightly`: search many scenarios, in a run that can be resumed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kwalk.reports.options.declaration import DEFAULT_OUT, JSON, WORKERS, Comman
 from kwalk.reports.options.values import nonempty
 
 COMMAND = Command(
-    "search many scenarios on Spark, in a run that can be resumed",
+    "search many scenarios, in a run that can be resumed",
     argument("config", "CONFIG", "a TOML file: what to search, and for how long", nargs="?"),
     option("--resume", nonempty, "RUN", "resume the run in this folder"),
     option("--out", nonempty, "DIR", f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"),

@@ -9,12 +9,13 @@ import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
-from kwalk.search.executors.work import TaskPayload, walker_of
+from kwalk.search.executors.work import TaskPayload
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import compile_slices
 from kwalk.search.native.processor import cpu
 from kwalk.search.night import driver, simulation_task
 from kwalk.search.spark import executors as fleet
+from kwalk.search.spark.payload import walker_of
 from tests.nightly.local import CONFIG, Hearing, begin_run, facts
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file
@@ -45,12 +46,14 @@ def part(of, task=0):
     }
 
 
+MASTER = "local[2]"
+"""The session of the tests, which is running."""
 SHORT = {**CONFIG, "tasks": [{**CONFIG["tasks"][0], "scenarios": ["lost-update"]}]}
 SWARM = {**CONFIG, "tasks": CONFIG["tasks"][2:]}
 
 
 def test_a_swarm_on_spark_finds_what_one_process_finds(spark, small, tmp_path, undisturbed):
-    begin_run(tmp_path / "run", SWARM)
+    begin_run(tmp_path / "run", SWARM, master=MASTER)
     assert part(facts(tmp_path / "run")) == part(undisturbed, task=3)
 
 
@@ -70,7 +73,7 @@ def test_a_worker_that_dies_in_mid_round_is_replaced(spark, small, tmp_path, und
         return walk_or_die
 
     monkeypatch.setattr(fleet, "walker_of", mortal)
-    begin_run(tmp_path / "run", SHORT)
+    begin_run(tmp_path / "run", SHORT, master=MASTER)
     assert os.path.exists(marker)
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
@@ -80,7 +83,7 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
         walker, other = walker_of(payload, work), OTHER
 
         def walk_there(batches):
-            from kwalk.search.spark import work as executor
+            from kwalk.search.executors import work as executor
 
             executor.unpacked.cache_clear()  # an earlier test may have left the same payload here
             before, executor.cpu = executor.cpu, lambda: other
@@ -109,7 +112,7 @@ def test_an_executor_of_another_cpu_gets_code_of_its_own(spark, small, tmp_path,
 
     monkeypatch.setattr(fleet, "compiled_slices", recorded_slices)
     monkeypatch.setattr(driver.AheadCompiler, "slices", lambda ahead, task: compile_slices(task.model))
-    begin_run(tmp_path / "run", SHORT)
+    begin_run(tmp_path / "run", SHORT, master=MASTER)
     assert made == [OTHER] and widths and set(widths) == {128}
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
@@ -122,7 +125,7 @@ def test_a_kernel_that_does_not_load_is_compiled_again(spark, small, tmp_path, u
         return pack(payload if payload.other_code else evolve(payload, code=code))
 
     monkeypatch.setattr(TaskPayload, "pack", harmed)
-    begin_run(tmp_path / "run", SHORT)
+    begin_run(tmp_path / "run", SHORT, master=MASTER)
     assert part(facts(tmp_path / "run")) == part(undisturbed)
 
 
@@ -131,7 +134,7 @@ def test_a_kernel_that_never_loads_is_a_task_that_failed(spark, small, tmp_path,
     pack = TaskPayload.pack
     monkeypatch.setattr(TaskPayload, "pack", lambda payload: pack(evolve(payload, code=Compiled((b"bad",), (), ()))))
     hearing = Hearing()
-    result = begin_run(tmp_path / "run", SHORT, hearing)
+    result = begin_run(tmp_path / "run", SHORT, hearing, master=MASTER)
     (row,) = result.rows
     assert (row.answer, row.how) == ("undecided", "failed")
     assert "An executor cannot run the driver's machine code (it does not load" in row.why

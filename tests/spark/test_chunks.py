@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
+from kwalk.search.executors import work as executor
 from kwalk.search.executors.chunks import Chunk, chunks_of, groups_of, in_order, merged, merger_of, packet
 from kwalk.search.executors.work import (
     MinimizationChoice,
@@ -21,7 +22,6 @@ from kwalk.search.executors.work import (
     TaskPayload,
     batched_counts,
     done_in_blocks,
-    walk_chunks,
 )
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
@@ -31,7 +31,7 @@ from kwalk.search.simulation import chunks as simulation
 from kwalk.search.simulation.chunks import run_chunk
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.visit_samples import CHUNK_RECORDS
-from kwalk.search.spark import work as executor
+from kwalk.search.spark.payload import walk_chunks
 from tests.nightly.broken import LEAKY
 
 WALKS = 600

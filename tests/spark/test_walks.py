@@ -23,10 +23,8 @@ from kwalk.search.executors.work import (
     CpuMismatch,
     Round,
     TaskPayload,
-    send,
+    check_agreement,
     unpacked,
-    walk_chunks,
-    walker_of,
 )
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
@@ -39,7 +37,8 @@ from kwalk.search.simulation.chunks import SimulationPlan
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.walk import walk
 from kwalk.search.spark import executors as engine
-from kwalk.search.spark.executors import SparkFailure, check_agreement
+from kwalk.search.spark.executors import SparkFailure
+from kwalk.search.spark.payload import send, walk_chunks, walker_of
 from kwalk.search.spark.walks import walk_on_spark
 from tests.spark.facts import facts
 

@@ -52,7 +52,8 @@ COMPONENTS = (
     Component("partial_order"),
     Component("liveness"),
     Component("proof", handled=("prove", "check-certificate"), shown_by=("reports/handlers/certificate.py",)),
-    Component("spark", built_on_it=("night",)),
+    Component("executors", built_on_it=("spark", "night")),
+    Component("spark"),
     NIGHT,
     Component(
         "analyses",

@@ -20,6 +20,7 @@ ORDER = (
     "exhaustive",
     "minimize",
     "simulation",
+    "executors",
     "liveness",
     "partial_order",
     "proof",
