@@ -255,8 +255,9 @@ def is_bad(task: TaskResult) -> bool:
 
 
 def _has_property_of(cluster: FindingRow, task: TaskResult) -> bool:
-    """Return whether a task found the property of a cluster violated, in whatever shape."""
-    return property_of(cluster) in {property_of(each) for each in task.clusters}
+    """Return whether a task found the property of a cluster violated, in whatever shape, minimized or not."""
+    counted = {total.declaration for total in task.properties if total.violated}
+    return property_of(cluster) in counted | {property_of(each) for each in task.clusters}
 
 
 def property_of(cluster: FindingRow) -> str:

@@ -80,15 +80,16 @@ class WalkerProcesses:
         """Do a round; see `Executors.do`."""
         count = len(self.walkers)
         cuts = [work.chunks * number // count for number in range(count + 1)]
-        waiting = {}
-        for walker, share in zip(self.walkers, map(range, *zip(*pairwise(cuts), strict=True)), strict=True):
-            walker.ask(payload, work, share)
+        waiting: dict[Any, _Walker] = {}
+        for walker, (first, last) in zip(self.walkers, pairwise(cuts), strict=True):
+            walker.ask(payload, work, range(first, last))
             waiting[walker.process.answers] = walker
         answers, chunks = list[Any](), list[Chunk]()
         while waiting and not interrupts.noticed:
             for process in self.pool.ready():
-                if (walker := waiting.pop(process.answers, None)) is not None:
-                    answers.append(self._answer(walker))
+                answering = waiting.pop(process.answers, None)
+                if answering is not None:
+                    answers.append(self._answer(answering))
         if waiting:
             for walker in waiting.values():
                 self._replace(walker)

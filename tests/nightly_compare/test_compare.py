@@ -70,6 +70,14 @@ def test_a_new_shape_of_what_both_runs_violate_is_told_apart_from_a_new_violatio
     assert [one["cluster"] for one in found["new_shapes"]] == [OTHER] and found["new"] == []
 
 
+def test_what_was_violated_and_not_minimized_is_a_new_shape(runs):
+    for folder in runs:
+        again(folder, 1, coverage=[CoverageRow(1, 0, "worse()", "worse", 550, 9)])
+    worse = finding(0, task=1, cluster=OTHER, property="worse()")
+    again(runs[1], 1, findings=[worse], coverage=[CoverageRow(1, 0, "worse()", "worse", 550, 9)])
+    assert list(compared().new) == [] and [row.property for _, row in compared().new_shapes] == ["worse()"]
+
+
 def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_reason(runs, kwalk_here):
     again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",), accepted="the puzzle has an end")])
     again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", accepted="KAFKA-14190")])
