@@ -29,7 +29,7 @@ UNGROUPED = 16
 NUMBERS = pa.int64()
 SCHEMA = pa.schema(
     [("first", NUMBERS), ("seconds", pa.float64()), ("cpu", pa.float64()), ("hosts", pa.list_(pa.string()))]
-    + [("clusters", pa.binary()), ("records", pa.binary()), ("sliced", NUMBERS), ("disagreement", pa.string())]
+    + [("minimized", pa.binary()), ("records", pa.binary()), ("sliced", NUMBERS), ("disagreement", pa.string())]
     + [("stopped", pa.bool_()), ("failed", NUMBERS)]
     + [(name, NUMBERS) for name in ("walks", "steps", "visits", "dead_ends", "cuts", "quiescent")]
     + [
@@ -68,7 +68,7 @@ class Chunk:
     """CPU seconds."""
     hosts: tuple[str, ...] = ()
     """The names of the machines, in order."""
-    clusters: bytes | None = None
+    minimized: bytes | None = None
     """The pickled clusters of the findings that executors minimized."""
     records: bytes | None = None
     """Pickled `VisitRecords` that the executors' code made, for the driver to compare with plain Python; CHUNK_RECORDS
@@ -97,7 +97,7 @@ class Chunk:
             self.counts + later.counts,
             self.cpu + later.cpu,
             tuple(sorted({*self.hosts, *later.hosts})),
-            _both(merge, self.clusters, later.clusters),
+            _both(merge, self.minimized, later.minimized),
             _both(_merged_records, self.records, later.records),
             self.sliced + later.sliced,
             self.disagreement or later.disagreement,

@@ -128,11 +128,11 @@ def cluster_id(prop: str, steps: Iterable[str]) -> str:
 def rows_of_clusters(task: NightlyTask, kernel: Kernel, clusters: Clusters, round: int) -> list[FindingRow]:
     """Return the rows of a round, those of fewest steps first."""
     ordered = sorted(clusters.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
-    return [_row(task, kernel, (shape, group), round) for shape, group in ordered]
+    return [_row(task, kernel, pair, round) for pair in ordered]
 
 
-def _row(task: NightlyTask, kernel: Kernel, cluster: tuple[TraceShape, ShapeGroup], round: int) -> FindingRow:
-    (shape, group), model = cluster, task.model
+def _row(task: NightlyTask, kernel: Kernel, pair: tuple[TraceShape, ShapeGroup], round: int) -> FindingRow:
+    (shape, group), model = pair, task.model
     id_ = cluster_id(shape.prop, shape.steps)
     start = kernel.unpack(np.frombuffer(group.best.start, np.uint64).reshape(1, -1))[0]
     numbers = sorted(group.properties, key=lambda prop: (prop != group.best.prop, -1 if prop is None else prop))

@@ -189,7 +189,7 @@ class SimulationTask:
         """
         chunks = _until_failure(chunks)
         round_walks = reduce(lambda a, b: a + b, (chunk.counts for chunk in chunks))
-        found: Iterable[Clusters] = (pickle.loads(chunk.clusters) for chunk in chunks if chunk.clusters)
+        found: Iterable[Clusters] = (pickle.loads(chunk.minimized) for chunk in chunks if chunk.minimized)
         clusters = reduce(merge, found, Clusters())
         done = TaskTotals(
             self.totals.walks + round_walks,

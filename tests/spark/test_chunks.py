@@ -167,7 +167,7 @@ def test_clusters_of_merged_chunks_are_those_of_all_walks():
 
 def _clusters(chunk):
     """The clusters, whatever the order of their shapes."""
-    clusters = pickle.loads(chunk.clusters)
+    clusters = pickle.loads(chunk.minimized)
     return dict(clusters.groups), clusters.minimized
 
 
