@@ -128,6 +128,9 @@ class MinimizationChoice:
     """The numbers of the known properties."""
     most: int = 2
     """Findings of a block, at most."""
+    declarations: tuple[int, ...] = ()
+    """The number of the declaration of each property instance, by index, and of deadlock last. If it is given, a finding
+    of each violated declaration is minimized in the very first block, so that a short run shows each of them."""
 
     def is_sampled(self, number: int) -> bool:
         """Return whether findings of known properties are minimized too in block `number`."""
@@ -165,6 +168,9 @@ class MinimizationChoice:
         """Return the findings (walk, step, property) of block `number` to minimize; each block begins elsewhere."""
         properties, places = np.unique(findings[:, 2], return_index=True)
         first = {int(prop): findings[place] for prop, place in zip(properties, places, strict=True)}
+        if number == 0 and self.declarations:
+            firsts = {self.declarations[prop]: prop for prop in sorted(first, reverse=True)}
+            return [(int(walk), int(step), int(prop)) for walk, step, prop in (first[p] for p in firsts.values())]
         wanted = [prop for prop in first if prop not in self.known_properties or number % self.stride == 0]
         modulus = max(first, default=0) + 1
         wanted.sort(key=lambda prop: (prop in self.known_properties, (prop - number) % modulus))

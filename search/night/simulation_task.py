@@ -117,6 +117,8 @@ class SimulationTask:
         self.reader = ClusterReader(model, kernel, task.seed)
         self.totals, self.clusters, self.rounds = TaskTotals(run_chunk(kernel, self.plan, range(0))), Clusters(), 0
         self.known_properties: frozenset[int] = frozenset()
+        names = [prop.declaration.name for prop in model.properties]
+        self.declarations = (*(names.index(name) for name in names), len(names))
         self.pace: float | None = None
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
@@ -155,7 +157,9 @@ class SimulationTask:
         last = min([last, *(limit for limit in (task.entry.walks, self.plan.last) if limit is not None)])
         blocks = -(-(last - first) // self.block)
         size = self.block * -(-blocks // partitions)
-        choice = MinimizationChoice(self.block, self.generation.stride, self.known_properties)
+        choice = MinimizationChoice(
+            self.block, self.generation.stride, self.known_properties, declarations=self.declarations
+        )
         return Round(first, last, size, choice=choice, plan=self.plan.present)
 
     def _blocks_wanted(self, partitions: int) -> int:

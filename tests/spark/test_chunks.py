@@ -205,3 +205,10 @@ def test_the_driver_receives_as_many_results_as_the_square_root_of_many_partitio
     assert (small[1], large[1]) == (16, 8)
     assert large[0] < small[0]
     assert [groups_of(n) for n in (1, 16, 17, 100, 1000, 1024, 10_000)] == [1, 16, 5, 10, 32, 32, 100]
+
+
+def test_the_first_block_minimizes_a_finding_of_each_declaration_and_later_ones_two():
+    findings = np.array([[0, 5, 1], [1, 3, 0], [1, 4, 2], [2, 9, 3], [3, 1, 0]])
+    choice = MinimizationChoice(32, declarations=(0, 0, 2, 3))
+    assert sorted(choice.of(findings, 0)) == [(1, 3, 0), (1, 4, 2), (2, 9, 3)]
+    assert len(choice.of(findings, 1)) == 2
