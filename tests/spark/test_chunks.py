@@ -6,6 +6,7 @@ import pickle
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from attrs import evolve
