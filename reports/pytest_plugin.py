@@ -120,9 +120,9 @@ def _reporter(config: pytest.Config) -> Any:
         found = f"{violated} of {len(verdict.properties)} properties violated" if violated else "no violation"
         line = (
             f"search {number}: {reference} {verdict.variant}, {verdict.engine}: {found}, "
-            f"{verdict.qualifier}, {verdict.seconds:.1f} s"
+            f"{verdict.qualifier}, {verdict.seconds:.1f} s."
         )
-        line = ". ".join((line, *verdict.comparison_notes, *filter(None, [unchecked])))
+        line = " ".join((line, *verdict.comparison_notes, *filter(None, [unchecked])))
         capture = config.pluginmanager.get_plugin("capturemanager")
         with capture.global_and_fixture_disabled() if capture else nullcontext():
             if config.get_terminal_writer().width_of_current_line:
