@@ -129,8 +129,8 @@ class MinimizationChoice:
     most: int = 2
     """Findings of a block, at most."""
     declarations: tuple[int, ...] = ()
-    """The number of the declaration of each property instance, by index, and of deadlock last. If it is given, a finding
-    of each violated declaration is minimized in the very first block, so that a short run shows each of them."""
+    """The number of the declaration of each property instance, by index, and of deadlock last. If they are given, the
+    first block minimizes a finding of each violated declaration, so that a short run shows each of them."""
 
     def is_sampled(self, number: int) -> bool:
         """Return whether findings of known properties are minimized too in block `number`."""
