@@ -49,7 +49,7 @@ def run_inspect(options: Namespace) -> int:
     """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
     scenario = scenario_for(options.scenario)
     snapshots = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
-    command = command_line(options, options.snapshots, ("scenario", "most", "migration"))
+    command = command_line(options, options.snapshots)
     with Written() as written:
         written.names = {**_write_tables(snapshots, options), **_write_pages(snapshots, scenario, options)}
     worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)

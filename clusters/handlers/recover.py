@@ -29,7 +29,7 @@ NOTHING, PLANNED, NO_PLAN, UNDECIDED = 0, 0, 12, 3
 def run_recover(options: Namespace) -> int:
     """Plan a repair; 0 if there is a plan or nothing to do, 12 if there is none, 3 if the time ended before."""
     problem = _problem(options)
-    command = command_line(options, [options.snapshot], ("scenario", "seconds"))
+    command = command_line(options, [options.snapshot])
     with shown_on_stderr() as report:
         recovery = plan_recovery(problem, seconds=options.seconds, report=report)
     with Written() as written:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SEED, SIXTY_SECONDS, SUBJECT, WORKERS, Command, Section
+from kwalk.reports.options.declaration import RESULTS, SCENARIO, SUBJECT, Command, Section, arguments
+from kwalk.search.base.option_table import Minute, Seed, Threads
 
 COMMAND = Command(
     "run exhaustive search, random walks and Z3, and compare their verdicts",
     SCENARIO,
     *SUBJECT,
-    SIXTY_SECONDS,
-    SEED,
-    WORKERS,
+    *arguments(Minute, Seed, Threads),
     *RESULTS,
-    handler="kwalk.reports.handlers.search:check",
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/verdicts.md#three-engines-one-verdict",
     examples="""

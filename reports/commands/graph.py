@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import HTML, JSON, SCENARIO, SUBJECT, Command, Section, option, out, switch
-from kwalk.reports.options.values import positive
+from kwalk.reports.options.declaration import HTML, JSON, SCENARIO, SUBJECT, Command, Section, arguments, out, switch
+from kwalk.search.base.option_table import Drawing, Label
 
 COMMAND = Command(
     "write the first states as a graph (DOT), and print its figures",
     SCENARIO,
     *SUBJECT,
-    option("--most", positive, "N", "draw at most N states (default: 300)"),
-    (
-        "--label",
-        {
-            "choices": ("changes", "state"),
-            "help": "label of a state: its changes against its parent (default), or every part that varies",
-        },
-    ),
+    *arguments(Drawing, Label),
     switch("--svg", "also draw the graph as SVG, which needs no Graphviz"),
     HTML,
     out("folder of the DOT file"),

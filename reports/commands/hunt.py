@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from kwalk.reports.options.declaration import (
     ANY_SCENARIO,
-    KEEP_GOING,
+    MIGRATION,
     RESULTS,
-    SEED,
-    SIXTY_SECONDS,
-    STEPS,
     SUBJECT,
-    WORKERS,
     Command,
     Section,
     argument,
+    arguments,
     switch,
 )
-from kwalk.reports.options.values import MIGRATION
+from kwalk.search.base.option_table import Findings, Minute, Seed, Steps, Threads
 
 COMMAND = Command(
     "find a counterexample: exhaustive search, then walks on Spark, then minimize",
@@ -29,13 +26,10 @@ COMMAND = Command(
     ),
     switch("--migrate", f"search the shortest way from there to a loss in a migration: the scenario {MIGRATION}"),
     *SUBJECT,
-    SIXTY_SECONDS,
-    SEED,
-    WORKERS,
-    *KEEP_GOING,
+    *arguments(Minute, Seed, Threads, Findings),
     *RESULTS,
-    *STEPS,
-    handler="kwalk.reports.handlers.search:hunt",
+    *arguments(Steps),
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/diagnose-a-cluster.md",
     examples="""

@@ -32,8 +32,6 @@ from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.search.analyses.audit.audit import AuditOptions, AuditReport, AuditRow, audit, cells_of
 
-OPTIONS = ("scenario", "seconds", "prove", "markdown", "html")
-
 
 def run_audit(options: Namespace) -> int:
     """Search each trial of the fixes with the fix off and on; 0 if all of it was decided, else 3."""
@@ -54,7 +52,7 @@ def run_audit(options: Namespace) -> int:
 def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, beside: OutFolder | None) -> int:
     """Write the files, print the table; return the exit code."""
     code = AuditReport(rows).answer.exit_code
-    command = command_line(options, options.fixes, OPTIONS)
+    command = command_line(options, options.fixes)
     files: Files = {}
     with Written() as written:
         files = dict(_saved(rows, out))

@@ -34,7 +34,7 @@ def run_check_certificate(options: Namespace) -> int:
     lifted = lift(model)
     checks = [check_certificate(lifted, prop, facts) for prop, facts in certificates.items()]
     code = REFUSED if any(c.gap for c in checks) else UNDECIDED if any(c.unsettled for c in checks) else CONFIRMED
-    command = command_line(options, [options.proof], ("scenario",))
+    command = command_line(options, [options.proof])
     if options.json:
         print_json(_object(checks, model, code, command))
     else:

@@ -18,7 +18,6 @@ from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.handlers.incident import inspection_of, planned_until, problem_of
 from kwalk.reports.handlers.output import LABELS, Written, print_ending, print_json
 from kwalk.reports.handlers.target import command_line, malformed_json
-from kwalk.reports.options.values import zone_seconds
 from kwalk.reports.pages.explanation import (
     ReportedExplanation,
     exit_code_of,
@@ -72,7 +71,7 @@ def log_source(options: Namespace) -> LogSource | None:
         if options.log_tolerance is not None or options.log_zone is not None:
             raise UsageError("--log-tolerance and --log-zone are about the logs of --logs DIR. Name their folder.")
         return None
-    source = LogSource(options.logs, zone=zone_seconds(options.log_zone or "+00:00"))
+    source = LogSource(options.logs, zone=_zone_seconds(options.log_zone or "+00:00"))
     return source if options.log_tolerance is None else evolve(source, tolerance=options.log_tolerance)
 
 
@@ -202,7 +201,10 @@ def _explained(pairs: Sequence[tuple[Model, Series]], options: Namespace, began:
     events = EVENTS if options.events is None else options.events
     with shown_on_stderr() as report:
         wanted = ExplainOptions(
-            events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)
+            events=events,
+            seconds=options.seconds or SECONDS,
+            report=report,
+            command=command_line(options, options.snapshots),
         )
         return explained(pairs, wanted, began)
 
@@ -268,6 +270,7 @@ def _incident(
     )
 
 
-def _command(options: Namespace) -> str:
-    names = ("scenario", "variant", "events", "seconds", "logs", "log_tolerance", "log_zone")
-    return command_line(options, options.snapshots, names)
+def _zone_seconds(zone: str) -> float:
+    """Return by how many seconds a time zone, +HH:MM or -HH:MM, is ahead of UTC."""
+    ahead = 3600.0 * int(zone[1:3]) + 60.0 * int(zone[4:6])
+    return -ahead if zone[0] == "-" else ahead

@@ -16,13 +16,15 @@ from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.handlers.output import Written, print_ending, print_json
-from kwalk.reports.handlers.target import Target, target
+from kwalk.reports.handlers.target import query_of
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.graph_page import graph_drawing, graph_page
-from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
+from kwalk.reports.pages.state_graph import Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
+from kwalk.search.base.option_table import LABELS, Graph, Label
+from kwalk.search.base.query import Query
 
 INTERRUPTED = 3
 """The exit code after Ctrl-C, as of an undecided search."""
@@ -30,19 +32,19 @@ INTERRUPTED = 3
 
 def graph(options: Namespace) -> int:
     """Draw the first states of a model and count them; 0, or 3 if it was interrupted."""
-    selected = target(options)
+    query = query_of(options, Graph, Label)
     with out_folder(options.out) as out:
         with shown_on_stderr() as report:
-            explored = explore(selected.model, properties=selected.properties, most=options.most or MOST, report=report)
-        return _deliver(selected, Drawing(explored, options.label or LABELS[0], selected.command), out, options)
+            explored = explore(query.model, properties=query.properties, most=options.most or MOST, report=report)
+        return _deliver(query, Drawing(explored, options.label or LABELS[0], query.command), out, options)
 
 
-def _deliver(selected: Target, drawing: Drawing, out: OutFolder, options: Namespace) -> int:
+def _deliver(query: Query, drawing: Drawing, out: OutFolder, options: Namespace) -> int:
     """Write the file, print the figures; return the exit code."""
     figures, code = statistics_of(drawing.graph), INTERRUPTED * drawing.graph.interrupted
     file: Path | None = None
     with Written() as written:
-        name = _file_name(selected, drawing)
+        name = _file_name(query, drawing)
         texts = {name: dot_text(drawing)}
         page, svg = f"{name.removesuffix('.dot')}.html", f"{name.removesuffix('.dot')}.svg"
         if options.html:
@@ -60,10 +62,10 @@ def _deliver(selected: Target, drawing: Drawing, out: OutFolder, options: Namesp
     return written.checked(code)
 
 
-def _file_name(selected: Target, drawing: Drawing) -> str:
+def _file_name(query: Query, drawing: Drawing) -> str:
     """Return a name with a digest of the command."""
     digits = hashlib.blake2b(drawing.command.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{file_stem(selected.model.scenario.name, selected.model.variant, 'graph', longest=80)}-{digits}.dot"
+    return f"{file_stem(query.model.scenario.name, query.model.variant, 'graph', longest=80)}-{digits}.dot"
 
 
 # Text.

@@ -46,24 +46,6 @@ from kwalk.search.analyses.mutation.mutate import (
 from kwalk.search.base.progress import Report
 from kwalk.search.results.verdict import Answer
 
-OPTIONS = (
-    "variant",
-    "property",
-    "bound",
-    "flag",
-    "operator",
-    "function",
-    "sample",
-    "seed",
-    "seconds",
-    "workers",
-    "explained",
-    "show",
-    "markdown",
-    "html",
-)
-
-
 PAGE = "mutants.html"
 """The name of the page that --html writes."""
 
@@ -92,7 +74,7 @@ def run_mutate(options: Namespace) -> int:
 def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
     """Yield the trials that a reference names, or one trial of a scenario with the settings of the options."""
     found = find_trials(reference)
-    if not (options.variant or options.bound or options.flag or options.property):
+    if not (options.variant or options.bounds or options.flags or options.properties):
         yield from found
         return
     if found[0].scenario_name != reference and not _names_scenario(reference):
@@ -101,8 +83,8 @@ def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
             "Leave out --variant, --bound, --flag and --property, or name a scenario."
         )
     scenario = find_scenario(reference)
-    flags = {name: setting_from(scenario, name, text) for name, text in options.flag}
-    yield Trial(scenario, tuple(options.property), options.variant, dict(options.bound), flags)
+    flags = {name: setting_from(scenario, name, text) for name, text in options.flags}
+    yield Trial(scenario, tuple(options.properties), options.variant, dict(options.bounds), flags)
 
 
 def _names_scenario(reference: str) -> bool:
@@ -192,4 +174,4 @@ def _deliver(report: MutationReport, options: Namespace, beside: OutFolder | Non
 def _command(options: Namespace) -> str:
     """Return the command line that repeats the run; the seed matters only for a sample."""
     seed = None if options.sample is None else options.seed
-    return command_line(Namespace(**{**vars(options), "seed": seed}), options.scenarios, OPTIONS)
+    return command_line(Namespace(**{**vars(options), "seed": seed}), options.scenarios)

@@ -18,9 +18,9 @@ from kwalk.reports.handlers.output import document_folder, print_ending, print_j
 from kwalk.reports.handlers.target import command_line
 from kwalk.reports.nightly_compare.comparison import Comparison, compare
 from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
-from kwalk.reports.options.declaration import DEFAULT_OUT
 from kwalk.reports.streams import remark
 from kwalk.reports.terminal import console
+from kwalk.search.base.option_table import DEFAULT_OUT
 from kwalk.search.night.results import read_run
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def run_compare(options: Namespace) -> int:
     before, after = Path(options.before), Path(options.after)
     if before.resolve() == after.resolve():
         raise UsageError(f"{visible(options.before)!r} is named twice: name an earlier and a later run.")
-    command = command_line(options, (options.before, options.after), ("html",))
+    command = command_line(options, (options.before, options.after))
     with document_folder(options.html, "--html") as folder:
         comparison = compare(read_run(before), read_run(after))
         written = None if folder is None else _page(comparison, folder, options.html)
