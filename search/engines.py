@@ -19,8 +19,6 @@ from kwalk.search.base.query import Query
 from kwalk.search.results.fairness import unchecked_note
 from kwalk.search.results.verdict import Verdict
 
-MINIMIZED = 100
-"""The default number of findings that are grouped by shape."""
 SHRINK_SECONDS = 5.0
 """The time budget for minimizing the first finding of walks."""
 
@@ -74,18 +72,6 @@ class Engine:
         return "" if self.checks_liveness else unchecked_note(properties, self.title)
 
 
-def _keywords(query: Query, report: Report, *names: str) -> dict[str, Any]:
-    """Return the keywords of a search: options that are None are left out, as the search has its own defaults."""
-    options = {name: query.options[name] for name in names if query.options[name] is not None}
-    return {"properties": query.properties, "report": report, "command": query.command, **options}
-
-
-def _minimized(options: Mapping[str, Any]) -> int:
-    """Return the number of findings to group by shape."""
-    count: int = MINIMIZED if options["minimize"] is None else options["minimize"]
-    return count if options["keep_going"] else 0
-
-
 class Exhaustive(Engine):
     """Every reachable state, breadth first: in this process, or on Spark."""
 
@@ -115,9 +101,8 @@ class Exhaustive(Engine):
             return self._on_spark(query, report)
         from kwalk.search.exhaustive.search import exhaust
 
-        keywords = _keywords(
-            query, report, "seconds", "workers", "keep_going", "memory_bytes", "reduce", "symmetry", "checkpoint"
-        )
+        names = ("seconds", "workers", "keep_going", "memory_bytes", "reduce", "symmetry", "checkpoint")
+        keywords = query.keywords(report, *names)
         if "checkpoint" in keywords:
             every = query.options["every"] or CHECKPOINT_INTERVAL
             place = CheckpointOptions(Path(keywords["checkpoint"]), every=every, resume=query.options["resume"])
@@ -132,13 +117,10 @@ class Exhaustive(Engine):
         from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 
         folder = query.options["checkpoint"] or Path(query.options["out"] or DEFAULT_OUT) / "states"
-        keywords = _keywords(
-            query, report, "seconds", "workers", "keep_going", "memory_bytes", "resume", "master", "partitions"
-        )
-        return exhaust_on_spark(query.model, folder=str(folder), **keywords)
+        return exhaust_on_spark(query, folder, report)
 
     def conclude(self, query: Query, verdict: Verdict, report: Report) -> Verdict:
-        if not _minimized(query.options) or query.options["interpreter"]:
+        if not query.minimized or query.options["interpreter"]:
             return verdict
         from kwalk.search.kernel.compile.compiler import kernel_for
         from kwalk.search.minimize.clusters import with_clusters
@@ -161,23 +143,16 @@ class Walks(Engine):
     name, accepts, title = "walk", option_table.Walk, "random walks"
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
+        from kwalk.search.simulation.options import steps_of
         from kwalk.search.simulation.walk import walk
 
-        keywords = _keywords(query, report, "seed", "walks", "depth", "seconds", "workers", "keep_going")
-        return walk(query.model, _steps(query.options), minimize=_minimized(query.options), **keywords)
+        keywords = query.keywords(report, "seed", "walks", "depth", "seconds", "workers", "keep_going")
+        return walk(query.model, steps_of(query.options), minimize=query.minimized, **keywords)
 
     def conclude(self, query: Query, verdict: Verdict, report: Report) -> Verdict:
         from kwalk.search.minimize.shrink import minimize_findings
 
         return minimize_findings(query.model, verdict, seconds=SHRINK_SECONDS, most=1)
-
-
-def _steps(options: Mapping[str, Any]) -> Any:
-    """Return the options of walks: which steps they take and prefer."""
-    from kwalk.search.simulation.options import SimulationOptions
-
-    only, without = tuple(options["only"]), tuple(options["without"])
-    return SimulationOptions(only=only, without=without, swarm=not options["uniform"], count_states=True)
 
 
 class Proofs(Engine):
@@ -187,7 +162,7 @@ class Proofs(Engine):
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         verdict: Verdict = entry("prove")(
-            query.model, **_keywords(query, report, "depth", "induction", "support", "seconds")
+            query.model, **query.keywords(report, "depth", "induction", "support", "seconds")
         )
         return verdict
 
@@ -205,7 +180,7 @@ class Hypothesis(Engine):
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.hypothesis.search import hypothesis_search
 
-        return hypothesis_search(query.model, **_keywords(query, report, "seconds", "seed", "profile", "keep_going"))
+        return hypothesis_search(query.model, **query.keywords(report, "seconds", "seed", "profile", "keep_going"))
 
 
 class CheckByThree(Engine):
@@ -216,7 +191,7 @@ class CheckByThree(Engine):
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.check import check
 
-        return check(query.model, **_keywords(query, report, "seed", "seconds", "workers"))
+        return check(query, report)
 
 
 class Hunts(Engine):
@@ -227,9 +202,7 @@ class Hunts(Engine):
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.hunt import hunt
 
-        keywords = _keywords(query, report, "seed", "seconds", "workers", "keep_going", "out")
-        steps = _steps(query.options)
-        return hunt(query.model, minimize=_minimized(query.options), simulation=steps, **keywords)
+        return hunt(query, report)
 
 
 ENGINES: Mapping[str, Engine] = {

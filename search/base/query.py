@@ -11,7 +11,10 @@ from kwalk.model.language import Model, Property, PropertyInstance, Reading, Sce
 from kwalk.model.language.errors import unknown
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.base.option_table import complete
+from kwalk.search.base.progress import Report
 
+MINIMIZED = 100
+"""The default number of findings that are minimized."""
 Checked = Property | PropertyInstance | str
 """A property, one of its instances, or the name of either."""
 
@@ -37,6 +40,17 @@ class Query:
     command: str = ""
     reading: Reading | None = None
     subject: str = ""
+
+    @property
+    def minimized(self) -> int:
+        """How many findings are minimized and grouped by shape."""
+        count: int = MINIMIZED if self.options["minimize"] is None else self.options["minimize"]
+        return count if self.options["keep_going"] else 0
+
+    def keywords(self, report: Report, *names: str) -> dict[str, Any]:
+        """Return the keywords of a search; named options that are None are left out, as the search has defaults."""
+        options = {name: self.options[name] for name in names if self.options[name] is not None}
+        return {"properties": self.properties, "report": report, "command": self.command, **options}
 
     @classmethod
     def of(

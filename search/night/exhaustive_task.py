@@ -12,7 +12,9 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
+from kwalk.search.base.option_table import Exhaust, complete
 from kwalk.search.base.progress import Report
+from kwalk.search.base.query import Query
 from kwalk.search.examination.examination import examined
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.clusters import with_clusters
@@ -24,7 +26,7 @@ from kwalk.search.night.tables import ActionRow, CoverageRow, FindingRow, LevelR
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, FindingCluster, Strength, Verdict
 from kwalk.search.spark.exhaustive.explorer import LevelDone
-from kwalk.search.spark.exhaustive.search import TASK_MEMORY, exhaust_on_spark
+from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 
 STATES = "states"
 """The folder of the states of searches, in the folder of the run."""
@@ -46,18 +48,19 @@ class ExhaustiveTask:
         task, began, cpu_began = self.task, time.monotonic(), time.process_time()
         states = self.folder.path / STATES / f"{task.number:04}"
         memory = task.entry.memory
+        options = {
+            "keep_going": True,
+            "seconds": task.seconds,
+            "memory_bytes": None if memory is None else memory_bytes(memory, task.name),
+            "resume": (states / MANIFEST).exists(),
+        }
+        every, command = complete(Exhaust, options), task.command(None)
         verdict = exhaust_on_spark(
-            task.model,
-            folder=states,
-            properties=task.properties,
+            Query(task.reference, task.model, task.properties, every, command),
+            states,
+            self.report,
             session=self.session,
-            keep_going=True,
-            seconds=task.seconds,
-            memory_bytes=TASK_MEMORY if memory is None else memory_bytes(memory, task.name),
-            report=self.report,
-            resume=(states / MANIFEST).exists(),
             on_level=self._save_level,
-            command=task.command(None),
         )
         verdict = with_clusters(task.model, kernel_for(task.model), verdict)
         verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))

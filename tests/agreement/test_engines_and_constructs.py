@@ -49,8 +49,6 @@ from kwalk.model.language import (
     value,
     weakly_fair,
 )
-from kwalk.search.analyses.check import check
-from kwalk.search.analyses.hunt import hunt
 from kwalk.search.analyses.hypothesis.search import hypothesis_search
 from kwalk.search.analyses.state_graph import explore
 from kwalk.search.base.options import StopReason
@@ -62,6 +60,7 @@ from kwalk.search.proof.prove import prove
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer, ProofOutcome, Verdict
 from kwalk.search.simulation.walk import walk
+from tests.queries import check, hunt
 
 NODES = Domain("nodes")
 MOST = Bound("most")
