@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import HTML, JSON, SCENARIO, SUBJECT, Command, Section, arguments, out, switch
-from kwalk.search.base.option_table import Drawing, Label
+from kwalk.reports.options.declaration import (
+    HTML,
+    JSON,
+    SCENARIO,
+    SUBJECT,
+    Command,
+    Section,
+    arguments,
+    option,
+    out,
+    switch,
+)
+from kwalk.search.base.option_kinds import one_of
+from kwalk.search.base.option_table import Drawing
 
 COMMAND = Command(
     "write the first states as a graph (DOT), and print its figures",
     SCENARIO,
     *SUBJECT,
-    *arguments(Drawing, Label),
+    *arguments(Drawing),
+    option(
+        "--label",
+        one_of("changes", "state"),
+        "label of a state: its changes against its parent (default), or every part that varies",
+    ),
     switch("--svg", "also draw the graph as SVG, which needs no Graphviz"),
     HTML,
     out("folder of the DOT file"),

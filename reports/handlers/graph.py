@@ -19,11 +19,11 @@ from kwalk.reports.handlers.output import Written, print_ending, print_json
 from kwalk.reports.handlers.target import query_of
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.graph_page import graph_drawing, graph_page
-from kwalk.reports.pages.state_graph import Drawing, about, dot_text, extent
+from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.terminal import console
 from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
-from kwalk.search.base.option_table import LABELS, Graph, Label
+from kwalk.search.base.option_table import Graph
 from kwalk.search.base.query import Query
 
 INTERRUPTED = 3
@@ -32,7 +32,7 @@ INTERRUPTED = 3
 
 def graph(options: Namespace) -> int:
     """Draw the first states of a model and count them; 0, or 3 if it was interrupted."""
-    query = query_of(options, Graph, Label)
+    query = query_of(options, Graph)
     with out_folder(options.out) as out:
         with shown_on_stderr() as report:
             explored = explore(query.model, properties=query.properties, most=options.most or MOST, report=report)

@@ -17,7 +17,7 @@ from kwalk.reports.escaping import visible
 from kwalk.reports.options.declaration import MIGRATION
 from kwalk.reports.program import program
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.base.option_table import rows
+from kwalk.search.base.option_table import rows, words_of
 from kwalk.search.base.query import Query, model_of
 
 
@@ -100,10 +100,7 @@ def command_line(options: Namespace, arguments: Iterable[str]) -> str:
     """Return the command line that repeats a command.
 
     Args:
-        options: The parsed command line: of its `rows`, those with one value come first, then repeatable ones, then
-            switches.
+        options: The parsed command line.
         arguments: What is given by its place.
     """
-    rows = sorted(options.rows.items(), key=lambda item: (item[1].kind is None, item[1].many))
-    words = [word for name, row in rows if row.repeats for word in row.words(name, getattr(options, name))]
-    return f"{program()} {shlex.join([options.command, *arguments, *words])}"
+    return f"{program()} {shlex.join([options.command, *arguments, *words_of(vars(options), options.rows)])}"

@@ -15,9 +15,7 @@ from kwalk.search.base.option_table import (
     Properties,
     Settings,
     Variant,
-    on_or_off,
     rows,
-    several,
 )
 
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
@@ -110,12 +108,12 @@ def option(
 
 def repeatable(word: str, kind: Kind, about: str, **settings: Any) -> Argument:
     """Return an option whose values are collected in a list."""
-    return _argument(word, several(kind, about), **settings)
+    return _argument(word, Option(kind, about, many=True), **settings)
 
 
 def switch(word: str, about: str, *, repeats: bool = False) -> Argument:
     """Return an option without a value."""
-    return _argument(word, on_or_off(about, repeats=repeats))
+    return _argument(word, Option(None, about, default=False, repeats=repeats))
 
 
 def repeating(one: Argument) -> Argument:

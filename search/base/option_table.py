@@ -1,8 +1,8 @@
 """The table of options: what the command line, Python, pytest and the configurations of nights read.
 
-An option is a field of a class here: its name, its type, its kind of values, what it means, and whether the command
-that repeats a run has it. An engine or an analysis accepts the fields of one class; `Unpack` of the class is what
-editors and mypy know of its keywords.
+An option is a field of a class here: its name, its type and kind of values, what it means, and what else is true of its
+row (`Option`). An engine or an analysis accepts the fields of one class; `Unpack` of the class is what editors and mypy
+know of its keywords.
 
 The pytest plugin imports this module in every test run of every project, so that it imports the language of models only
 for an error. The annotations are evaluated when the classes are made, because `rows` reads them: this module has no
@@ -10,7 +10,7 @@ for an error. The annotations are evaluated when the classes are made, because `
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypedDict
@@ -36,8 +36,6 @@ from kwalk.search.base.option_kinds import (
 
 DEFAULT_OUT = "kwalk-out"
 """The folder of what is written."""
-LABELS = ("changes", "state")
-"""What a drawing of a state graph writes at a state, the usual one first."""
 PROFILES = ("dev", "ci", "nightly")
 """The profiles of Hypothesis, the usual one first."""
 
@@ -57,7 +55,7 @@ class Option(NamedTuple):
     """
 
     kind: Kind | None
-    about: str
+    about: str = ""
     default: Any = None
     word: str = ""
     alias: str = ""
@@ -88,34 +86,37 @@ class Option(NamedTuple):
 
                 raise UsageError(f"`{name}` must be {allowed} (got {each!r}).")
 
-    def words(self, name: str, value: Any) -> list[str]:
-        """Return the words of a command line that give the option a value; none for its default."""
+    def words(self, name: str, value: Any) -> Iterator[str]:
+        """Yield the words of a command line that give the option a value; none for no value."""
         option = self.name_on_command_line(name)
         if self.kind is None:
-            return [] if value is None or value is self.default else [option]
-        values = [] if value is None else value if self.many else [value]
-        return [word for each in values for word in _option_words(option, self.kind.text(each))]
+            yield from [] if value in (None, self.default) else [option]
+            return
+        values = value.items() if isinstance(value, Mapping) else value if self.many else [value]
+        for each in values if value is not None else ():
+            one = self.kind.text(each)
+            yield from [f"{option}={one}"] if one.startswith("-") else [option, one]  # as a word it would be an option
 
 
-def _option_words(option: str, value: str) -> list[str]:
-    """Return an option and its value; a value that begins as an option does is not a word of its own."""
-    return [f"{option}={value}"] if value.startswith("-") else [option, value]
+def words_of(values: Mapping[str, Any], table: Mapping[str, Option]) -> list[str]:
+    """Return the words of a command line that repeats a run: single values, then repeatable ones, then switches.
 
-
-def on_or_off(about: str, *, repeats: bool = True, about_in_python: str = "") -> Option:
-    """Return the row of an option that is on or off."""
-    return Option(None, about, default=False, repeats=repeats, about_in_python=about_in_python)
-
-
-def several(kind: Kind, about: str, word: str = "", alias: str = "", about_in_python: str = "") -> Option:
-    """Return the row of an option that can be repeated."""
-    return Option(kind, about, (), word, alias, many=True, about_in_python=about_in_python)
+    Args:
+        values: The values by the name of the option; one that is missing is not given.
+        table: The rows of the command.
+    """
+    order = sorted(table.items(), key=lambda item: (item[1].kind is None, item[1].many))
+    return [word for name, row in order if row.repeats for word in row.words(name, values.get(name))]
 
 
 @cache
 def rows(*groups: type) -> Mapping[str, Option]:
     """Return the rows of the fields of classes, by name, in their order."""
-    return {name: each.__metadata__[0] for group in groups for name, each in group.__annotations__.items()}
+    return {name: _row(*each.__metadata__) for group in groups for name, each in group.__annotations__.items()}
+
+
+def _row(kind: Option, about: str, more: Mapping[str, Any] | None = None) -> Option:
+    return kind._replace(about=about, **(more or {}))
 
 
 def complete(group: type, options: Mapping[str, object]) -> dict[str, Any]:
@@ -144,26 +145,35 @@ def _values(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
+Switch = Annotated[bool, Option(None, default=False)]
+Name = Annotated[str | None, Option(NAME)]
+Names = Annotated[Iterable[str], Option(NAME, default=(), many=True)]
+Place = Annotated[str | Path | None, Option(DIR)]
+Seconds = Annotated[float | None, Option(SECONDS)]
+Bytes = Annotated[int | None, Option(MEMORY, word="memory")]
+Count = Annotated[int | None, Option(POSITIVE)]
+Limit = Annotated[int | None, Option(NATURAL)]
+Cores = Annotated[int | None, Option(WORKERS)]
+Number = Annotated[int, Option(SEED, default=0)]
+UNREPEATED = {"repeats": False}
+
+
 # What is searched.
 
 
 class Variant(TypedDict, total=False):
     """The variant of the scenario."""
 
-    variant: Annotated[str | None, Option(NAME, "the variant (default: the first one)")]
+    variant: Annotated[Name, "the variant (default: the first one)"]
 
 
 class Properties(TypedDict, total=False):
     """The properties to check: in Python, the argument after the scenario."""
 
     properties: Annotated[
-        Iterable[str],
-        several(
-            NAME,
-            "check only this property, or this instance of one; --invariant is an alias",
-            "property",
-            alias="--invariant",
-        ),
+        Names,
+        "check only this property, or this instance of one; --invariant is an alias",
+        {"word": "property", "alias": "--invariant"},
     ]
 
 
@@ -172,31 +182,17 @@ class Settings(TypedDict, total=False):
 
     bounds: Annotated[
         Mapping[str, int] | None,
-        several(
-            BOUND,
-            "change a bound",
-            "bound",
-            about_in_python="sizes that replace those of the scenario, by the name of the bound",
-        ),
+        Option(BOUND, default=(), many=True, word="bound"),
+        "change a bound",
+        {"about_in_python": "sizes that replace those of the scenario, by the name of the bound"},
     ]
     flags: Annotated[
         Mapping[str, Any] | None,
-        several(
-            FLAG,
-            "change a flag of the variant: on, off, or the name of a setting",
-            "flag",
-            about_in_python="settings that replace those of the variant, by the name of the flag",
-        ),
+        Option(FLAG, default=(), many=True, word="flag"),
+        "change a flag of the variant: on, off, or the name of a setting",
+        {"about_in_python": "settings that replace those of the variant, by the name of the flag"},
     ]
-    constraints: Annotated[
-        Iterable[str],
-        several(
-            NAME,
-            "apply this optional constraint of the scenario",
-            "constraint",
-            about_in_python="optional constraints of the scenario that apply",
-        ),
-    ]
+    constraints: Annotated[Names, "apply this optional constraint of the scenario", {"word": "constraint"}]
 
 
 class Subject(Variant, Settings, total=False):
@@ -209,32 +205,32 @@ class Subject(Variant, Settings, total=False):
 class Time(TypedDict, total=False):
     """A time budget."""
 
-    seconds: Annotated[float | None, Option(SECONDS, "time budget in seconds")]
+    seconds: Annotated[Seconds, "time budget in seconds"]
 
 
 class Minute(TypedDict, total=False):
     """A time budget with a default."""
 
-    seconds: Annotated[float | None, Option(SECONDS, "time budget in seconds (default: 60)")]
+    seconds: Annotated[Seconds, "time budget in seconds (default: 60)"]
 
 
 class Seed(TypedDict, total=False):
     """What random choices derive from."""
 
-    seed: Annotated[int, Option(SEED, "seed of all random choices (default: 0)", default=0)]
+    seed: Annotated[Number, "seed of all random choices (default: 0)"]
 
 
 class Threads(TypedDict, total=False):
     """How many cores work."""
 
-    workers: Annotated[int | None, Option(WORKERS, "number of cores")]
+    workers: Annotated[Cores, "number of cores"]
 
 
 class KeepGoing(TypedDict, total=False):
     """Whether a search ends at the first violation."""
 
     keep_going: Annotated[
-        bool, on_or_off("do not stop at the first violation: count all, and save a trace for each violated instance")
+        Switch, "do not stop at the first violation: count all, and save a trace for each violated instance"
     ]
 
 
@@ -242,11 +238,7 @@ class Findings(KeepGoing, total=False):
     """Which violations are counted, minimized and grouped."""
 
     minimize: Annotated[
-        int | None,
-        Option(
-            NATURAL,
-            "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)",
-        ),
+        Limit, "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)"
     ]
 
 
@@ -254,11 +246,9 @@ class Judgement(TypedDict, total=False):
     """What counts as an answer."""
 
     strict: Annotated[
-        bool,
-        on_or_off(
-            "end with 16 if nothing is violated and not all was tested, as a bound cuts off steps",
-            about_in_python='whether the answer is "holds with gaps" if not all was tested, as a bound cuts off steps',
-        ),
+        Switch,
+        "end with 16 if nothing is violated and not all was tested, as a bound cuts off steps",
+        {"about_in_python": 'whether the answer is "holds with gaps" if not all was tested'},
     ]
 
 
@@ -266,23 +256,21 @@ class Steps(TypedDict, total=False):
     """The steps that walks choose."""
 
     only: Annotated[
-        Iterable[str],
-        several(
-            NAME,
-            "walks take only actions of this actor (fault, broker 2) or this action (crash); an exhaustive part takes "
-            "all",
-        ),
+        Names,
+        "walks take only actions of this actor (fault, broker 2) or this action (crash); an exhaustive part takes all",
     ]
     without: Annotated[
-        Iterable[str],
-        several(
-            NAME,
-            "walks take no action of this actor, or not this action; quiescent states are judged by all actions",
-        ),
+        Names, "walks take no action of this actor, or not this action; quiescent states are judged by all actions"
     ]
     uniform: Annotated[
-        bool, on_or_off("choose all enabled steps with equal probability, instead of a swarm that prefers rare ones")
+        Switch, "choose all enabled steps with equal probability, instead of a swarm that prefers rare ones"
     ]
+
+
+class Folder(TypedDict, total=False):
+    """Where a search writes; on the command line, `--out` is the folder of traces and pages as well."""
+
+    out: Annotated[Place, "folder of what the search writes", UNREPEATED]
 
 
 # What one engine or analysis accepts beside these.
@@ -292,171 +280,108 @@ class Exploration(TypedDict, total=False):
     """How states are stored and expanded."""
 
     memory_bytes: Annotated[
-        int | None,
-        Option(
-            MEMORY,
-            "stop when the search uses this much memory, in GiB; with --spark, when the new states of a task do "
-            "(default: 1)",
-            word="memory",
-            about_in_python="memory budget in bytes; None for a share of the free memory",
-        ),
+        Bytes,
+        "stop when the search uses this much memory, in GiB; with --spark, when the new states of a task do "
+        "(default: 1)",
+        {"about_in_python": "memory budget in bytes; None for a share of the free memory"},
     ]
     checkpoint: Annotated[
-        str | Path | None,
-        Option(
-            DIR,
-            "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search",
-            repeats=False,
-        ),
+        Place, "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search", UNREPEATED
     ]
-    every: Annotated[float | None, Option(SECONDS, "seconds between checkpoints (default: 1800)", repeats=False)]
+    every: Annotated[Seconds, "seconds between checkpoints (default: 1800)", UNREPEATED]
     resume: Annotated[
-        bool,
-        on_or_off(
-            "continue from the checkpoint in DIR; only budgets and the number of workers may differ", repeats=False
-        ),
+        Switch, "continue from the checkpoint in DIR; only budgets and the number of workers may differ", UNREPEATED
     ]
     symmetry: Annotated[
         str | None,
-        Option(
-            text("DOMAIN"),
-            "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are "
-            "symmetric; not with --reduce, --spark or --checkpoint",
-        ),
+        Option(text("DOMAIN")),
+        "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are symmetric; "
+        "not with --reduce, --spark or --checkpoint",
     ]
     reduce: Annotated[
-        bool,
-        on_or_off(
-            "skip states that no verdict and no shortest trace depends on (partial-order reduction); the first time, "
-            "dependencies are computed for seconds to minutes"
-        ),
+        Switch,
+        "skip states that no verdict and no shortest trace depends on (partial-order reduction); the first time, "
+        "dependencies are computed for seconds to minutes",
     ]
     interpreter: Annotated[
-        bool,
-        on_or_off(
-            "execute plain Python in place of compiled code, some hundred states per second on one core: an "
-            "independent check, and faster for large models with few states; not with --reduce, --symmetry or --spark"
-        ),
+        Switch,
+        "execute plain Python in place of compiled code, some hundred states per second on one core: an independent "
+        "check, and faster for large models with few states; not with --reduce, --symmetry or --spark",
     ]
     spark: Annotated[
-        bool,
-        on_or_off(
-            "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory; "
-            "not with --symmetry, --reduce or --every"
-        ),
+        Switch,
+        "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory; not "
+        "with --symmetry, --reduce or --every",
     ]
     master: Annotated[
         str | None,
-        Option(URL, "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR"),
+        Option(URL),
+        "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR",
     ]
     partitions: Annotated[
         int | None,
-        Option(
-            PARTITIONS,
-            "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core; "
-            "rounded up to a power of two)",
-        ),
+        Option(PARTITIONS),
+        "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core; rounded "
+        "up to a power of two)",
     ]
-
-
-class Folder(TypedDict, total=False):
-    """Where a search writes; on the command line, `--out` is the folder of traces and pages as well."""
-
-    out: Annotated[str | Path | None, Option(DIR, "folder of what the search writes", repeats=False)]
 
 
 class WalkLength(TypedDict, total=False):
     """How many walks, and how long ones."""
 
-    walks: Annotated[int | None, Option(POSITIVE, "number of walks")]
-    depth: Annotated[int | None, Option(POSITIVE, "the largest number of steps of a walk")]
+    walks: Annotated[Count, "number of walks"]
+    depth: Annotated[Count, "the largest number of steps of a walk"]
 
 
 class Methods(TypedDict, total=False):
     """The methods of proofs."""
 
-    depth: Annotated[int | None, Option(NATURAL, "check unproved properties up to N steps (default: 20)")]
-    induction: Annotated[int | None, Option(NATURAL, "the largest k of k-induction (default: 3); 0 for no induction")]
+    depth: Annotated[Limit, "check unproved properties up to N steps (default: 20)"]
+    induction: Annotated[Limit, "the largest k of k-induction (default: 3); 0 for no induction"]
     support: Annotated[
-        bool,
-        Option(
-            None,
-            "do not search for supporting invariants",
-            default=True,
-            word="no-support",
-            about_in_python="whether supporting invariants are searched for",
-        ),
+        Switch,
+        "do not search for supporting invariants",
+        {"default": True, "word": "no-support", "about_in_python": "whether supporting invariants are searched for"},
     ]
-
-
-class Profile(TypedDict, total=False):
-    """How long Hypothesis searches."""
-
-    profile: Annotated[str, Option(one_of(*PROFILES), "settings of Hypothesis", PROFILES[0])]
 
 
 class Drawing(TypedDict, total=False):
     """What is drawn of a state graph."""
 
-    most: Annotated[int | None, Option(POSITIVE, "draw at most N states (default: 300)")]
-
-
-class Label(TypedDict, total=False):
-    """What is written at a state."""
-
-    label: Annotated[
-        str | None,
-        Option(
-            one_of(*LABELS),
-            "label of a state: its changes against its parent (default), or every part that varies",
-        ),
-    ]
+    most: Annotated[Count, "draw at most N states (default: 300)"]
 
 
 class Distance(TypedDict, total=False):
-    """What a search for the nearest violation may take."""
+    """What a search for the nearest violation may take, and the port of the page."""
 
-    seconds: Annotated[float | None, Option(SECONDS, "time budget of a search for the nearest violation (default: 10)")]
+    seconds: Annotated[Seconds, "time budget of a search for the nearest violation (default: 10)"]
     memory_bytes: Annotated[
-        int | None,
-        Option(
-            MEMORY,
-            "memory budget of that search, in GiB (default: 1)",
-            word="memory",
-            about_in_python="memory budget of that search in bytes; None for 1 GiB",
-        ),
+        Bytes,
+        "memory budget of that search, in GiB (default: 1)",
+        {"about_in_python": "memory budget of that search in bytes; None for 1 GiB"},
     ]
-    port: Annotated[int | None, Option(PORT, "the port of the page (default: a free one)", repeats=False)]
+    port: Annotated[int | None, Option(PORT), "the port of the page (default: a free one)", UNREPEATED]
 
 
 class Sample(TypedDict, total=False):
     """Which mutants are tried."""
 
-    sample: Annotated[int | None, Option(POSITIVE, "only a random sample of N mutants; a larger one has them all")]
-    seed: Annotated[int, Option(SEED, "the seed of the sample (default: 0)", default=0)]
+    sample: Annotated[Count, "only a random sample of N mutants; a larger one has them all"]
+    seed: Annotated[Number, "the seed of the sample (default: 0)"]
 
 
 class MutantBudget(TypedDict, total=False):
     """What the mutants may take."""
 
-    seconds: Annotated[float | None, Option(SECONDS, "time budget of each mutant, in seconds (default: 10)")]
-    workers: Annotated[int | None, Option(WORKERS, "number of mutants in parallel (default: 1)")]
-
-
-class Audit(TypedDict, total=False):
-    """The options of an audit."""
-
-    scenario: Annotated[str | None, Option(NAME, "only the trials in this scenario")]
-    seconds: Annotated[float | None, Option(SECONDS, "time budget of each search, in seconds (default: 60)")]
-    workers: Annotated[int | None, Option(WORKERS, "number of parallel searches (default: 1)", repeats=False)]
-    prove: Annotated[bool, on_or_off("also try to prove properties that no search violates")]
+    seconds: Annotated[Seconds, "time budget of each mutant, in seconds (default: 10)"]
+    workers: Annotated[Cores, "number of mutants in parallel (default: 1)"]
 
 
 class SnapshotModel(TypedDict, total=False):
     """The model that explains snapshots."""
 
-    variant: Annotated[str | None, Option(NAME, "the variant of the model (default: that of the snapshots)")]
-    events: Annotated[int | None, Option(NATURAL, "assume at most N events between two snapshots (default: 8)")]
+    variant: Annotated[Name, "the variant of the model (default: that of the snapshots)"]
+    events: Annotated[Limit, "assume at most N events between two snapshots (default: 8)"]
 
 
 # What each engine and analysis accepts.
@@ -482,8 +407,10 @@ class Hunt(Subject, Minute, Seed, Threads, Findings, Judgement, Steps, Folder, t
     """The options of a hunt."""
 
 
-class Hypothesis(Subject, Time, Seed, KeepGoing, Judgement, Profile, total=False):
-    """The options of a search by Hypothesis."""
+class Hypothesis(Subject, Time, Seed, KeepGoing, Judgement, total=False):
+    """The options of a search by Hypothesis, for assertions."""
+
+    profile: Annotated[str, Option(one_of(*PROFILES), default=PROFILES[0]), "settings of Hypothesis"]
 
 
 class Graph(Subject, Drawing, total=False):
@@ -496,6 +423,15 @@ class Explore(Subject, Distance, Folder, total=False):
 
 class Mutate(Subject, Sample, MutantBudget, total=False):
     """The options of a trial of mutants."""
+
+
+class Audit(TypedDict, total=False):
+    """The options of an audit."""
+
+    scenario: Annotated[Name, "only the trials in this scenario"]
+    seconds: Annotated[Seconds, "time budget of each search, in seconds (default: 60)"]
+    workers: Annotated[Cores, "number of parallel searches (default: 1)", UNREPEATED]
+    prove: Annotated[Switch, "also try to prove properties that no search violates"]
 
 
 class Explain(SnapshotModel, Minute, total=False):
