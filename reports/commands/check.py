@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SUBJECT, Command, Section, arguments
-from kwalk.search.base.option_table import Minute, Seed, Threads
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import Check
 
 COMMAND = Command(
     "run exhaustive search, random walks and Z3, and compare their verdicts",
     SCENARIO,
-    *SUBJECT,
-    *arguments(Minute, Seed, Threads),
-    *RESULTS,
+    *arguments(Check, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/verdicts.md#three-engines-one-verdict",

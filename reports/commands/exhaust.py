@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SUBJECT, Command, Section, arguments
-from kwalk.search.base.option_table import Exploration, Findings, Threads, Time
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import Exhaust
 
 COMMAND = Command(
     "visit every reachable state within the bounds",
     SCENARIO,
-    *SUBJECT,
-    *arguments(Time, Threads, Findings),
-    *RESULTS,
-    *arguments(Exploration),
+    *arguments(Exhaust, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/search-for-hours.md",

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, UNFOLD, Command, Section, argument, arguments, option, out
 from kwalk.search.base.option_kinds import DIR, NAME, ZONE, above_zero
-from kwalk.search.base.option_table import Minute, SnapshotModel
+from kwalk.search.base.option_table import Explain
 
-COMMAND = Command(
-    "find a behaviour that passes through snapshots of a real system",
-    argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
-    option("--scenario", NAME, "the scenario that reads them"),
-    *arguments(SnapshotModel),
+LOGS = (
     option("--logs", DIR, "the folder with the system's logs: the behaviour passes through their lines"),
     option(
         "--log-tolerance",
@@ -22,7 +18,12 @@ COMMAND = Command(
         ZONE,
         "the time zone of the times in the logs (default: UTC; --log-zone=-05:00 in the west)",
     ),
-    *arguments(Minute),
+)
+COMMAND = Command(
+    "find a behaviour that passes through snapshots of a real system",
+    argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
+    option("--scenario", NAME, "the scenario that reads them"),
+    *arguments(Explain, events=LOGS),
     out("folder of the trace and its page"),
     UNFOLD,
     JSON,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import ANY_SCENARIO, SUBJECT, Command, Section, argument, arguments, out, switch
-from kwalk.search.base.option_table import Distance
+from kwalk.reports.options.declaration import (
+    ANY_SCENARIO,
+    PROPERTIES,
+    Command,
+    Section,
+    argument,
+    arguments,
+    out,
+    switch,
+)
+from kwalk.search.base.option_table import Explore
 
 COMMAND = Command(
     "take the steps of a model by hand, on a page in the browser",
     ANY_SCENARIO,
     argument("trace", "TRACE", "a saved trace to start with", nargs="?"),
     argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
-    *SUBJECT,
-    *arguments(Distance),
+    *arguments(Explore, variant=PROPERTIES),
     switch("--open", "open the page in the browser"),
     out("folder of saved traces"),
     handler="kwalk.reports.handlers.explore:run_explore",

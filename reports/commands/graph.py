@@ -5,8 +5,8 @@ from __future__ import annotations
 from kwalk.reports.options.declaration import (
     HTML,
     JSON,
+    PROPERTIES,
     SCENARIO,
-    SUBJECT,
     Command,
     Section,
     arguments,
@@ -15,13 +15,12 @@ from kwalk.reports.options.declaration import (
     switch,
 )
 from kwalk.search.base.option_kinds import one_of
-from kwalk.search.base.option_table import Drawing
+from kwalk.search.base.option_table import Graph
 
 COMMAND = Command(
     "write the first states as a graph (DOT), and print its figures",
     SCENARIO,
-    *SUBJECT,
-    *arguments(Drawing),
+    *arguments(Graph, variant=PROPERTIES),
     option(
         "--label",
         one_of("changes", "state"),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from kwalk.reports.options.declaration import (
     ANY_SCENARIO,
     MIGRATION,
+    PROPERTIES,
     RESULTS,
-    SUBJECT,
     Command,
     Section,
     argument,
     arguments,
     switch,
 )
-from kwalk.search.base.option_table import Findings, Minute, Seed, Steps, Threads
+from kwalk.search.base.option_table import Hunt
 
 COMMAND = Command(
     "find a counterexample: exhaustive search, then walks on Spark, then minimize",
@@ -25,10 +25,7 @@ COMMAND = Command(
         dest="snapshot",
     ),
     switch("--migrate", f"search the shortest way from there to a loss in a migration: the scenario {MIGRATION}"),
-    *SUBJECT,
-    *arguments(Minute, Seed, Threads, Findings),
-    *RESULTS,
-    *arguments(Steps),
+    *arguments(Hunt, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/diagnose-a-cluster.md",

@@ -6,7 +6,7 @@ from kwalk.reports.options.declaration import (
     HTML,
     JSON,
     MARKDOWN,
-    SUBJECT,
+    PROPERTIES,
     Command,
     Section,
     argument,
@@ -18,7 +18,7 @@ from kwalk.reports.options.declaration import (
     switch,
 )
 from kwalk.search.base.option_kinds import FILE, NAME, text
-from kwalk.search.base.option_table import MutantBudget, Sample
+from kwalk.search.base.option_table import Mutate
 
 OPERATORS = (
     "dropped-guard",
@@ -29,16 +29,18 @@ OPERATORS = (
     "swapped-field",
 )
 """The names of the mutation operators, so that parsing a command line does not import the operators."""
+CHOICE = (
+    repeatable("--operator", NAME, "only mutants of this operator, such as dropped-guard", choices=OPERATORS),
+    repeatable("--function", NAME, "only mutants of this function, class or module"),
+)
+LISTING = (
+    switch("--list", "list the mutants without trying any"),
+    option("--show", text("ID"), "try this mutant only, and show the trace that decides it"),
+)
 COMMAND = Command(
     "try small mistakes in a model, and report those that its properties do not detect",
     argument("scenarios", "SCENARIO", "scenarios to try mutants on, or package.module:TRIALS of your own", nargs="+"),
-    *SUBJECT,
-    repeatable("--operator", NAME, "only mutants of this operator, such as dropped-guard", choices=OPERATORS),
-    repeatable("--function", NAME, "only mutants of this function, class or module"),
-    *arguments(Sample),
-    switch("--list", "list the mutants without trying any"),
-    option("--show", text("ID"), "try this mutant only, and show the trace that decides it"),
-    *arguments(MutantBudget),
+    *arguments(Mutate, variant=PROPERTIES, constraints=CHOICE, seed=LISTING),
     option("--explained", FILE, "a TOML file with reasons why no property needs to detect a survivor"),
     switch("--fresh", "ignore saved outcomes of an earlier run"),
     out("folder of saved outcomes"),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SUBJECT, Command, Section, arguments
-from kwalk.search.base.option_table import Methods, Time
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import Prove
 
 COMMAND = Command(
     "prove properties with Z3, or find the shortest violation",
     SCENARIO,
-    *SUBJECT,
-    *arguments(Time),
-    *RESULTS,
-    *arguments(Methods),
+    *arguments(Prove, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/proof.md",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SUBJECT, Command, Section, arguments
-from kwalk.search.base.option_table import Findings, Seed, Steps, Threads, Time, WalkLength
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import Walk
 
 COMMAND = Command(
     "take random walks",
     SCENARIO,
-    *SUBJECT,
-    *arguments(Time, Seed, Threads, Findings),
-    *RESULTS,
-    *arguments(WalkLength, Steps),
+    *arguments(Walk, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/swarm.md",

@@ -21,19 +21,19 @@ from kwalk.search.base.option_table import rows, words_of
 from kwalk.search.base.query import Query, model_of
 
 
-def query_of(options: Namespace, *groups: type) -> Query:
+def query_of(options: Namespace, accepts: type) -> Query:
     """Return what the options of a command ask for.
 
     Args:
         options: The parsed command line.
-        *groups: The classes of the table that declare the options.
+        accepts: The class of the table that declares the options.
 
     Raises:
         UsageError: Something does not exist.
     """
     reference, scenario = _scenario(options)
     reading = _reading(scenario, options)
-    values = {name: getattr(options, name) for name in rows(*groups)}
+    values = {name: getattr(options, name) for name in rows(accepts)}
     if reading and options.properties:
         reading = evolve(reading, properties=())  # the user's choice has precedence over the snapshot's
     begun = scenario.starting_from(reading) if reading else scenario

@@ -10,11 +10,8 @@ from typing import Any
 from kwalk.search.base.option_kinds import DIR, FILE, Kind
 from kwalk.search.base.option_table import (
     DEFAULT_OUT,
-    Judgement,
     Option,
     Properties,
-    Settings,
-    Variant,
     rows,
 )
 
@@ -70,9 +67,15 @@ class Command:
         self.handler, self.aliases, self.codes, self.page = handler, aliases, codes, page
 
 
-def arguments(*groups: type) -> tuple[Argument, ...]:
-    """Return the arguments of the options that classes of the table declare, in their order."""
-    return tuple(argument for name, row in rows(*groups).items() for argument in _of_row(name, row))
+def arguments(accepts: type, **after: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return the arguments of the options that a class of the table declares, in their order.
+
+    Args:
+        accepts: The class.
+        **after: By the name of an option, arguments of the command line only, which follow it.
+    """
+    listed = ((name, row) for name, row in rows(accepts).items() if row.about)
+    return tuple(each for name, row in listed for each in (*_of_row(name, row), *after.get(name, ())))
 
 
 def _of_row(name: str, row: Option) -> Iterator[Argument]:
@@ -136,8 +139,7 @@ JSON = switch("--json", "print one JSON object instead of text")
 ONLY_JSON = switch("--json", "print one JSON object")
 UNFOLD = switch("--unfold", "also show routine steps")
 MARKDOWN = option("--markdown", FILE, "also write a Markdown document", repeats=False)
-SUBJECT = arguments(Variant, Properties, Settings)
-"""The model, and the properties to check."""
+PROPERTIES = arguments(Properties)
 HTML = switch(
     "--html", "also write an HTML page into the folder of --out, with charts, and links to the pages of traces"
 )
@@ -145,4 +147,4 @@ WATCH = switch(
     "--watch",
     "while the search runs, write watch.html into the folder of --out: progress and charts, every two seconds",
 )
-RESULTS = (*arguments(Judgement), out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
+RESULTS = (out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)

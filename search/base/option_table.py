@@ -45,7 +45,7 @@ class Option(NamedTuple):
 
     Args:
         kind: The kind of its values; None for a switch.
-        about: What it means.
+        about: What it means; "" if the command line has it in another way.
         default: The value without the option.
         word: Its name on the command line, where that is not the name of the field.
         alias: Another name on the command line.
@@ -161,12 +161,6 @@ UNREPEATED = {"repeats": False}
 # What is searched.
 
 
-class Variant(TypedDict, total=False):
-    """The variant of the scenario."""
-
-    variant: Annotated[Name, "the variant (default: the first one)"]
-
-
 class Properties(TypedDict, total=False):
     """The properties to check: in Python, the argument after the scenario."""
 
@@ -177,9 +171,10 @@ class Properties(TypedDict, total=False):
     ]
 
 
-class Settings(TypedDict, total=False):
-    """What is changed in the variant."""
+class Subject(TypedDict, total=False):
+    """The model of a scenario."""
 
+    variant: Annotated[Name, "the variant (default: the first one)"]
     bounds: Annotated[
         Mapping[str, int] | None,
         Option(BOUND, default=(), many=True, word="bound"),
@@ -193,10 +188,6 @@ class Settings(TypedDict, total=False):
         {"about_in_python": "settings that replace those of the variant, by the name of the flag"},
     ]
     constraints: Annotated[Names, "apply this optional constraint of the scenario", {"word": "constraint"}]
-
-
-class Subject(Variant, Settings, total=False):
-    """The model of a scenario."""
 
 
 # What a search may take, and when it ends.
@@ -268,16 +259,16 @@ class Steps(TypedDict, total=False):
 
 
 class Folder(TypedDict, total=False):
-    """Where a search writes; on the command line, `--out` is the folder of traces and pages as well."""
+    """Where a search writes; on the command line, that is `--out`, the folder of traces and pages."""
 
-    out: Annotated[Place, "folder of what the search writes", UNREPEATED]
-
-
-# What one engine or analysis accepts beside these.
+    out: Annotated[Place, "", {"about_in_python": "folder of what the search writes"}]
 
 
-class Exploration(TypedDict, total=False):
-    """How states are stored and expanded."""
+# What each engine and analysis accepts.
+
+
+class Exhaust(Subject, Time, Threads, Findings, Judgement, Folder, total=False):
+    """The options of exhaustive search."""
 
     memory_bytes: Annotated[
         Bytes,
@@ -326,15 +317,15 @@ class Exploration(TypedDict, total=False):
     ]
 
 
-class WalkLength(TypedDict, total=False):
-    """How many walks, and how long ones."""
+class Walk(Subject, Time, Seed, Threads, Findings, Judgement, Steps, total=False):
+    """The options of random walks."""
 
     walks: Annotated[Count, "number of walks"]
     depth: Annotated[Count, "the largest number of steps of a walk"]
 
 
-class Methods(TypedDict, total=False):
-    """The methods of proofs."""
+class Prove(Subject, Time, Judgement, total=False):
+    """The options of proofs."""
 
     depth: Annotated[Limit, "check unproved properties up to N steps (default: 20)"]
     induction: Annotated[Limit, "the largest k of k-induction (default: 3); 0 for no induction"]
@@ -345,14 +336,28 @@ class Methods(TypedDict, total=False):
     ]
 
 
-class Drawing(TypedDict, total=False):
-    """What is drawn of a state graph."""
+class Check(Subject, Minute, Seed, Threads, Judgement, total=False):
+    """The options of a check by three engines."""
+
+
+class Hunt(Subject, Minute, Seed, Threads, Findings, Judgement, Folder, Steps, total=False):
+    """The options of a hunt."""
+
+
+class Hypothesis(Subject, Time, Seed, KeepGoing, Judgement, total=False):
+    """The options of a search by Hypothesis, for assertions."""
+
+    profile: Annotated[str, Option(one_of(*PROFILES), default=PROFILES[0]), "settings of Hypothesis"]
+
+
+class Graph(Subject, total=False):
+    """The options of a state graph."""
 
     most: Annotated[Count, "draw at most N states (default: 300)"]
 
 
-class Distance(TypedDict, total=False):
-    """What a search for the nearest violation may take, and the port of the page."""
+class Explore(Subject, Folder, total=False):
+    """The options of an exploration by hand."""
 
     seconds: Annotated[Seconds, "time budget of a search for the nearest violation (default: 10)"]
     memory_bytes: Annotated[
@@ -363,66 +368,13 @@ class Distance(TypedDict, total=False):
     port: Annotated[int | None, Option(PORT), "the port of the page (default: a free one)", UNREPEATED]
 
 
-class Sample(TypedDict, total=False):
-    """Which mutants are tried."""
+class Mutate(Subject, total=False):
+    """The options of a trial of mutants."""
 
     sample: Annotated[Count, "only a random sample of N mutants; a larger one has them all"]
     seed: Annotated[Number, "the seed of the sample (default: 0)"]
-
-
-class MutantBudget(TypedDict, total=False):
-    """What the mutants may take."""
-
     seconds: Annotated[Seconds, "time budget of each mutant, in seconds (default: 10)"]
     workers: Annotated[Cores, "number of mutants in parallel (default: 1)"]
-
-
-class SnapshotModel(TypedDict, total=False):
-    """The model that explains snapshots."""
-
-    variant: Annotated[Name, "the variant of the model (default: that of the snapshots)"]
-    events: Annotated[Limit, "assume at most N events between two snapshots (default: 8)"]
-
-
-# What each engine and analysis accepts.
-
-
-class Exhaust(Subject, Time, Threads, Findings, Judgement, Exploration, Folder, total=False):
-    """The options of exhaustive search."""
-
-
-class Walk(Subject, Time, Seed, Threads, Findings, Judgement, WalkLength, Steps, total=False):
-    """The options of random walks."""
-
-
-class Prove(Subject, Time, Judgement, Methods, total=False):
-    """The options of proofs."""
-
-
-class Check(Subject, Minute, Seed, Threads, Judgement, total=False):
-    """The options of a check by three engines."""
-
-
-class Hunt(Subject, Minute, Seed, Threads, Findings, Judgement, Steps, Folder, total=False):
-    """The options of a hunt."""
-
-
-class Hypothesis(Subject, Time, Seed, KeepGoing, Judgement, total=False):
-    """The options of a search by Hypothesis, for assertions."""
-
-    profile: Annotated[str, Option(one_of(*PROFILES), default=PROFILES[0]), "settings of Hypothesis"]
-
-
-class Graph(Subject, Drawing, total=False):
-    """The options of a state graph."""
-
-
-class Explore(Subject, Distance, Folder, total=False):
-    """The options of an exploration by hand."""
-
-
-class Mutate(Subject, Sample, MutantBudget, total=False):
-    """The options of a trial of mutants."""
 
 
 class Audit(TypedDict, total=False):
@@ -434,5 +386,9 @@ class Audit(TypedDict, total=False):
     prove: Annotated[Switch, "also try to prove properties that no search violates"]
 
 
-class Explain(SnapshotModel, Minute, total=False):
+class Explain(TypedDict, total=False):
     """The options of an explanation of snapshots."""
+
+    variant: Annotated[Name, "the variant of the model (default: that of the snapshots)"]
+    events: Annotated[Limit, "assume at most N events between two snapshots (default: 8)"]
+    seconds: Annotated[Seconds, "time budget in seconds (default: 60)"]
