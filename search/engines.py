@@ -161,9 +161,7 @@ class Proofs(Engine):
     name, accepts, title, keeps_going = "prove", option_table.Prove, "a proof", False
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
-        verdict: Verdict = entry("prove")(
-            query.model, **query.keywords(report, "depth", "induction", "support", "seconds")
-        )
+        verdict: Verdict = entry("prove")(query, report)
         return verdict
 
     def conclude(self, query: Query, verdict: Verdict, report: Report) -> Verdict:
@@ -180,7 +178,7 @@ class Hypothesis(Engine):
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.hypothesis.search import hypothesis_search
 
-        return hypothesis_search(query.model, **query.keywords(report, "seconds", "seed", "profile", "keep_going"))
+        return hypothesis_search(query, report)
 
 
 class CheckByThree(Engine):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Model, PropertyInstance
-from kwalk.search.base.option_table import Check, Exhaust, Hunt
+from kwalk.search.base.option_table import Check, Exhaust, Hunt, Hypothesis, Prove
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.results.verdict import Verdict
@@ -27,6 +27,20 @@ def hunt(model: Model, properties: Properties = None, **options: Any) -> Verdict
     from kwalk.search.analyses import hunt as module
 
     return module.hunt(Query.of(model, Hunt, options, properties))
+
+
+def prove(model: Model, properties: Properties = None, report: Report = silent, **options: Any) -> Verdict:
+    """An attempt to prove."""
+    from kwalk.search.proof import prove as module
+
+    return module.prove(Query.of(model, Prove, options, properties), report)
+
+
+def hypothesis_search(model: Model, properties: Properties = None, report: Report = silent, **options: Any) -> Verdict:
+    """A search by Hypothesis."""
+    from kwalk.search.analyses.hypothesis import search as module
+
+    return module.hypothesis_search(Query.of(model, Hypothesis, options, properties), report)
 
 
 def exhaust_on_spark(

@@ -14,6 +14,7 @@ from attrs import evolve
 
 from kwalk.model.language import DomainError, Model
 from kwalk.search.base.components import entry
+from kwalk.search.base.option_table import Prove, complete
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
@@ -27,7 +28,6 @@ from kwalk.search.simulation.walk import walk
 SECONDS = 60.0
 """The default time budget of a check."""
 WALK_DEPTH = 100
-Engine = Callable[..., Verdict]
 
 
 def check(query: Query, report: Report = silent) -> Verdict:
@@ -62,14 +62,14 @@ def check(query: Query, report: Report = silent) -> Verdict:
 def _verdicts(query: Query, report: Report, errors: list[DomainError]) -> Iterator[Verdict]:
     """Run the engines one after another, until Ctrl-C; add the errors of the model that end one."""
     share = (query.options["seconds"] or SECONDS) / 3
-    engines: list[tuple[Engine, dict[str, Any]]] = [
-        (exhaust, query.keywords(report, "workers")),
-        (_walks, query.keywords(report, "seed", "workers")),
-        (_proof, query.keywords(report)),
+    engines: list[Callable[[], Verdict]] = [
+        lambda: exhaust(query.model, seconds=share, **query.keywords(report, "workers")),
+        lambda: _walks(query.model, seconds=share, **query.keywords(report, "seed", "workers")),
+        lambda: _proof(query, report, share),
     ]
-    for engine, keywords in engines:
+    for engine in engines:
         try:
-            verdict = engine(query.model, seconds=share, **keywords)
+            verdict = engine()
         except DomainError as error:
             errors.append(error)
             continue
@@ -83,9 +83,10 @@ def _walks(model: Model, **options: Any) -> Verdict:
     return minimize_findings(model, walk(model, depth=WALK_DEPTH, kernel=kernel_for(model), **options))
 
 
-def _proof(model: Model, **options: Any) -> Verdict:
+def _proof(query: Query, report: Report, seconds: float) -> Verdict:
     """Attempt proofs, and minimize the violations that are found."""
-    return minimize_findings(model, entry("prove")(model, **options))
+    proof = evolve(query, options=complete(Prove, {"seconds": seconds}))
+    return minimize_findings(query.model, entry("prove")(proof, report))
 
 
 def _weakness(verdict: Verdict) -> tuple[int, float]:

@@ -82,8 +82,10 @@ class Option(NamedTuple):
         allowed = "True or False" if self.kind is None else self.kind.allowed_value or self.kind.allowed
         for each in _values(value) if self.many else (value,):
             if not (isinstance(each, bool) if self.kind is None else self.kind.holds(each)):
-                from kwalk.model.language.errors import UsageError
+                from kwalk.model.language.errors import UsageError, unknown
 
+                if self.kind is not None and self.kind.choices:
+                    raise unknown(name, str(each), self.kind.choices)
                 raise UsageError(f"`{name}` must be {allowed} (got {each!r}).")
 
     def words(self, name: str, value: Any) -> Iterator[str]:

@@ -47,10 +47,13 @@ class Query:
         count: int = MINIMIZED if self.options["minimize"] is None else self.options["minimize"]
         return count if self.options["keep_going"] else 0
 
+    def values(self, *names: str) -> dict[str, Any]:
+        """Return the options of some names that are not None: the search has defaults of its own."""
+        return {name: self.options[name] for name in names if self.options[name] is not None}
+
     def keywords(self, report: Report, *names: str) -> dict[str, Any]:
-        """Return the keywords of a search; named options that are None are left out, as the search has defaults."""
-        options = {name: self.options[name] for name in names if self.options[name] is not None}
-        return {"properties": self.properties, "report": report, "command": self.command, **options}
+        """Return the keywords of a search: the properties, and some options."""
+        return {"properties": self.properties, "report": report, "command": self.command, **self.values(*names)}
 
     @classmethod
     def of(

@@ -19,11 +19,10 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.python_comparison import EngineDisagreement
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import Contradiction, check_agreement, conclusions, contradictions
 from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength
 from kwalk.search.simulation.walk import walk
-from tests.queries import check
+from tests.queries import check, prove
 
 MODEL = Model(REFERENCE)
 DISK = MODEL.properties_of("disk_matches_znode")

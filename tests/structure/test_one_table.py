@@ -18,7 +18,7 @@ SEARCHES = sorted(ENGINES.keys() & commands().keys())
 GROUPS = [each for each in vars(option_table).values() if isinstance(each, type) and hasattr(each, "__total__")]
 OUTPUT = {"unfold", "html", "watch", "json", "migrate"}
 """What only a command line has: how its result is written, and where the model of a hunt comes from."""
-VALUES = {"N": ["3"], "GIB": ["0.5"], "NAME=N": ["a=2"], "NAME=SETTING": ["a=on"]}
+VALUES = {"N": "3", "GIB": "0.5", "NAME=N": "a=2", "NAME=SETTING": "a=on"}
 """Texts of values by what stands for them in a usage line; others have any text."""
 CLASSES_OF_OPTIONS = 13
 
@@ -48,10 +48,7 @@ def test_a_function_of_kwalk_has_the_options_that_its_engine_accepts(name: str) 
 def test_the_command_that_repeats_a_run_is_read_as_the_same_options(name: str) -> None:
     words = [name, *([] if name == "hunt" else ["x"])]
     for row in declared(name).values():
-        values = (
-            [] if row.kind is None else VALUES.get(row.kind.metavar, ["-x"] if row.kind.metavar == "NAME" else ["x"])
-        )
-        words += [f"--{row.word}={value}" for value in values] or [f"--{row.word}"]
+        words += [f"--{row.word}" if row.kind is None else f"--{row.word}={VALUES.get(row.kind.metavar, '-x')}"]
     given = parser(words).parse_args(words)
     repeated = [*words[: 1 if name == "hunt" else 2], *words_of(vars(given), given.rows)]
     again = parser(repeated).parse_args(repeated)

@@ -11,9 +11,8 @@ from kwalk.search.base.options import SearchOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interpreted import interpreted_kernel
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.verdict import Answer
-from tests.queries import check, exhaust_on_spark, hunt
+from tests.queries import check, exhaust_on_spark, hunt, prove
 from tests.search.exhaustive.graphs import GRAPHS, WALK
 from tests.search.exhaustive.test_blocks import sliced
 
