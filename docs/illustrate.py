@@ -89,7 +89,7 @@ def illustrated(page: Path, document: str, folder: Path | None = None) -> dict[P
 def _read(prop: str, command: str) -> DocumentCounterexample:
     words = shlex.split(command)
     options = parser().parse_args(words[1:])
-    bounds, flags = dict(options.bound or ()), dict(options.flag or ())
+    bounds, flags = dict(options.bounds), dict(options.flags)
     return DocumentCounterexample(prop, command, options.scenario, options.variant, bounds, flags)
 
 

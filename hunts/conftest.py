@@ -10,8 +10,8 @@ from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language import Scenario
 from kwalk.model.language.errors import unknown
 from kwalk.reports.assertion_options import AssertionOptions
-from kwalk.reports.assertion_searches import ENGINES
 from kwalk.reports.pytest_plugin import OPTIONS
+from kwalk.search.engines import ENGINES
 
 SECONDS = {"dev": 3.0, "ci": 30.0, "nightly": 900.0}
 """The time limit of each search, by profile; `--kwalk-seconds` replaces it."""

@@ -1,20 +1,38 @@
 """The engines as functions, for scripts and notebooks: they take a scenario and keywords, and return a verdict.
 
-Each engine accepts a `Scenario`, the name of an installed one, `package.module:NAME`, or a `Model`. Everything slow is
-imported when an engine is first called.
+Each engine accepts a `Scenario`, the name of an installed one, `package.module:NAME`, or a `Model`; its keywords are
+the options of the table (`kwalk.search.base.option_table`). Everything slow is imported when an engine is first called.
 """
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from attrs import evolve
 
-from kwalk.model.language import Fix, Model, Property, PropertyInstance, Scenario, Trial, UsageError
+from kwalk.model.language import Fix, Model, Scenario, Trial
 from kwalk.model.language.registry import announced, find_scenario
+from kwalk.search.base.option_table import (
+    AuditKeywords,
+    CheckKeywords,
+    ExhaustKeywords,
+    ExplainKeywords,
+    ExploreKeywords,
+    GraphKeywords,
+    HuntKeywords,
+    MutateKeywords,
+    ProveKeywords,
+    Time,
+    WalkKeywords,
+    complete,
+    present,
+    rows,
+)
+from kwalk.search.base.query import Checked, Query
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 
@@ -25,8 +43,36 @@ if TYPE_CHECKING:
     from kwalk.search.analyses.mutation.mutate import MutationReport
     from kwalk.search.analyses.state_graph import StateGraph
 
-Checked = Property | PropertyInstance | str
-"""A property, one of its instances, or the name of either."""
+MODEL_AND_PROPERTIES = """Args:
+    scenario: A scenario, the name of one, or a model.
+    properties: The properties to check, or their names; None for all."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def with_options(accepts: type) -> Callable[[Function], Function]:
+    """Give a function the signature and the documentation of the options that a class of the table declares."""
+
+    def completed(function: Function) -> Function:
+        signature, table = inspect.signature(function), rows(accepts)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        keywords = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None if row.many else row.default,
+                annotation=accepts.__annotations__[name].__origin__,
+            )
+            for name, row in table.items()
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
+        first, *sections = inspect.cleandoc(str(function.__doc__)).split("\n\n")
+        if not sections or not sections[0].startswith("Args:"):
+            sections = [MODEL_AND_PROPERTIES, *sections]
+        sections[0] = "\n".join([sections[0], *(f"    {name}: {row.description}" for name, row in table.items())])
+        function.__doc__ = "\n\n".join([first, *sections])
+        return function
+
+    return completed
 
 
 def scenarios() -> dict[str, Scenario]:
@@ -43,162 +89,60 @@ def scenario(name: str) -> Scenario:
     return find_scenario(name)
 
 
+@with_options(ExhaustKeywords)
 def exhaust(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    seconds: float | None = None,
-    memory_bytes: int | None = None,
-    workers: int = 1,
-    keep_going: bool = False,
-    reduce: bool = False,
-    symmetry: str | None = None,
+    **options: Unpack[ExhaustKeywords],
 ) -> Verdict:
     """Visit every reachable state, breadth first, and check the properties there.
-
-    Args:
-        scenario: What to explore.
-        properties: The properties to check; None for all.
-        variant: A variant of the scenario; None for its default.
-        bounds: Sizes that replace those of the scenario, by the name of the bound.
-        flags: Settings that replace those of the variant, by the name of the flag.
-        seconds: The time budget; None for no limit.
-        memory_bytes: The memory budget in bytes; None for a share of the free memory.
-        workers: The number of threads.
-        keep_going: Whether to continue after a violation, and to find the shortest one of every property.
-        reduce: Whether to use partial-order reduction.
-        symmetry: The name of a domain whose members are interchangeable; states that differ by their names only are
-            then visited once.
 
     Returns:
         A verdict whose strength is `exhaustive`, or which is undecided where a budget was spent.
 
     Raises:
-        UsageError: The scenario, a property, a variant, a bound or a flag does not exist.
+        UsageError: The scenario, a property, a variant, a bound or a flag does not exist, or an option has a value that
+            is not allowed.
         DomainError: An action leaves the domain of a field.
     """
-    from kwalk.search.exhaustive.search import exhaust as run
-
-    return _verdict(
-        run,
-        _asked(scenario, properties, variant, bounds, flags),
-        seconds=seconds,
-        memory_bytes=memory_bytes,
-        workers=workers,
-        keep_going=keep_going,
-        reduce=reduce,
-        symmetry=symmetry,
-    )
+    return _verdict("exhaust", scenario, properties, options)
 
 
+@with_options(WalkKeywords)
 def walk(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    walks: int | None = None,
-    depth: int = 100,
-    seed: int = 0,
-    seconds: float | None = None,
-    workers: int = 1,
-    keep_going: bool = False,
-    minimize: int = 0,
+    **options: Unpack[WalkKeywords],
 ) -> Verdict:
     """Take random walks and check the properties at every step.
 
-    Args:
-        scenario: What to explore; see `exhaust` for `properties`, `variant`, `bounds` and `flags`.
-        properties: The properties to check; None for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        walks: The number of walks; None for 10,000, or as many as `seconds` allow.
-        depth: The number of steps of a walk.
-        seed: The number from which all random choices derive.
-        seconds: The time budget; None for no limit.
-        workers: The number of threads.
-        keep_going: Whether to continue after a violation.
-        minimize: How many of the violations to minimize and to group by shape.
-
     Returns:
-        A verdict whose strength is `sampled`.
+        A verdict whose strength is `sampled`, with its first trace minimized.
     """
-    from kwalk.search.simulation.walk import walk as run
-
-    return _verdict(
-        run,
-        _asked(scenario, properties, variant, bounds, flags),
-        walks=walks,
-        depth=depth,
-        seed=seed,
-        seconds=seconds,
-        workers=workers,
-        keep_going=keep_going,
-        minimize=minimize,
-    )
+    return _verdict("walk", scenario, properties, options)
 
 
+@with_options(ProveKeywords)
 def prove(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    depth: int | None = None,
-    induction: int | None = None,
-    support: bool = True,
-    seconds: float | None = None,
+    **options: Unpack[ProveKeywords],
 ) -> Verdict:
     """Prove the properties for behaviours of any length with Z3, or find a shortest violation.
-
-    Args:
-        scenario: What to prove something about; see `exhaust` for `properties`, `variant`, `bounds` and `flags`.
-        properties: The properties to prove; None for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        depth: The number of steps up to which bounded checking searches for violations.
-        induction: The largest k of k-induction; 0 for none.
-        support: Whether to search for supporting invariants.
-        seconds: The time budget; None for no limit.
 
     Returns:
         A verdict whose strength is `proved`, a violation, or undecided with a reason for each property.
     """
-    from kwalk.search.proof.prove import prove as run
-
-    asked = _asked(scenario, properties, variant, bounds, flags)
-    return _verdict(run, asked, depth=depth, induction=induction, support=support, seconds=seconds)
+    return _verdict("prove", scenario, properties, options)
 
 
+@with_options(CheckKeywords)
 def check(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    seconds: float | None = None,
-    workers: int | None = None,
+    **options: Unpack[CheckKeywords],
 ) -> Verdict:
     """Run exhaustive search, random walks and proofs on the same properties, and compare their answers.
-
-    Args:
-        scenario: What to check; see `exhaust` for `properties`, `variant`, `bounds` and `flags`.
-        properties: The properties to check; None for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        seed: The number from which all random choices derive.
-        seconds: The time budget of all engines together.
-        workers: The number of threads; None for all cores.
 
     Returns:
         The strongest of the three verdicts.
@@ -206,64 +150,29 @@ def check(
     Raises:
         InternalError: Two engines contradict each other.
     """
-    from kwalk.search.analyses.check import check as run
-
-    asked = _asked(scenario, properties, variant, bounds, flags)
-    return _verdict(run, asked, seed=seed, seconds=seconds, workers=workers)
+    return _verdict("check", scenario, properties, options)
 
 
+@with_options(HuntKeywords)
 def hunt(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    seconds: float | None = None,
-    workers: int | None = None,
-    keep_going: bool = False,
-    minimize: int = 0,
-    out: str | Path | None = None,
+    **options: Unpack[HuntKeywords],
 ) -> Verdict:
     """Search exhaustively; if that does not finish in its share of the time, walk on Spark; then minimize.
-
-    Args:
-        scenario: What to explore; see `exhaust` for `properties`, `variant`, `bounds` and `flags`.
-        properties: The properties to check; None for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        seed: The number from which all random choices derive.
-        seconds: The time budget of the whole hunt; None for 60.
-        workers: The number of threads; None for all cores.
-        keep_going: Whether to continue after a violation.
-        minimize: How many of the violations to minimize and to group by shape.
-        out: The folder in which walks keep their tables; None for none.
 
     Returns:
         The verdict of the engine that decided, or undecided.
     """
-    from kwalk.search.analyses.hunt import hunt as run
-
-    return _verdict(
-        run,
-        _asked(scenario, properties, variant, bounds, flags),
-        seed=seed,
-        seconds=seconds,
-        workers=workers,
-        keep_going=keep_going,
-        minimize=minimize,
-        out=out,
-    )
+    return _verdict("hunt", scenario, properties, options)
 
 
-def shrink(trace: Trace | str | Path, *, seconds: float | None = None) -> Trace:
+@with_options(Time)
+def shrink(trace: Trace | str | Path, **options: Unpack[Time]) -> Trace:
     """Return a locally minimal trace that violates the same property instance.
 
     Args:
         trace: A trace of a verdict, or the path of a saved one.
-        seconds: The time budget; None for no limit.
 
     Raises:
         UsageError: The file is no trace, or does not show a violation.
@@ -273,59 +182,30 @@ def shrink(trace: Trace | str | Path, *, seconds: float | None = None) -> Trace:
 
     opened = trace if isinstance(trace, Trace) else open_trace(trace)
     model = _model_of_trace(opened)
-    return evolve(run(model, opened, kernel=kernel_for(model), seconds=seconds), model=model)
+    return evolve(run(model, opened, kernel=kernel_for(model), **complete(Time, options)), model=model)
 
 
+@with_options(GraphKeywords)
 def graph(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    most: int = 200,
+    **options: Unpack[GraphKeywords],
 ) -> StateGraph:
-    """Return the state graph of the first `most` states, breadth first.
+    """Return the state graph of the first `most` states, breadth first, with the violations of properties marked."""
+    from kwalk.search.analyses.state_graph import MOST
+    from kwalk.search.analyses.state_graph import explore as run
 
-    Args:
-        scenario: What to explore; see `exhaust` for `properties`, `variant`, `bounds` and `flags`.
-        properties: The properties whose violations are marked; None for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        most: The number of states to expand.
-    """
-    from kwalk.search.analyses.state_graph import explore
-
-    model, checked = _asked(scenario, properties, variant, bounds, flags)
-    return explore(model, properties=checked, most=most)
+    query = Query.of(scenario, GraphKeywords, options, properties)
+    return run(query.model, properties=query.properties, most=query.options["most"] or MOST)
 
 
+@with_options(ExploreKeywords)
 def explore(
     scenario: Scenario | Model | Trace | str,
     properties: Checked | Iterable[Checked] | None = None,
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    seconds: float | None = None,
-    memory_bytes: int | None = None,
-    out: str | Path = "kwalk-out",
-    port: int = 0,
+    **options: Unpack[ExploreKeywords],
 ) -> ExplorerFrame:
-    """Return a page, for a cell of a notebook, on which a user takes the steps of a model.
-
-    Args:
-        scenario: What to explore; see `exhaust` for `properties`, `variant`, `bounds` and `flags`. With a trace, the
-            page begins with its behaviour.
-        properties: The properties whose nearest violation is searched for; None for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        seconds: The time budget of each search for the nearest violation; None for 10 seconds.
-        memory_bytes: The memory budget of each such search; None for 1 GiB.
-        out: The folder for paths that are saved as traces.
-        port: The port on the loopback interface; 0 for a free one.
+    """Return a page, for a cell of a notebook, on which a user takes the steps of a model, or continues a trace.
 
     Returns:
         An object whose `address` is that of the page; `close()` ends it.
@@ -337,26 +217,18 @@ def explore(
 
     trace = scenario if isinstance(scenario, Trace) else None
     subject = _model_of_trace(scenario) if isinstance(scenario, Trace) else scenario
-    model, checked = _asked(subject, properties, variant, bounds, flags)
-    return ExplorerFrame(model, checked, trace, out=out, seconds=seconds, memory_bytes=memory_bytes, port=port)
+    return ExplorerFrame(Query.of(subject, ExploreKeywords, options, properties), trace)
 
 
+@with_options(ExplainKeywords)
 def explain(
-    snapshots: Iterable[str | Path],
-    scenario: str | None = None,
-    *,
-    variant: str | None = None,
-    seconds: float = 60.0,
-    events: int | None = None,
+    snapshots: Iterable[str | Path], scenario: str | None = None, **options: Unpack[ExplainKeywords]
 ) -> ReportedExplanation:
     """Search for a behaviour that passes through snapshots of a real system, in their order.
 
     Args:
         snapshots: The files, the earliest first.
         scenario: The name of a scenario that reads snapshots; None for the first installed one.
-        variant: The variant; None for the one of the snapshots' release.
-        seconds: The time budget.
-        events: The most events that may be assumed between two snapshots; None for the usual number.
 
     Returns:
         The behaviour, or the first snapshot that none reaches and what differs there. If the snapshots are several
@@ -365,14 +237,14 @@ def explain(
     Raises:
         UsageError: A file is no snapshot, or the scenario reads none.
     """
-    from kwalk.reports.handlers.explain import explained, model_of, scenario_for, series_of
-    from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions
+    from kwalk.reports.handlers.explain import SECONDS, explained, model_of, scenario_for, series_of
+    from kwalk.search.analyses.explain.explain import ExplainOptions
 
     _, found = scenario_for(scenario)
-    began = time.monotonic()
+    began, given = time.monotonic(), complete(ExplainKeywords, options)
     several = series_of(found, [str(path) for path in snapshots])
-    options = ExplainOptions(events=EVENTS if events is None else events, seconds=seconds)
-    reports = explained([(model_of(found, series, variant), series) for series in several], options, began)
+    limits = ExplainOptions(seconds=given["seconds"] or SECONDS, **present(given, "events"))
+    reports = explained([(model_of(found, series, given["variant"]), series) for series in several], limits, began)
     worst, *others = sorted(map(_with_model, reports), key=lambda report: -report.fit.exit_code)
     return evolve(worst, others=tuple(others))
 
@@ -384,61 +256,36 @@ def _with_model(report: ReportedExplanation) -> ReportedExplanation:
     return evolve(report, explanation=evolve(report.explanation, trace=evolve(report.trace, model=report.model)))
 
 
+@with_options(MutateKeywords)
 def mutate(
-    scenario: Scenario | str,
-    properties: Iterable[str] = (),
-    *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
-    flags: Mapping[str, Any] | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    seconds: float | None = None,
-    workers: int = 1,
+    scenario: Scenario | str, properties: Iterable[str] = (), **options: Unpack[MutateKeywords]
 ) -> MutationReport:
     """Make small mistakes in the functions of a model, one at a time, and check which ones its properties notice.
 
     Args:
-        scenario: What to mutate; see `exhaust` for `variant`, `bounds` and `flags`.
+        scenario: What to mutate.
         properties: The names of the properties that must notice the mistakes; none for all.
-        variant: A variant of the scenario.
-        bounds: Sizes by the name of the bound.
-        flags: Settings by the name of the flag.
-        sample: The number of mutants to draw at random; None for all.
-        seed: The seed of the sample.
-        seconds: The time budget of each mutant's search; None for the usual one.
-        workers: The number of worker processes.
 
     Returns:
         The mutants with their outcomes; `answer` is HOLDS if a property notices each one that can be noticed.
     """
     from kwalk.search.analyses.mutation import mutate as mutation
 
-    trial = Trial(scenario, tuple(properties), variant, dict(bounds or {}), dict(flags or {}))
-    baselines = mutation.baselines_of([trial])
-    mutants = mutation.mutants_on(baselines)
-    chosen = mutants if sample is None else mutation.sample(mutants, sample, seed)
-    limit: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
-    results = mutation.mutate(chosen, baselines, workers=workers, **limit)
-    return mutation.MutationReport(results, baselines, (), len(mutants), None if sample is None else seed)
+    given = complete(MutateKeywords, options)
+    bounds, flags = dict(given["bounds"]), dict(given["flags"])
+    baselines = mutation.baselines_of([Trial(scenario, tuple(properties), given["variant"], bounds, flags)])
+    mutants, size = mutation.mutants_on(baselines), given["sample"]
+    chosen = mutants if size is None else mutation.sample(mutants, size, given["seed"])
+    results = mutation.mutate(chosen, baselines, **present(given, "seconds", "workers"))
+    return mutation.MutationReport(results, baselines, (), len(mutants), None if size is None else given["seed"])
 
 
-def audit(
-    fixes: Fix | str | Iterable[Fix | str] = (),
-    *,
-    scenario: str | None = None,
-    seconds: float | None = None,
-    prove: bool = False,
-    workers: int = 1,
-) -> AuditReport:
+@with_options(AuditKeywords)
+def audit(fixes: Fix | str | Iterable[Fix | str] = (), **options: Unpack[AuditKeywords]) -> AuditReport:
     """Search each trial of each fix with the fix off and with it on, and compare.
 
     Args:
         fixes: Fixes, or names of installed ones, or `package.module:NAME`; none for all installed ones.
-        scenario: The name of the only scenario to try them in; None for all.
-        seconds: The time budget of each search; None for the usual one.
-        prove: Whether to attempt a proof where exhaustive search does not finish.
-        workers: How many searches run at a time.
 
     Returns:
         A row for each trial, with its judgement; `answer` is HOLDS if every search was decided.
@@ -451,8 +298,9 @@ def audit(
     named = [fix for fix in listed if isinstance(fix, str)]
     found = [*(fix for fix in listed if isinstance(fix, Fix))]
     found += find_fixes(named).values() if named or not listed else ()
-    limit: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
-    return AuditReport(run(cells_of(found, scenario), prove=prove, workers=workers, **limit))
+    given = complete(AuditKeywords, options)
+    cells = cells_of(found, given["scenario"])
+    return AuditReport(run(cells, **present(given, "seconds", "workers", "prove")))
 
 
 def open_trace(path: str | Path) -> Trace:
@@ -469,48 +317,21 @@ def open_trace(path: str | Path) -> Trace:
 
 
 def _verdict(
-    engine: Callable[..., Verdict], query: tuple[Model, tuple[PropertyInstance, ...]], **options: Any
+    engine: str,
+    scenario: Scenario | Model | str,
+    properties: Checked | Iterable[Checked] | None,
+    options: Mapping[str, Any],
 ) -> Verdict:
     """Return the verdict of an engine; it and its traces have the model that a notebook needs to show them."""
-    from kwalk.search.examination.examination import examined
+    from kwalk.search.engines import ENGINES
 
-    model, properties = query
-    verdict = examined(model, properties, engine(model, properties=properties, **options))
+    query = Query.of(scenario, ENGINES[engine].accepts, options, properties)
+    verdict, model = ENGINES[engine](query), query.model
     findings = tuple(
         finding if finding.trace is None else evolve(finding, trace=evolve(finding.trace, model=model))
         for finding in verdict.findings
     )
     return evolve(verdict, findings=findings, model=model)
-
-
-def _asked(
-    scenario: Scenario | Model | str,
-    properties: Checked | Iterable[Checked] | None,
-    variant: str | None,
-    bounds: Mapping[str, int] | None,
-    flags: Mapping[str, Any] | None,
-) -> tuple[Model, tuple[PropertyInstance, ...]]:
-    """Return the model, and the instances of the properties to check; UsageError for what does not exist."""
-    if isinstance(scenario, Model):
-        if variant or bounds or flags:
-            raise UsageError("A Model has its variant, bounds and flags already. Give a Scenario, or leave these out.")
-        model = scenario
-    else:
-        found = find_scenario(scenario) if isinstance(scenario, str) else scenario
-        if not isinstance(found, Scenario):
-            raise UsageError(f"The first argument is a Scenario, a Model, or the name of a scenario (got {found!r}).")
-        model = Model(found, variant, bounds, flags)
-    if properties is None:
-        return model, model.properties
-    listed = [properties] if isinstance(properties, Property | PropertyInstance | str) else list(properties)
-    instances = (instance for each in listed for instance in model.properties_of(_name(each)))
-    return model, model.with_counts(dict.fromkeys(instances))
-
-
-def _name(checked: Checked) -> str:
-    if isinstance(checked, Property):
-        return checked.name
-    return checked.key if isinstance(checked, PropertyInstance) else checked
 
 
 def _model_of_trace(trace: Trace) -> Model:

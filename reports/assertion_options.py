@@ -13,8 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROFILES = ("dev", "ci", "nightly")
-DEFAULT_OUT = Path("kwalk-out")
+from kwalk.search.base.option_table import DEFAULT_OUT, PROFILES
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,11 @@ class AssertionOptions:
     """
 
     variant: str | None = None
-    profile: str = "dev"
+    profile: str = PROFILES[0]
     seconds: float | None = None
     seed: int = 0
     bounds: Mapping[str, int] = field(default_factory=dict)
-    out: Path = DEFAULT_OUT
+    out: Path = Path(DEFAULT_OUT)
     pin: bool = False
     strict: bool = False
     test: str = ""

@@ -3,93 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
-from kwalk.model.language import Kind, Model, Property, PropertyInstance, Scenario, UsageError
+from kwalk.model.language import Kind, Property, PropertyInstance, Scenario
 from kwalk.model.language.errors import unknown
-from kwalk.reports.assertion_options import AssertionOptions, active_options
+from kwalk.reports.assertion_options import active_options
 from kwalk.reports.scenario_reference import reference_to, scenario_at
-from kwalk.search.results.fairness import unchecked_note, without_liveness
+from kwalk.search.base.option_table import rows
+from kwalk.search.base.query import Query
+from kwalk.search.engines import ENGINES, SHRINK_SECONDS
+from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import DEADLOCK, Answer, Verdict
 from kwalk.search.results.verdict_builder import answer_to
 
-SHRINK_SECONDS = 5.0
-"""The time limit for minimizing the trace of one failing test of a shared search."""
 
-
-@frozen
-class AssertionQuery:
-    """What one assertion checks.
-
-    Args:
-        model: The model, with the variant and the bounds of the test.
-        properties: The property instances to check.
-        reference: The reference that finds the scenario again.
-        subject: The checked property, or all of them, in words.
-    """
-
-    model: Model
-    properties: tuple[PropertyInstance, ...]
-    reference: str
-    subject: str
-
-    @property
-    def options(self) -> AssertionOptions:
-        """The options of the run."""
-        return active_options()
-
-
-def query(
-    scenario: Scenario | str, prop: Property | str | None, variant: str | None, bounds: Mapping[str, int] | None
-) -> AssertionQuery:
+def query(scenario: Scenario | str, prop: Property | str | None, engine: str, options: Mapping[str, object]) -> Query:
     """Return what an assertion checks.
 
     Args:
         scenario: A scenario, or the name of one.
         prop: The property, or its name, or "deadlock"; None for all of the scenario. A property that is named is
             checked alone: a deadlock is then no error.
-        variant: The variant; None for that of the run, or the scenario's default.
-        bounds: Sizes that replace those of the scenario and of the run.
+        engine: One of `ENGINES`.
+        options: The options of the engine; the others are those of the run, which change only bounds that there are.
 
     Raises:
-        UsageError: The scenario, the property, the variant or a bound does not exist.
+        UsageError: Something does not exist, or a value is not allowed.
     """
-    found, options = scenario_at(scenario), active_options()
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    found, accepts, run = scenario_at(scenario), ENGINES[engine].accepts, active_options()
     name = prop.name if isinstance(prop, Property) else prop
     checked = found if name in (None, DEADLOCK) else evolve(found, deadlock_is_error=False)
-    sizes = {name: size for name, size in options.bounds.items() if name in found.bounds}
-    model = Model(checked, variant or options.variant, {**sizes, **(bounds or {})})
-    properties = () if name == DEADLOCK else model.properties if name is None else model.properties_of(name)
-    return AssertionQuery(model, properties, reference_to(found), name or f"the properties of {found.name}")
+    sizes = {bound: size for bound, size in run.bounds.items() if bound in found.bounds}
+    own: dict[str, Any] = {"minimize": 0} if "minimize" in rows(accepts) else {}  # the traces are minimized one by one
+    own |= {each: value for each, value in options.items() if value is not None}
+    shared = {each: getattr(run, each) for each in ("variant", "seconds", "seed", "profile") if each in rows(accepts)}
+    bounds = {**sizes, **own.pop("bounds", {})}
+    asked = Query.of(checked, accepts, {**shared, **own, "bounds": bounds}, () if name == DEADLOCK else name)
+    return evolve(asked, reference=reference_to(found), subject=name or f"the properties of {found.name}")
 
 
-def search(query: AssertionQuery, engine: str, requested: dict[str, Any], *, strict: bool = False) -> Verdict:
+def search(query: Query, engine: str, *, strict: bool = False) -> Verdict:
     """Return the verdict of an engine, examined.
 
     Args:
         query: What to check.
         engine: One of `ENGINES`.
-        requested: The engine's keywords; None for those of the run.
         strict: Whether gaps make "holds" the answer "holds with gaps".
 
     Raises:
-        UsageError: There is no such engine, or `seconds` is no time.
         KeyboardInterrupt: Ctrl-C ended the engine.
     """
-    if engine not in ENGINES:
-        raise unknown("engine", engine, ENGINES)
-    options = query.options
-    time = requested.get("seconds", options.seconds)
-    if time is not None and not (isinstance(time, int | float) and time > 0):
-        raise UsageError(f"`seconds` must be a number above 0, or None for no limit (got {time!r}).")
-    limits = {"seconds": options.seconds, "seed": options.seed, "profile": options.profile}
-    accepted = {name: value for name, value in limits.items() if name in ENGINES[engine].accepts}
-    keywords = {**accepted, **{name: value for name, value in requested.items() if value is not None}}
-    verdict = ENGINES[engine].run(query, {name: value for name, value in keywords.items() if value is not None})
+    ENGINES[engine].refuse(query.options)
+    verdict = ENGINES[engine].search(query)
     if verdict.is_interrupted:
         raise KeyboardInterrupt  # an engine returns what it has; a test run has to end
     from kwalk.search.examination.examination import examined
@@ -97,52 +67,7 @@ def search(query: AssertionQuery, engine: str, requested: dict[str, Any], *, str
     return examined(query.model, query.properties, verdict, strict=strict)
 
 
-@frozen
-class AssertionEngine:
-    """An engine: its module (in `kwalk.search`) and function, the options of the run it accepts, what it checks.
-
-    `title` is what notes call it, where it does not check properties about behaviours.
-    """
-
-    module: str
-    function: str
-    accepts: tuple[str, ...]
-    title: str
-    checks_liveness: bool = False
-    keeps_going: bool = True
-    """Whether one search finds the violations of all properties."""
-
-    def run(self, query: AssertionQuery, keywords: dict[str, Any]) -> Verdict:
-        """Import the engine, because compilers and solvers are slow to load, and return its verdict."""
-        engine = getattr(import_module(f"kwalk.search.{self.module}"), self.function)
-        verdict: Verdict = engine(query.model, properties=query.properties, **keywords)
-        return verdict
-
-    def can_falsify(self, prop: Property) -> bool:
-        """Return whether a counterexample to the property is something that the engine finds."""
-        return prop.kind is not Kind.REACHABLE and self.checks(prop)
-
-    def checks(self, prop: Property) -> bool:
-        """Return whether the engine evaluates the property."""
-        return self.checks_liveness or not prop.kind.is_liveness
-
-    def unchecked(self, properties: Iterable[PropertyInstance]) -> str:
-        """Return the sentence on the properties that the engine does not check; "" if it checks all of them."""
-        return "" if self.checks_liveness else unchecked_note(properties, self.title)
-
-
-ENGINES = {
-    "exhaust": AssertionEngine("exhaustive.search", "exhaust", ("seconds",), "a reduced search", checks_liveness=True),
-    "walk": AssertionEngine("simulation.walk", "walk", ("seconds", "seed"), "random walks"),
-    "hypothesis": AssertionEngine(
-        "analyses.hypothesis.search", "hypothesis_search", ("seconds", "seed", "profile"), "Hypothesis"
-    ),
-    "prove": AssertionEngine("proof.prove", "prove", ("seconds",), "a proof", keeps_going=False),
-}
-"""The engines by name."""
-
-
-def minimized(query: AssertionQuery, verdict: Verdict, seconds: float | None = None) -> Verdict:
+def minimized(query: Query, verdict: Verdict, seconds: float | None = None) -> Verdict:
     """Return the verdict with locally minimal traces, the shortest first.
 
     Args:
@@ -179,9 +104,7 @@ class SharedSearches:
     _verdicts: dict[tuple[Any, ...], Verdict] = field(factory=dict, init=False)
     _shapes: dict[Any, str] = field(factory=dict, init=False)
 
-    def verdict(
-        self, query: AssertionQuery, engine: str, requested: Mapping[str, Any], *, strict: bool = False
-    ) -> Verdict:
+    def verdict(self, query: Query, engine: str, *, strict: bool = False) -> Verdict:
         """Return what a search for all properties of the scenario found about those of one test.
 
         Where an exhaustive search with the same model has visited every state, random walks and Hypothesis can find
@@ -194,9 +117,9 @@ class SharedSearches:
         if exhaustive is not None and exhaustive.stopped is None:
             return minimized(query, _about(exhaustive, query.properties, strict=strict), SHRINK_SECONDS)
         if not ENGINES[engine].keeps_going:
-            return minimized(query, search(query, engine, dict(requested), strict=strict))
+            return minimized(query, search(query, engine, strict=strict))
         if key not in self._verdicts:
-            self._verdicts[key] = self._search(query, engine, dict(requested))
+            self._verdicts[key] = self._search(query, engine)
         verdict = _about(self._verdicts[key], query.properties, strict=strict)
         if not ENGINES[engine].checks_liveness:
             verdict = without_liveness(verdict, query.properties, ENGINES[engine].title)
@@ -204,14 +127,15 @@ class SharedSearches:
             return evolve(verdict, findings=known)
         return minimized(query, verdict, SHRINK_SECONDS)
 
-    def _search(self, query: AssertionQuery, engine: str, requested: dict[str, Any]) -> Verdict:
+    def _search(self, query: Query, engine: str) -> Verdict:
         checked = tuple(p for p in query.model.properties if ENGINES[engine].checks(p.declaration))
-        verdict = search(evolve(query, properties=checked), engine, {**requested, "keep_going": True}, strict=True)
+        every = evolve(query, properties=checked, options={**query.options, "keep_going": True})
+        verdict = search(every, engine, strict=True)
         unchecked = ENGINES[engine].unchecked(query.model.properties)
         self.on_verdict(verdict, query.reference, len(self._verdicts) + 1, unchecked)
         return verdict
 
-    def shown_before(self, query: AssertionQuery, trace: Trace, where: str) -> str | None:
+    def shown_before(self, query: Query, trace: Trace, where: str) -> str | None:
         """Return where a trace of the same shape was shown already; None if `where` is the first place."""
         from kwalk.search.kernel.compile.compiler import kernel_for
         from kwalk.search.minimize.shape import Shapes

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Property, Scenario, UsageError
 from kwalk.model.language.distributions import kwalk_version
-from kwalk.reports.assertion_options import Failure
-from kwalk.reports.assertion_searches import ENGINES, AssertionQuery, SharedSearches, minimized, query, search
+from kwalk.reports.assertion_options import Failure, active_options
+from kwalk.reports.assertion_searches import SharedSearches, minimized, query, search
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.files import CannotWrite, out_folder
 from kwalk.reports.observations import observe
@@ -28,6 +28,8 @@ from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import story_of
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.base.options import StopReason
+from kwalk.search.base.query import Query
+from kwalk.search.engines import ENGINES
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.results.fairness import UncheckedProperties, unchecked_note
 from kwalk.search.results.trace import Trace
@@ -60,31 +62,26 @@ def assert_holds(
     scenario: Scenario | str,
     prop: Property | str | None = None,
     *,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
     engine: str = "exhaust",
-    seconds: float | None = None,
     undecided_ok: bool = False,
     cannot_fail_ok: bool = False,
     strict: bool = False,
     shared: SharedSearches | None = None,
-    **requested: Any,
+    **options: Any,
 ) -> Verdict:
     """Fail with a minimal trace if the scenario violates the property.
 
     Args:
         scenario: The scenario, or its name.
         prop: The property, or its name; None for all of the scenario; "deadlock" for the absence of deadlocks.
-        variant: The variant; None for that of the test run, or the scenario's default.
-        bounds: Sizes that replace those of the scenario, by the name of the bound.
         engine: exhaust, walk, hypothesis or prove.
-        seconds: The time limit; None for that of the test run.
         undecided_ok: Whether a search that ends without an answer passes.
         cannot_fail_ok: Whether a property that cannot fail passes: no state of the domains violates it.
         strict: Whether it fails if a property was never tested, or a bound that matters cut off steps.
         shared: Searches that several tests share; the first test starts one for all properties of the scenario (the
             fixture `kwalk_searches`).
-        requested: Further keywords of the engine, such as `walks` and `depth`.
+        options: Options of the engine, such as `variant`, `bounds`, `seconds` or `walks`; the others are those of the
+            test run.
 
     Returns:
         The verdict. Warnings name properties about behaviours, which only exhaust checks (`UncheckedProperties`), and
@@ -95,14 +92,14 @@ def assert_holds(
         UsageError: A name or the engine does not exist.
     """
     __tracebackhide__ = True
-    asked = query(scenario, prop, variant, bounds)
+    asked = query(scenario, prop, engine, options)
     run = (lambda *about, **how: minimized(asked, search(*about, **how))) if shared is None else shared.verdict
-    strict |= asked.options.strict
-    verdict = run(asked, engine, {**requested, "seconds": seconds}, strict=strict)
+    strict |= active_options().strict
+    verdict = run(asked, engine, strict=strict)
     if _passes(verdict, undecided_ok=undecided_ok, cannot_fail_ok=cannot_fail_ok, strict=strict):
         _warn_of_unchecked(asked, engine, verdict)
         _warn_of_untested(asked, verdict)
-        observe(asked.options.test, asked.reference, verdict)
+        observe(active_options().test, asked.reference, verdict)
         return verdict
     undecided = verdict.answer is Answer.UNDECIDED and [*_verdict_lines(asked, verdict), _advice(verdict)]
     raise _fails(asked, verdict, undecided or _known_failure(asked, verdict, shared) or _steps(asked, verdict))
@@ -120,11 +117,8 @@ def assert_finds(
     *,
     length: int,
     trace: str | Path | None = None,
-    variant: str | None = None,
-    bounds: Mapping[str, int] | None = None,
     engine: str = "exhaust",
-    seconds: float | None = None,
-    **requested: Any,
+    **options: Any,
 ) -> Verdict:
     """Fail unless a search finds a counterexample of exactly this length.
 
@@ -134,11 +128,9 @@ def assert_finds(
         length: The number of steps of the counterexample.
         trace: The file of the pinned counterexample. It must still replay, violate the same property, and have this
             length; pytest's option --kwalk-pin writes it.
-        variant: The variant; None for that of the test run, or the scenario's default.
-        bounds: Sizes that replace those of the scenario, by the name of the bound.
         engine: exhaust, walk, hypothesis or prove.
-        seconds: The time limit; None for that of the test run.
-        requested: Further keywords of the engine.
+        options: Options of the engine, such as `variant`, `bounds`, `seconds` or `walks`; the others are those of the
+            test run.
 
     Returns:
         The verdict.
@@ -148,16 +140,16 @@ def assert_finds(
         UsageError: The scenario, the property, the variant, a bound or the engine does not exist.
     """
     __tracebackhide__ = True
-    asked = query(scenario, prop, variant, bounds)
-    verdict = minimized(asked, search(asked, engine, {**requested, "seconds": seconds}))
+    asked = query(scenario, prop, engine, options)
+    verdict = minimized(asked, search(asked, engine))
     lines = list(_surprise(asked, verdict, length, trace))
     if not lines and trace is not None:
-        if asked.options.pin and verdict.counterexample is not None:
+        if active_options().pin and verdict.counterexample is not None:
             _pin(asked, verdict.counterexample, Path(trace))
         lines = list(_broken_pin(asked, Path(trace), length))
     if lines:
         raise _fails(asked, verdict, lines)
-    observe(asked.options.test, asked.reference, verdict)
+    observe(active_options().test, asked.reference, verdict)
     return verdict
 
 
@@ -168,7 +160,7 @@ def _advice(verdict: Verdict) -> str:
     return "Give it more time, or smaller bounds."
 
 
-def _warn_of_unchecked(query: AssertionQuery, engine: str, verdict: Verdict) -> None:
+def _warn_of_unchecked(query: Query, engine: str, verdict: Verdict) -> None:
     """Warn of properties about behaviours that were not checked although the assertion passes."""
     if verdict.stopped is StopReason.LIVENESS:
         note = unchecked_note(query.properties, ENGINES[engine].title)
@@ -178,7 +170,7 @@ def _warn_of_unchecked(query: AssertionQuery, engine: str, verdict: Verdict) -> 
         warnings.warn(f"{query.reference}: {note}", UncheckedProperties, stacklevel=3)
 
 
-def _warn_of_untested(query: AssertionQuery, verdict: Verdict) -> None:
+def _warn_of_untested(query: Query, verdict: Verdict) -> None:
     """Warn of properties that were never tested although the assertion passes."""
     untested = [gap.text for gap in verdict.gaps if not gap.bound]
     if untested:
@@ -188,12 +180,12 @@ def _warn_of_untested(query: AssertionQuery, verdict: Verdict) -> None:
 # What a failure says.
 
 
-def _fails(query: AssertionQuery, verdict: Verdict, lines: Iterable[str]) -> Fails:
+def _fails(query: Query, verdict: Verdict, lines: Iterable[str]) -> Fails:
     """Return the error: the page of the trace, the lines, the command that replays it, and what is violated.
 
     pytest shows the first line in its summary, and the last line stands above it.
     """
-    trace, test = verdict.counterexample, query.options.test
+    trace, test = verdict.counterexample, active_options().test
     if trace is None:
         observe(test, query.reference, verdict)
         return Fails("\n".join(lines), verdict)
@@ -209,7 +201,7 @@ def _fails(query: AssertionQuery, verdict: Verdict, lines: Iterable[str]) -> Fai
     return Fails(text, verdict, Failure(test, subject, claim, story.symptom, page, file, text))
 
 
-def _steps(query: AssertionQuery, verdict: Verdict) -> Iterator[str]:
+def _steps(query: Query, verdict: Verdict) -> Iterator[str]:
     """Yield the minimal trace, and what the search says of itself."""
     if verdict.counterexample is not None:
         yield from _story(query, verdict.counterexample)
@@ -217,32 +209,32 @@ def _steps(query: AssertionQuery, verdict: Verdict) -> Iterator[str]:
     yield from _verdict_lines(query, verdict)
 
 
-def _known_failure(query: AssertionQuery, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
+def _known_failure(query: Query, verdict: Verdict, shared: SharedSearches | None) -> list[str] | None:
     """Return a line if the same sequence of events was shown by an earlier test of the run; else None."""
     trace = verdict.counterexample
     if shared is None or trace is None:
         return None
-    first = shared.shown_before(query, trace, query.options.test)
+    first = shared.shown_before(query, trace, active_options().test)
     if first is None:
         return None
     found = f"Found by {verdict.engine}; the steps are those of {first}, up to names and the order of independent steps"
     return [f"{found}; they are shown there."]
 
 
-def _story(query: AssertionQuery, trace: Trace) -> list[str]:
+def _story(query: Query, trace: Trace) -> list[str]:
     return printed(lambda out: print_story(story_of(query.model, trace), out), WIDTH).splitlines()
 
 
-def _verdict_lines(query: AssertionQuery, verdict: Verdict) -> list[str]:
+def _verdict_lines(query: Query, verdict: Verdict) -> list[str]:
     """The verdict's summary, without the finding whose story is printed."""
     shown = next((finding for finding in verdict.findings if finding.trace is not None), None)
     return printed(lambda out: print_blocks(summary(verdict, query.model, shown), out), WIDTH).splitlines()
 
 
-def _saved(query: AssertionQuery, trace: Trace, compared: Compared | None) -> tuple[dict[str, Path], str]:
+def _saved(query: Query, trace: Trace, compared: Compared | None) -> tuple[dict[str, Path], str]:
     """Save a trace; return its files by format, or none and why."""
     try:
-        with out_folder(query.options.out) as out:
+        with out_folder(active_options().out) as out:
             return save(query.model, stamped(trace, query.model, query.reference), out, compared), ""
     except CannotWrite as error:
         return {}, f"The trace was not saved: {error}"
@@ -251,7 +243,7 @@ def _saved(query: AssertionQuery, trace: Trace, compared: Compared | None) -> tu
 # What a pinned counterexample is measured by.
 
 
-def _surprise(query: AssertionQuery, verdict: Verdict, length: int, pinned: str | Path | None) -> Iterator[str]:
+def _surprise(query: Query, verdict: Verdict, length: int, pinned: str | Path | None) -> Iterator[str]:
     """Why what was found is not what was expected; nothing if it is."""
     trace, where = verdict.counterexample, f" and delete {pinned}" if pinned else ""
     if trace is None and verdict.answer is Answer.UNDECIDED:
@@ -272,14 +264,14 @@ def _pin_again(pinned: str | Path | None) -> str:
     return f" and save {pinned} again with --kwalk-pin" if pinned else ""
 
 
-def _pin(query: AssertionQuery, trace: Trace, path: Path) -> None:
+def _pin(query: Query, trace: Trace, path: Path) -> None:
     """Save a counterexample as the pinned one; CannotWrite if that cannot be."""
     full = stamped(trace, query.model, query.reference)
     with out_folder(path.parent) as folder:
         folder.write({path.name: itf_text(query.model, full, kwalk_version())})
 
 
-def _broken_pin(query: AssertionQuery, path: Path, length: int) -> Iterator[str]:
+def _broken_pin(query: Query, path: Path, length: int) -> Iterator[str]:
     """Why a pinned trace no longer shows what it was pinned for; nothing if it does."""
     try:
         opened = open_trace(read_trace(path))

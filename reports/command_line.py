@@ -20,11 +20,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from kwalk.model.language.errors import InternalError, KwalkError
-from kwalk.reports.options.declaration import DEFAULT_OUT
 from kwalk.reports.options.parser import parser
 from kwalk.reports.program import program
 from kwalk.reports.streams import discard, remark, settle_streams
 from kwalk.search.base.components import extra_missing
+from kwalk.search.base.option_table import DEFAULT_OUT
 
 USAGE, INTERNAL, INTERRUPTED, UNREAD = 2, 70, 130, 141
 """Exit codes besides those of verdicts; the last two are those of a process that SIGINT or SIGPIPE ends."""

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from kwalk.reports.assertion_options import DEFAULT_OUT, PROFILES, AssertionOptions, Failure, active_options
-from kwalk.reports.options.values import bound, seconds, seed
+from kwalk.reports.assertion_options import AssertionOptions, Failure, active_options
+from kwalk.search.base.option_kinds import BOUND, NAME, SECONDS, SEED
+from kwalk.search.base.option_table import DEFAULT_OUT, PROFILES
 
 OPTIONS = pytest.StashKey[AssertionOptions]()
 FAILURE = "kwalk_failure"
@@ -28,11 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, in one group."""
     group = parser.getgroup("kwalk", "kwalk: searches for counterexamples")
     add = group.addoption
-    add("--kwalk-variant", metavar="NAME", help="the variant to explore where a test names none")
-    add("--kwalk-profile", choices=PROFILES, default="dev", help="settings of Hypothesis: dev (default), ci or nightly")
-    add("--kwalk-seconds", type=seconds, metavar="N", help="end each search after this time where a test names none")
-    add("--kwalk-seed", type=seed, default=0, metavar="N", help="a number that all choices come from (default: 0)")
-    add("--kwalk-bound", type=bound, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
+    add("--kwalk-variant", type=NAME, metavar="NAME", help="the variant to explore where a test names none")
+    about_profile = "settings of Hypothesis: dev (default), ci or nightly"
+    add("--kwalk-profile", choices=PROFILES, default=PROFILES[0], help=about_profile)
+    add("--kwalk-seconds", type=SECONDS, metavar="N", help="end each search after this time where a test names none")
+    add("--kwalk-seed", type=SEED, default=0, metavar="N", help="a number that all choices come from (default: 0)")
+    add("--kwalk-bound", type=BOUND, action="append", default=[], metavar="NAME=N", help="change a bound (repeatable)")
     add("--kwalk-out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"where traces go (default: {DEFAULT_OUT})")
     add("--kwalk-html", type=Path, metavar="FILE", help="write a page of all failed assertions")
     add(
@@ -51,15 +53,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and read the options; register Hypothesis profiles only if one of kwalk's is requested."""
     config.addinivalue_line("markers", MARK)
+    names = ("variant", "profile", "seconds", "seed", "pin", "strict")
     config.stash[OPTIONS] = AssertionOptions(
-        variant=config.getoption("--kwalk-variant"),
-        profile=config.getoption("--kwalk-profile"),
-        seconds=config.getoption("--kwalk-seconds"),
-        seed=config.getoption("--kwalk-seed"),
+        **{name: config.getoption(f"--kwalk-{name}") for name in names},
         bounds=dict(config.getoption("--kwalk-bound")),
-        out=config.getoption("--kwalk-out"),
-        pin=config.getoption("--kwalk-pin"),
-        strict=config.getoption("--kwalk-strict"),
+        out=Path(config.getoption("--kwalk-out")),
     )
     if not hasattr(config, "workerinput"):  # xdist's workers send their reports to the process that has the terminal
         config.pluginmanager.register(FailedAssertions(config.getoption("--kwalk-html")), "kwalk-failures")

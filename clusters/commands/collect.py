@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import (
-    DEFAULT_OUT,
     JSON,
     Command,
     Section,
@@ -12,7 +11,8 @@ from kwalk.reports.options.declaration import (
     repeatable,
     switch,
 )
-from kwalk.reports.options.values import nonempty, seconds
+from kwalk.search.base.option_kinds import FILE, NAME, SECONDS, text
+from kwalk.search.base.option_table import DEFAULT_OUT
 
 COMMAND = Command(
     "take a snapshot of a running system, without writing anything to it",
@@ -24,34 +24,31 @@ COMMAND = Command(
     ),
     option(
         "--release",
-        nonempty,
-        "VERSION",
+        text("VERSION"),
         "the version of the brokers, such as 3.4.1, 7.3.0-ccs or 2.8.1.amzn.1; needed",
     ),
     repeatable(
         "--logs",
-        nonempty,
-        "[ID=]PLACE",
+        text("[ID=]PLACE"),
         "log directories: a folder, the output of --script, a tar archive, or ssh://[USER@]HOST/FOLDER, "
         "with {host} for that of each broker",
     ),
-    repeatable("--topic", nonempty, "NAME", "only this topic, or those that fit a pattern such as orders-*"),
+    repeatable("--topic", NAME, "only this topic, or those that fit a pattern such as orders-*"),
     switch("--no-metadata", "do not ask brokers for their metadata caches and the state of their log directories"),
-    option("--ssh", nonempty, "COMMAND", "the command in place of ssh, with its options"),
-    option("--sasl", nonempty, "USER", "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
-    option("--digest", nonempty, "USER", "authenticate to ZooKeeper with its scheme digest"),
-    option("--password-file", nonempty, "FILE", "the password (default: KWALK_ZOOKEEPER_PASSWORD)"),
+    option("--ssh", text("COMMAND"), "the command in place of ssh, with its options"),
+    option("--sasl", text("USER"), "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
+    option("--digest", text("USER"), "authenticate to ZooKeeper with its scheme digest"),
+    option("--password-file", FILE, "the password (default: KWALK_ZOOKEEPER_PASSWORD)"),
     switch("--tls", "encrypt the connection to ZooKeeper"),
-    option("--tls-ca", nonempty, "FILE", "certificates of the authorities to trust (default: the system's)"),
-    option("--tls-cert", nonempty, "FILE", "the client's certificate, with --tls-key"),
-    option("--tls-key", nonempty, "FILE", "the key of the client's certificate"),
+    option("--tls-ca", FILE, "certificates of the authorities to trust (default: the system's)"),
+    option("--tls-cert", FILE, "the client's certificate, with --tls-key"),
+    option("--tls-key", FILE, "the key of the client's certificate"),
     option(
         "--seconds",
-        seconds,
-        "N",
+        SECONDS,
         "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)",
     ),
-    option("--out", nonempty, "FILE", f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
+    option("--out", FILE, f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
     switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
     JSON,
     handler="kwalk.clusters.handlers.collect:run_collect",

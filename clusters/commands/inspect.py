@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option, switch
-from kwalk.reports.options.values import nonempty, positive
+from kwalk.search.base.option_kinds import FILE, NAME, POSITIVE
 
 COMMAND = Command(
     "inspect snapshots of a real system: what is wrong now, what comes next, the way out",
     argument("snapshots", "SNAPSHOT", "JSON files", nargs="+"),
-    option("--scenario", nonempty, "NAME", "the scenario that inspects them (default: the first one that can)"),
-    option("--most", positive, "N", "show at most N places of each kind (default: 5)"),
-    switch("--migration", "say what a migration to KRaft would do, and exit with that"),
-    option("--html", nonempty, "FILE", "also write the page of the incident, with a plan of repair"),
+    option("--scenario", NAME, "the scenario that inspects them (default: the first one that can)"),
+    option("--most", POSITIVE, "show at most N places of each kind (default: 5)"),
+    switch("--migration", "say what a migration to KRaft would do, and exit with that", repeats=True),
+    option("--html", FILE, "also write the page of the incident, with a plan of repair", repeats=False),
     MARKDOWN,
-    option("--csv", nonempty, "FILE", "also write all findings as CSV"),
-    option("--parquet", nonempty, "FILE", "also write all findings as Parquet"),
-    option("--prometheus", nonempty, "FILE", "also write gauges in Prometheus' text format"),
+    option("--csv", FILE, "also write all findings as CSV", repeats=False),
+    option("--parquet", FILE, "also write all findings as Parquet", repeats=False),
+    option("--prometheus", FILE, "also write gauges in Prometheus' text format", repeats=False),
     JSON,
     handler="kwalk.clusters.handlers.inspect:run_inspect",
     section=Section.CLUSTERS,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
 from kwalk.reports.options.declaration import Command, Section, argument, option, out, repeatable, switch
-from kwalk.reports.options.values import natural, positive, seconds
+from kwalk.search.base.option_kinds import NATURAL, POSITIVE, RELEASE, SECONDS
 
 COMMAND = Command(
     "start real brokers on this machine, look at them, and repeat there what stories say",
@@ -24,25 +23,21 @@ COMMAND = Command(
         "fetch: releases; capture: the folder of the cluster; reproduce: experiments; replay: traces",
         nargs="*",
     ),
-    repeatable(
-        "--release", values.release, "VERSION", "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"
-    ),
-    option("--brokers", positive, "N", "number of brokers, 1 to 5 (default: 3)"),
+    repeatable("--release", RELEASE, "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"),
+    option("--brokers", POSITIVE, "number of brokers, 1 to 5 (default: 3)"),
     switch("--proxied", "put proxies between brokers, and between each and ZooKeeper"),
     option(
         "--seconds",
-        seconds,
-        "N",
+        SECONDS,
         "start: end the cluster after this time; fuzz: time to explain a history (default: 60)",
     ),
     option(
         "--rounds",
-        positive,
-        "N",
+        POSITIVE,
         "reproduce: number of rounds (default: that of the experiment); fuzz: histories (default: 10)",
     ),
-    option("--seed", natural, "N", "fuzz: the seed of the histories (default: 0)"),
-    option("--operations", positive, "N", "fuzz: operations of a history (default: 12)"),
+    option("--seed", NATURAL, "fuzz: the seed of the histories (default: 0)"),
+    option("--operations", POSITIVE, "fuzz: operations of a history (default: 12)"),
     switch("--minimize", "fuzz: leave out operations of misfits that are not needed for them"),
     out("folder of the cluster's data and logs, of the evidence, or of the cases"),
     switch("--json", "reproduce, replay, fuzz: print one JSON object instead of text"),

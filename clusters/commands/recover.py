@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import MARKDOWN, ONLY_JSON, Command, Section, argument, option
-from kwalk.reports.options.values import nonempty, seconds
+from kwalk.search.base.option_kinds import FILE, NAME, SECONDS
 
 COMMAND = Command(
     "plan the repair of a real system from its snapshot, step by step, with commands",
     argument("snapshot", "SNAPSHOT", "a JSON file"),
-    option("--scenario", nonempty, "NAME", "the scenario that makes plans from it"),
-    option("--seconds", seconds, "N", "time budget (default: 120)"),
-    option("--html", nonempty, "FILE", "also write the page of the incident"),
+    option("--scenario", NAME, "the scenario that makes plans from it"),
+    option("--seconds", SECONDS, "time budget (default: 120)"),
+    option("--html", FILE, "also write the page of the incident", repeats=False),
     MARKDOWN,
     ONLY_JSON,
     handler="kwalk.clusters.handlers.recover:run_recover",

@@ -12,11 +12,11 @@ from typing import Any
 
 from kwalk.model.language import UsageError
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import document_folder, print_json
-from kwalk.reports.json_output import FORMAT
-from kwalk.reports.options.declaration import DEFAULT_OUT
+from kwalk.reports.handlers.output import document_folder
+from kwalk.reports.json_output import FORMAT, print_json
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
+from kwalk.search.base.option_table import DEFAULT_OUT
 
 PASSWORD = "KWALK_ZOOKEEPER_PASSWORD"
 """The variable of the environment with the password, if no file has it."""

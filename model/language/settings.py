@@ -55,6 +55,11 @@ def setting_text(setting: Any) -> str:
     return {True: "on", False: "off"}[setting] if isinstance(setting, bool) else str(setting)
 
 
+def setting_texts(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return settings as the command line has them, by the name of the flag."""
+    return {name: setting_text(setting) for name, setting in settings.items()}
+
+
 def variant_text(variant: str, overrides: Mapping[str, Any]) -> str:
     """Return the name of a variant, with the settings that override its own."""
     changes = ", ".join(f"{name} {setting_text(setting)}" for name, setting in overrides.items())

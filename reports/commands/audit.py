@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import JSON, MARKDOWN, Command, Section, argument, option, out, switch
-from kwalk.reports.options.values import nonempty, seconds, workers
+from kwalk.reports.options.declaration import (
+    JSON,
+    MARKDOWN,
+    Command,
+    Section,
+    argument,
+    arguments,
+    out,
+    repeating,
+    switch,
+)
+from kwalk.search.base.option_table import AuditKeywords
 
 COMMAND = Command(
     "search each trial of a fix with the fix off and on",
     argument("fixes", "FIX", "a fix's name, or package.module:FIXES of your own", nargs="*"),
-    option("--scenario", nonempty, "NAME", "only the trials in this scenario"),
-    option("--seconds", seconds, "N", "time budget of each search, in seconds (default: 60)"),
-    option("--workers", workers, "N", "number of parallel searches (default: 1)"),
-    switch("--prove", "also try to prove properties that no search violates"),
+    *arguments(AuditKeywords),
     switch("--fresh", "ignore saved outcomes of an earlier audit"),
     out("folder of traces and of saved outcomes"),
-    MARKDOWN,
-    switch("--html", "also write an HTML page into the folder of traces"),
+    repeating(MARKDOWN),
+    switch("--html", "also write an HTML page into the folder of traces", repeats=True),
     JSON,
     handler="kwalk.reports.handlers.audit:run_audit",
     section=Section.FIXES,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SEED, SIXTY_SECONDS, SUBJECT, WORKERS, Command, Section
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import CheckKeywords
 
 COMMAND = Command(
     "run exhaustive search, random walks and Z3, and compare their verdicts",
     SCENARIO,
-    *SUBJECT,
-    SIXTY_SECONDS,
-    SEED,
-    WORKERS,
-    *RESULTS,
-    handler="kwalk.reports.handlers.search:check",
+    *arguments(CheckKeywords, variant=PROPERTIES, strict=RESULTS),
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/verdicts.md#three-engines-one-verdict",
     examples="""

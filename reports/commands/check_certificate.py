@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, Command, Section, argument, option
-from kwalk.reports.options.values import nonempty
+from kwalk.search.base.option_kinds import NAME
 
 COMMAND = Command(
     "check proofs that `kwalk prove --json` printed again, without Z3",
     argument("proof", "PROOF", "a JSON file"),
-    option("--scenario", nonempty, "NAME", "the scenario of the proof (default: the one that the file names)"),
+    option("--scenario", NAME, "the scenario of the proof (default: the one that the file names)"),
     JSON,
     handler="kwalk.reports.handlers.certificate:run_check_certificate",
     section=Section.SEARCHES,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, Command, Section, argument, option
-from kwalk.reports.options.values import nonempty
+from kwalk.search.base.option_kinds import FILE, NAME
 
 COMMAND = Command(
     "compare a nightly run with an earlier one",
-    argument("before", "RUN_A", "the folder of the earlier run", type=nonempty),
-    argument("after", "RUN_B", "the folder of the later run", type=nonempty),
-    option("--html", nonempty, "FILE", "also write a page"),
+    argument("before", "RUN_A", "the folder of the earlier run", type=NAME),
+    argument("after", "RUN_B", "the folder of the later run", type=NAME),
+    option("--html", FILE, "also write a page"),
     JSON,
     handler="kwalk.reports.handlers.nightly:run_compare",
     section=Section.SEARCHES,

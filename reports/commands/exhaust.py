@@ -2,80 +2,14 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
-from kwalk.reports.options.declaration import (
-    KEEP_GOING,
-    RESULTS,
-    SCENARIO,
-    SECONDS,
-    SUBJECT,
-    WORKERS,
-    Command,
-    Section,
-    argument,
-    option,
-    switch,
-)
-from kwalk.reports.options.values import nonempty, seconds
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import ExhaustKeywords
 
 COMMAND = Command(
     "visit every reachable state within the bounds",
     SCENARIO,
-    *SUBJECT,
-    SECONDS,
-    WORKERS,
-    *KEEP_GOING,
-    *RESULTS,
-    option(
-        "--memory",
-        values.gibibytes,
-        "GIB",
-        "stop when the search uses this much memory, in GiB; "
-        "with --spark, when the new states of a task do (default: 1)",
-    ),
-    option(
-        "--checkpoint",
-        nonempty,
-        "DIR",
-        "save checkpoints there at intervals, and when a budget or Ctrl-C ends the search",
-    ),
-    option("--every", seconds, "N", "seconds between checkpoints (default: 1800)"),
-    switch("--resume", "continue from the checkpoint in DIR; only budgets and the number of workers may differ"),
-    argument(
-        "--symmetry",
-        "DOMAIN",
-        "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are "
-        "symmetric; not with --reduce, --spark or --checkpoint",
-    ),
-    switch(
-        "--reduce",
-        "skip states that no verdict and no shortest trace depends on (partial-order reduction); the first time, "
-        "dependencies are computed for seconds to minutes",
-    ),
-    switch(
-        "--interpreter",
-        "execute plain Python in place of compiled code, some hundred states per second on one core: an "
-        "independent check, and faster for large models with few states; not with --reduce, --symmetry or --spark",
-    ),
-    switch(
-        "--spark",
-        "search level by level on Spark, with states on disk (in DIR, otherwise in OUT/states), not in memory; "
-        "not with --symmetry, --reduce or --every",
-    ),
-    option(
-        "--master",
-        nonempty,
-        "URL",
-        "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR",
-    ),
-    option(
-        "--partitions",
-        values.partitions,
-        "N",
-        "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core; "
-        "rounded up to a power of two)",
-    ),
-    handler="kwalk.reports.handlers.search:exhaust",
+    *arguments(ExhaustKeywords, variant=PROPERTIES, strict=RESULTS),
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/search-for-hours.md",
     examples="""

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
-from kwalk.reports.options.declaration import JSON, SIXTY_SECONDS, UNFOLD, Command, Section, argument, option, out
-from kwalk.reports.options.values import natural, nonempty, seconds
+from kwalk.reports.options.declaration import JSON, UNFOLD, Command, Section, argument, arguments, option, out
+from kwalk.search.base.option_kinds import DIR, NAME, ZONE, above_zero
+from kwalk.search.base.option_table import ExplainKeywords
 
-COMMAND = Command(
-    "find a behaviour that passes through snapshots of a real system",
-    argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
-    option("--scenario", nonempty, "NAME", "the scenario that reads them"),
-    option("--variant", nonempty, "NAME", "the variant of the model (default: that of the snapshots)"),
-    option("--events", natural, "N", "assume at most N events between two snapshots (default: 8)"),
-    option("--logs", nonempty, "DIR", "the folder with the system's logs: the behaviour passes through their lines"),
+LOGS = (
+    option("--logs", DIR, "the folder with the system's logs: the behaviour passes through their lines"),
     option(
         "--log-tolerance",
-        seconds,
-        "SECONDS",
+        above_zero("SECONDS", "seconds"),
         "by how much clocks of the system and of the snapshots may differ (default: 1)",
     ),
     option(
         "--log-zone",
-        values.zone,
-        "+HH:MM",
+        ZONE,
         "the time zone of the times in the logs (default: UTC; --log-zone=-05:00 in the west)",
     ),
-    SIXTY_SECONDS,
+)
+COMMAND = Command(
+    "find a behaviour that passes through snapshots of a real system",
+    argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
+    option("--scenario", NAME, "the scenario that reads them"),
+    *arguments(ExplainKeywords, events=LOGS),
     out("folder of the trace and its page"),
     UNFOLD,
     JSON,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
-from kwalk.reports.options.declaration import ANY_SCENARIO, SUBJECT, Command, Section, argument, option, out, switch
-from kwalk.reports.options.values import seconds
+from kwalk.reports.options.declaration import (
+    ANY_SCENARIO,
+    PROPERTIES,
+    Command,
+    Section,
+    argument,
+    arguments,
+    out,
+    switch,
+)
+from kwalk.search.base.option_table import ExploreKeywords
 
 COMMAND = Command(
     "take the steps of a model by hand, on a page in the browser",
     ANY_SCENARIO,
     argument("trace", "TRACE", "a saved trace to start with", nargs="?"),
     argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
-    *SUBJECT,
-    option("--seconds", seconds, "N", "time budget of a search for the nearest violation (default: 10)"),
-    option("--memory", values.gibibytes, "GIB", "memory budget of that search, in GiB (default: 1)"),
-    option("--port", values.port, "N", "the port of the page (default: a free one)"),
+    *arguments(ExploreKeywords, variant=PROPERTIES),
     switch("--open", "open the page in the browser"),
     out("folder of saved traces"),
     handler="kwalk.reports.handlers.explore:run_explore",

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import HTML, JSON, SCENARIO, SUBJECT, Command, Section, option, out, switch
-from kwalk.reports.options.values import positive
+from kwalk.reports.options.declaration import (
+    HTML,
+    JSON,
+    PROPERTIES,
+    SCENARIO,
+    Command,
+    Section,
+    arguments,
+    option,
+    out,
+    switch,
+)
+from kwalk.search.base.option_kinds import one_of
+from kwalk.search.base.option_table import GraphKeywords
 
 COMMAND = Command(
     "write the first states as a graph (DOT), and print its figures",
     SCENARIO,
-    *SUBJECT,
-    option("--most", positive, "N", "draw at most N states (default: 300)"),
-    (
+    *arguments(GraphKeywords, variant=PROPERTIES),
+    option(
         "--label",
-        {
-            "choices": ("changes", "state"),
-            "help": "label of a state: its changes against its parent (default), or every part that varies",
-        },
+        one_of("changes", "state"),
+        "label of a state: its changes against its parent (default), or every part that varies",
     ),
     switch("--svg", "also draw the graph as SVG, which needs no Graphviz"),
     HTML,

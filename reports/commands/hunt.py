@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from kwalk.reports.options.declaration import (
     ANY_SCENARIO,
-    KEEP_GOING,
+    MIGRATION,
+    PROPERTIES,
     RESULTS,
-    SEED,
-    SIXTY_SECONDS,
-    STEPS,
-    SUBJECT,
-    WORKERS,
     Command,
     Section,
     argument,
+    arguments,
     switch,
 )
-from kwalk.reports.options.values import MIGRATION
+from kwalk.search.base.option_table import HuntKeywords
 
 COMMAND = Command(
     "find a counterexample: exhaustive search, then walks on Spark, then minimize",
@@ -28,14 +25,8 @@ COMMAND = Command(
         dest="snapshot",
     ),
     switch("--migrate", f"search the shortest way from there to a loss in a migration: the scenario {MIGRATION}"),
-    *SUBJECT,
-    SIXTY_SECONDS,
-    SEED,
-    WORKERS,
-    *KEEP_GOING,
-    *RESULTS,
-    *STEPS,
-    handler="kwalk.reports.handlers.search:hunt",
+    *arguments(HuntKeywords, variant=PROPERTIES, strict=RESULTS),
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/diagnose-a-cluster.md",
     examples="""

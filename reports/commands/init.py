@@ -10,11 +10,11 @@ from kwalk.model.language import UsageError
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
 from kwalk.reports.options.declaration import Command, Section, argument
-from kwalk.reports.options.values import nonempty
+from kwalk.search.base.option_kinds import NAME
 
 COMMAND = Command(
     "write a first model, a test of it and the settings of pytest into this folder",
-    argument("name", "NAME", "the name of the model (default: leases)", nargs="?", type=nonempty, default="leases"),
+    argument("name", "NAME", "the name of the model (default: leases)", nargs="?", type=NAME, default="leases"),
     handler="kwalk.reports.commands.init:write_project",
     section=Section.MODELS,
     codes="0 written, 2 usage error",

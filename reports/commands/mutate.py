@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
 from kwalk.reports.options.declaration import (
     HTML,
     JSON,
     MARKDOWN,
-    SUBJECT,
+    PROPERTIES,
     Command,
     Section,
     argument,
+    arguments,
     option,
     out,
     repeatable,
+    repeating,
     switch,
 )
-from kwalk.reports.options.values import nonempty, positive, seconds, seed, workers
+from kwalk.search.base.option_kinds import FILE, NAME, text
+from kwalk.search.base.option_table import MutateKeywords
 
+OPERATORS = (
+    "dropped-guard",
+    "dropped-effect",
+    "negated-condition",
+    "swapped-connective",
+    "off-by-one",
+    "swapped-field",
+)
+"""The names of the mutation operators, so that parsing a command line does not import the operators."""
+CHOICE = (
+    repeatable("--operator", NAME, "only mutants of this operator, such as dropped-guard", choices=OPERATORS),
+    repeatable("--function", NAME, "only mutants of this function, class or module"),
+)
+LISTING = (
+    switch("--list", "list the mutants without trying any"),
+    option("--show", text("ID"), "try this mutant only, and show the trace that decides it"),
+)
 COMMAND = Command(
     "try small mistakes in a model, and report those that its properties do not detect",
     argument("scenarios", "SCENARIO", "scenarios to try mutants on, or package.module:TRIALS of your own", nargs="+"),
-    *SUBJECT,
-    repeatable(
-        "--operator", str, "NAME", "only mutants of this operator, such as dropped-guard", choices=values.OPERATORS
-    ),
-    repeatable("--function", nonempty, "NAME", "only mutants of this function, class or module"),
-    option("--sample", positive, "N", "only a random sample of N mutants; a larger one has them all"),
-    option("--seed", seed, "N", "the seed of the sample (default: 0)", default=0),
-    switch("--list", "list the mutants without trying any"),
-    option("--show", nonempty, "ID", "try this mutant only, and show the trace that decides it"),
-    option("--seconds", seconds, "N", "time budget of each mutant, in seconds (default: 10)"),
-    option("--workers", workers, "N", "number of mutants in parallel (default: 1)"),
-    option("--explained", nonempty, "FILE", "a TOML file with reasons why no property needs to detect a survivor"),
+    *arguments(MutateKeywords, variant=PROPERTIES, constraints=CHOICE, seed=LISTING),
+    option("--explained", FILE, "a TOML file with reasons why no property needs to detect a survivor"),
     switch("--fresh", "ignore saved outcomes of an earlier run"),
     out("folder of saved outcomes"),
-    MARKDOWN,
-    HTML,
+    repeating(MARKDOWN),
+    repeating(HTML),
     JSON,
     handler="kwalk.reports.handlers.mutate:run_mutate",
     section=Section.FIXES,

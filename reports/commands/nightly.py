@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
-from kwalk.reports.options.declaration import DEFAULT_OUT, JSON, WORKERS, Command, Section, argument, option
-from kwalk.reports.options.values import nonempty
+from kwalk.reports.options.declaration import JSON, Command, Section, argument, arguments, option
+from kwalk.search.base.option_kinds import DIR, MINUTES, URL, text
+from kwalk.search.base.option_table import DEFAULT_OUT, Threads
 
 COMMAND = Command(
     "search many scenarios, in a run that can be resumed",
     argument("config", "CONFIG", "a TOML file: what to search, and for how long", nargs="?"),
-    option("--resume", nonempty, "RUN", "resume the run in this folder"),
-    option("--out", nonempty, "DIR", f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"),
-    WORKERS,
-    option("--master", nonempty, "URL", "a Spark master, such as spark://host:7077, instead of this machine's cores"),
+    option("--resume", text("RUN"), "resume the run in this folder"),
+    option("--out", DIR, f"the folder of the run (default: one below {DEFAULT_OUT}, named after the time)"),
+    *arguments(Threads),
+    option("--master", URL, "a Spark master, such as spark://host:7077, instead of this machine's cores"),
     option(
         "--minutes",
-        values.minutes,
-        "M",
+        MINUTES,
         "time budget of all tasks together, in minutes; overrides the configuration",
     ),
-    option("--before", nonempty, "RUN", "an earlier run that the page of this run compares with"),
+    option("--before", text("RUN"), "an earlier run that the page of this run compares with"),
     JSON,
     handler="kwalk.reports.handlers.nightly:run_nightly",
     section=Section.SEARCHES,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import Command, Section, argument, option
-from kwalk.reports.options.values import nonempty
+from kwalk.search.base.option_kinds import DIR, NAME, text
 
 COMMAND = Command(
     "write the page of a nightly run again",
-    argument("run", "RUN", "the folder of the run; the page is its index.html", type=nonempty),
-    option("--before", nonempty, "RUN", "an earlier run to compare with"),
-    option("--history", nonempty, "DIR", "a folder of runs: trends, and when a cluster was first seen"),
+    argument("run", "RUN", "the folder of the run; the page is its index.html", type=NAME),
+    option("--before", text("RUN"), "an earlier run to compare with"),
+    option("--history", DIR, "a folder of runs: trends, and when a cluster was first seen"),
     handler="kwalk.reports.handlers.nightly:run_page",
     section=Section.SEARCHES,
     page="../how-to/compare-nightly-runs.md",

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import RESULTS, SCENARIO, SECONDS, SUBJECT, Command, Section, option, switch
-from kwalk.reports.options.values import natural
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import ProveKeywords
 
 COMMAND = Command(
     "prove properties with Z3, or find the shortest violation",
     SCENARIO,
-    *SUBJECT,
-    SECONDS,
-    *RESULTS,
-    option("--depth", natural, "N", "check unproved properties up to N steps (default: 20)"),
-    option("--induction", natural, "N", "the largest k of k-induction (default: 3); 0 for no induction"),
-    switch("--no-support", "do not search for supporting invariants"),
-    handler="kwalk.reports.handlers.search:prove",
+    *arguments(ProveKeywords, variant=PROPERTIES, strict=RESULTS),
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/proof.md",
     examples="""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options import values
 from kwalk.reports.options.declaration import ONLY_JSON, TRACE, UNFOLD, Command, Section, option, repeatable
-from kwalk.reports.options.values import nonempty
+from kwalk.search.base.option_kinds import FLAG, NAME
 
 COMMAND = Command(
     "execute the steps of a saved trace again, in plain Python",
     TRACE,
-    option("--variant", nonempty, "NAME", "replay in another variant"),
-    repeatable("--flag", values.flag, "NAME=SETTING", "change a flag of the trace"),
+    option("--variant", NAME, "replay in another variant"),
+    repeatable("--flag", FLAG, "change a flag of the trace", dest="flags"),
     UNFOLD,
     ONLY_JSON,
     handler="kwalk.reports.handlers.traces:run_replay",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import TRACE, UNFOLD, Command, Section, option
-from kwalk.reports.options.values import nonempty
+from kwalk.search.base.option_kinds import DIR
 
 COMMAND = Command(
     "print a saved trace",
@@ -17,7 +17,7 @@ COMMAND = Command(
             "help": "default: text",
         },
     ),
-    option("--out", nonempty, "DIR", "write a file there instead of printing"),
+    option("--out", DIR, "write a file there instead of printing"),
     handler="kwalk.reports.handlers.traces:show",
     section=Section.TRACES,
     examples="""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import JSON, SIXTY_SECONDS, TRACE, UNFOLD, Command, Section, out
+from kwalk.reports.options.declaration import JSON, TRACE, UNFOLD, Command, Section, arguments, out
+from kwalk.search.base.option_table import Minute
 
 COMMAND = Command(
     "minimize a saved trace, then try to prove that no shorter one exists",
     TRACE,
-    SIXTY_SECONDS,
+    *arguments(Minute),
     out("folder of the shorter trace and its page"),
     UNFOLD,
     JSON,

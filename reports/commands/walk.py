@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import (
-    KEEP_GOING,
-    RESULTS,
-    SCENARIO,
-    SECONDS,
-    SEED,
-    STEPS,
-    SUBJECT,
-    WORKERS,
-    Command,
-    Section,
-    option,
-)
-from kwalk.reports.options.values import positive
+from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
+from kwalk.search.base.option_table import WalkKeywords
 
 COMMAND = Command(
     "take random walks",
     SCENARIO,
-    *SUBJECT,
-    SECONDS,
-    SEED,
-    WORKERS,
-    *KEEP_GOING,
-    *RESULTS,
-    option("--walks", positive, "N", "number of walks"),
-    option("--depth", positive, "N", "the largest number of steps of a walk"),
-    *STEPS,
-    handler="kwalk.reports.handlers.search:walk",
+    *arguments(WalkKeywords, variant=PROPERTIES, strict=RESULTS),
+    handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/swarm.md",
     examples="""

@@ -7,12 +7,14 @@ import threading
 from html import escape
 from pathlib import Path
 
-from kwalk.model.language import Model, PropertyInstance
+from attrs import evolve
+
 from kwalk.reports.explorer.server import ExplorerServer
 from kwalk.reports.explorer.session import ExplorerSession
 from kwalk.reports.files import OutFolder
-from kwalk.reports.handlers.target import Target
 from kwalk.search.analyses.distance import MEMORY, SECONDS, DistanceSearch
+from kwalk.search.base.option_table import DEFAULT_OUT
+from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace, reference_of
 
 HEIGHT = 760
@@ -29,24 +31,15 @@ class ExplorerFrame:
         address: The address of the page.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        properties: tuple[PropertyInstance, ...],
-        trace: Trace | None = None,
-        *,
-        out: str | Path = "kwalk-out",
-        seconds: float | None = None,
-        memory_bytes: int | None = None,
-        port: int = 0,
-    ) -> None:
-        model.initial  # noqa: B018  an error of the initial states is one of the call
-        reference = reference_of(model)
-        target = Target(reference, model, properties, f"kwalk explore {reference}")
-        self._search = DistanceSearch(model, properties, seconds=seconds or SECONDS, memory=memory_bytes or MEMORY)
+    def __init__(self, query: Query, trace: Trace | None = None) -> None:
+        query.model.initial  # noqa: B018  an error of the initial states is one of the call
+        reference, options = reference_of(query.model), query.options
+        query = evolve(query, reference=reference, command=f"kwalk explore {reference}")
+        seconds, memory = options["seconds"] or SECONDS, options["memory_bytes"] or MEMORY
+        self._search = DistanceSearch(query.model, query.properties, seconds=seconds, memory=memory)
         try:
-            session = ExplorerSession(target, OutFolder(Path(out)), self._search, trace)
-            self._server = ExplorerServer(session, port, framed=True)
+            session = ExplorerSession(query, OutFolder(Path(options["out"] or DEFAULT_OUT)), self._search, trace)
+            self._server = ExplorerServer(session, options["port"] or 0, framed=True)
         except BaseException:
             self._search.close()
             raise

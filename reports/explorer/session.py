@@ -19,12 +19,12 @@ from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.escaping import LONGEST, visible
 from kwalk.reports.files import OutFolder
-from kwalk.reports.handlers.target import Target
 from kwalk.reports.traces.changes import Part, changes, lines, parts_of, path_text
 from kwalk.reports.traces.read_set import read_set
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.search.analyses.distance import DistanceSearch, has_distance
+from kwalk.search.base.query import Query
 from kwalk.search.kernel.interpreter import Visit, VisitCache
 from kwalk.search.results.trace import Trace
 
@@ -53,17 +53,17 @@ class ExplorerSession:
     """The positions of a user, what is visible at each, and the moves to others. One thread at a time uses it.
 
     Args:
-        target: The model, its properties, and the reference by which a saved trace finds the scenario.
+        query: The model, its properties, and the reference by which a saved trace finds the scenario.
         out: The folder of saved traces.
         distances: The search for the nearest violation.
         trace: A behaviour to start with: its states are the first positions.
     """
 
-    def __init__(self, target: Target, out: OutFolder, distances: DistanceSearch, trace: Trace | None = None) -> None:
-        self.target, self.model, self.out, self.distances = target, target.model, out, distances
+    def __init__(self, query: Query, out: OutFolder, distances: DistanceSearch, trace: Trace | None = None) -> None:
+        self.query, self.model, self.out, self.distances = query, query.model, out, distances
         self.lock = RLock()
         self.parts = parts_of(self.model)
-        self.properties = tuple(prop for prop in target.properties if not prop.declaration.only_counts)
+        self.properties = tuple(prop for prop in query.properties if not prop.declaration.only_counts)
         self._visits = VisitCache(self.model)
         self.positions: list[Position] = []
         self._known: dict[tuple[int, int], int] = {}
@@ -147,7 +147,7 @@ class ExplorerSession:
             "story": visible(scenario.story, 10 * LONGEST),
             "variant": visible(variant_text(model.variant, model.flag_overrides)),
             "bounds": visible(sizes),
-            "facts": [] if self.target.reading is None else list(map(visible, self.target.reading.facts)),
+            "facts": [] if self.query.reading is None else list(map(visible, self.query.reading.facts)),
             "properties": properties,
             "paths": [[visible(str(token), LONGEST) for token in part.path] for part in self.parts],
             "starts": self._starts(),
@@ -161,7 +161,7 @@ class ExplorerSession:
             },
             "bookmarks": self._bookmarks(),
             "folder": visible(str(self.out.path)),
-            "command": visible(self.target.command),
+            "command": visible(self.query.command),
         }
 
     def _starts(self) -> list[dict[str, Any]]:
@@ -357,16 +357,16 @@ class ExplorerSession:
         wanted = None if self.traced is None else self.traced.prop
         prop = next((p for p in violated if p.key == wanted), violated[0] if violated else None)
         trace = Trace(
-            scenario=self.target.reference,
+            scenario=self.query.reference,
             variant=self.model.variant,
             bounds=self.model.binding.bounds,
             states=tuple(each.vector for each in path),
             actions=tuple(each.instance.key for each in path if each.instance is not None),
             prop=None if prop is None else prop.key,
             found_by="explore",
-            command=self.target.command,
+            command=self.query.command,
         )
-        return stamped(trace, self.model, self.target.reference)
+        return stamped(trace, self.model, self.query.reference)
 
     def saved(self, number: int) -> dict[str, str]:
         """Save the path to a position; return the files by what they are. CannotWrite if they cannot be written."""

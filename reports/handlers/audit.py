@@ -11,9 +11,8 @@ from attrs import evolve
 from kwalk.model.language.registry import find_fixes
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, document_folder, print_ending, print_json
+from kwalk.reports.handlers.output import Written, document_folder, print_result
 from kwalk.reports.handlers.target import command_line
 from kwalk.reports.pages.audit import (
     PAGE,
@@ -27,12 +26,10 @@ from kwalk.reports.pages.audit import (
 )
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.saved_outcomes import AUDIT
-from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
-from kwalk.search.analyses.audit.audit import AuditOptions, AuditReport, AuditRow, audit, cells_of
-
-OPTIONS = ("scenario", "seconds", "prove", "markdown", "html")
+from kwalk.search.analyses.audit.audit import AuditReport, AuditRow, audit, cells_of
+from kwalk.search.base.option_table import present
 
 
 def run_audit(options: Namespace) -> int:
@@ -40,21 +37,20 @@ def run_audit(options: Namespace) -> int:
     rows = cells_of(find_fixes(options.fixes).values(), options.scenario)
     with out_folder(options.out) as out, document_folder(options.markdown, "--markdown") as beside:
         with shown_on_stderr() as report:
-            chosen = AuditOptions(
-                prove=options.prove,
-                workers=options.workers or 1,
+            done = audit(
+                rows,
                 saved={} if options.fresh else AUDIT.read(out.path),
                 report=report,
                 save=lambda outcomes: AUDIT.write(outcomes, out),
+                **present(vars(options), "seconds", "workers", "prove"),
             )
-            done = audit(rows, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
         return _deliver(done, options, out, beside)
 
 
 def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, beside: OutFolder | None) -> int:
     """Write the files, print the table; return the exit code."""
     code = AuditReport(rows).answer.exit_code
-    command = command_line(options, options.fixes, OPTIONS)
+    command = command_line(options, options.fixes)
     files: Files = {}
     with Written() as written:
         files = dict(_saved(rows, out))
@@ -65,11 +61,10 @@ def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, besid
         if options.html:
             text = html_document(TITLE, audit_document(rows, command, files))
             written.names["Page"] = str(out.write({PAGE: text})[PAGE])
-    if options.json:
-        print_json({**audit_object(rows, files), "exit_code": code, "command": command, "files": written.names})
-    else:
-        print_blocks(audit_text(rows, files), console())
-        print_ending(written.names, command, console())
+    facts = {"exit_code": code, "command": command, "files": written.names}
+    print_result(
+        options, lambda: {**audit_object(rows, files), **facts}, audit_text(rows, files), written.names, command
+    )
     return written.checked(code)
 
 

@@ -16,9 +16,9 @@ from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.series import LogSource, Series
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.handlers.incident import inspection_of, planned_until, problem_of
-from kwalk.reports.handlers.output import LABELS, Written, print_ending, print_json
+from kwalk.reports.handlers.output import LABELS, Written, print_ending
 from kwalk.reports.handlers.target import command_line, malformed_json
-from kwalk.reports.options.values import zone_seconds
+from kwalk.reports.json_output import print_json
 from kwalk.reports.pages.explanation import (
     ReportedExplanation,
     exit_code_of,
@@ -32,9 +32,10 @@ from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions, Fit, explain, explain_widening
+from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain, explain_widening
 from kwalk.search.analyses.explain.kernels import CompilationQueue
 from kwalk.search.analyses.recovery import Recovery
+from kwalk.search.base.option_table import present
 
 SECONDS = 60.0
 """The default of `--seconds`."""
@@ -72,7 +73,7 @@ def log_source(options: Namespace) -> LogSource | None:
         if options.log_tolerance is not None or options.log_zone is not None:
             raise UsageError("--log-tolerance and --log-zone are about the logs of --logs DIR. Name their folder.")
         return None
-    source = LogSource(options.logs, zone=zone_seconds(options.log_zone or "+00:00"))
+    source = LogSource(options.logs, zone=_zone_seconds(options.log_zone or "+00:00"))
     return source if options.log_tolerance is None else evolve(source, tolerance=options.log_tolerance)
 
 
@@ -199,11 +200,9 @@ def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedE
 
 def _explained(pairs: Sequence[tuple[Model, Series]], options: Namespace, began: float) -> list[ReportedExplanation]:
     """Return the explanations; report progress on stderr."""
-    events = EVENTS if options.events is None else options.events
+    seconds, command = options.seconds or SECONDS, command_line(options, options.snapshots)
     with shown_on_stderr() as report:
-        wanted = ExplainOptions(
-            events=events, seconds=options.seconds or SECONDS, report=report, command=_command(options)
-        )
+        wanted = ExplainOptions(seconds=seconds, report=report, command=command, **present(vars(options), "events"))
         return explained(pairs, wanted, began)
 
 
@@ -268,6 +267,7 @@ def _incident(
     )
 
 
-def _command(options: Namespace) -> str:
-    names = ("scenario", "variant", "events", "seconds", "logs", "log_tolerance", "log_zone")
-    return command_line(options, options.snapshots, names)
+def _zone_seconds(zone: str) -> float:
+    """Return by how many seconds a time zone, +HH:MM or -HH:MM, is ahead of UTC."""
+    ahead = 3600.0 * int(zone[1:3]) + 60.0 * int(zone[4:6])
+    return -ahead if zone[0] == "-" else ahead

@@ -13,25 +13,27 @@ from kwalk.reports.escaping import visible
 from kwalk.reports.explorer.server import ExplorerServer
 from kwalk.reports.explorer.session import ExplorerSession
 from kwalk.reports.files import out_folder
-from kwalk.reports.handlers.target import Target, command_line, target
+from kwalk.reports.handlers.target import command_line, query_of
 from kwalk.reports.handlers.traces import opened_to_replay
 from kwalk.reports.streams import remark
 from kwalk.search.analyses.distance import MEMORY, SECONDS, DistanceSearch
+from kwalk.search.base.option_table import ExploreKeywords, ModelKeywords, rows
+from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace
 
-SUBJECT = ("variant", "bound", "flag", "constraint", "snapshot")
-"""Options that a trace decides."""
+DECIDED = {**{name: row.name_on_command_line(name) for name, row in rows(ModelKeywords).items()}, "snapshot": "--from"}
+"""Options that a trace decides, as the command line has them."""
 
 
 def run_explore(options: Namespace) -> int:
     """Serve the page until Ctrl-C or until the page ends it; return 0."""
-    selected, trace = _selected(options)
-    memory = MEMORY if options.memory is None else int(options.memory * 2**30)
+    query, trace = _selected(options)
+    memory = options.memory_bytes or MEMORY
     with out_folder(options.out) as out:
-        selected.model.initial  # noqa: B018  an error of the initial states is one of the command
-        search = DistanceSearch(selected.model, selected.properties, seconds=options.seconds or SECONDS, memory=memory)
+        query.model.initial  # noqa: B018  an error of the initial states is one of the command
+        search = DistanceSearch(query.model, query.properties, seconds=options.seconds or SECONDS, memory=memory)
         try:
-            exploration = ExplorerSession(selected, out, search, trace)
+            exploration = ExplorerSession(query, out, search, trace)
             with ExplorerServer(exploration, options.port or 0) as server:
                 server.on_leave = lambda: remark(
                     f"kwalk: the page was closed. Open {server.address} again, or press Ctrl-C."
@@ -53,14 +55,14 @@ def _serve(server: ExplorerServer) -> None:
         remark("kwalk: ended.")
 
 
-def _selected(options: Namespace) -> tuple[Target, Trace | None]:
+def _selected(options: Namespace) -> tuple[Query, Trace | None]:
     """Return what the options select, and the trace to start with."""
     name = options.trace
     if name is None and options.scenario and options.scenario.endswith(".json") and Path(options.scenario).exists():
         name, options.scenario = options.scenario, None
     if name is None:
-        return target(options), None
-    given = [f"--{word}" if word != "snapshot" else "--from" for word in SUBJECT if getattr(options, word)]
+        return query_of(options, ExploreKeywords), None
+    given = [word for name, word in DECIDED.items() if getattr(options, name)]
     if given:
         raise UsageError(f"A trace has its own variant, flags and bounds. Leave out {', '.join(given)}, or the trace.")
     opened = opened_to_replay(name)
@@ -70,6 +72,6 @@ def _selected(options: Namespace) -> tuple[Target, Trace | None]:
             f"{visible(name)!r} is a trace of {visible(opened.trace.scenario)!r}, not of "
             f"{visible(options.scenario)!r}. Leave out the scenario: kwalk explore {visible(name)}"
         )
-    command = command_line(options, [name], ("property",))
-    properties = model.properties_named(options.property)
-    return Target(opened.trace.scenario, model, properties, command), evolve(opened.trace)
+    command = command_line(options, [name])
+    properties = model.properties_named(options.properties)
+    return Query(opened.trace.scenario, model, properties, command=command), evolve(opened.trace)

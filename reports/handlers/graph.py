@@ -5,24 +5,24 @@ from __future__ import annotations
 import hashlib
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict
 
 from kwalk.reports.document import Paragraph, strong
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, print_ending, print_json
-from kwalk.reports.handlers.target import Target, target
+from kwalk.reports.handlers.output import Written, print_result
+from kwalk.reports.handlers.target import query_of
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.graph_page import graph_drawing, graph_page
 from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
 from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
+from kwalk.search.base.option_table import GraphKeywords
+from kwalk.search.base.query import Query
 
 INTERRUPTED = 3
 """The exit code after Ctrl-C, as of an undecided search."""
@@ -30,19 +30,19 @@ INTERRUPTED = 3
 
 def graph(options: Namespace) -> int:
     """Draw the first states of a model and count them; 0, or 3 if it was interrupted."""
-    selected = target(options)
+    query = query_of(options, GraphKeywords)
     with out_folder(options.out) as out:
         with shown_on_stderr() as report:
-            explored = explore(selected.model, properties=selected.properties, most=options.most or MOST, report=report)
-        return _deliver(selected, Drawing(explored, options.label or LABELS[0], selected.command), out, options)
+            explored = explore(query.model, properties=query.properties, most=options.most or MOST, report=report)
+        return _deliver(query, Drawing(explored, options.label or LABELS[0], query.command), out, options)
 
 
-def _deliver(selected: Target, drawing: Drawing, out: OutFolder, options: Namespace) -> int:
+def _deliver(query: Query, drawing: Drawing, out: OutFolder, options: Namespace) -> int:
     """Write the file, print the figures; return the exit code."""
     figures, code = statistics_of(drawing.graph), INTERRUPTED * drawing.graph.interrupted
     file: Path | None = None
     with Written() as written:
-        name = _file_name(selected, drawing)
+        name = _file_name(query, drawing)
         texts = {name: dot_text(drawing)}
         page, svg = f"{name.removesuffix('.dot')}.html", f"{name.removesuffix('.dot')}.svg"
         if options.html:
@@ -52,29 +52,22 @@ def _deliver(selected: Target, drawing: Drawing, out: OutFolder, options: Namesp
         paths = out.write(texts)
         file = paths[name]
         written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
-    if options.json:
-        more = {label.lower(): path for label, path in written.names.items()}
-        print_json({**_object(drawing, figures), "exit_code": code, "file": file and str(file), **more})
-    else:
-        _print(drawing, figures, file, written.names)
+    more = {"exit_code": code, "file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
+    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
+    facts = (Paragraph(fact, 2) for fact in _facts(drawing.graph, figures))
+    blocks = (Paragraph([strong("GRAPH"), f"  {extent(drawing.graph)}"]), *facts)
+    files = {**written.names, **ending}
+    print_result(options, lambda: {**_object(drawing, figures), **more}, blocks, files, drawing.command)
     return written.checked(code)
 
 
-def _file_name(selected: Target, drawing: Drawing) -> str:
+def _file_name(query: Query, drawing: Drawing) -> str:
     """Return a name with a digest of the command."""
     digits = hashlib.blake2b(drawing.command.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{file_stem(selected.model.scenario.name, selected.model.variant, 'graph', longest=80)}-{digits}.dot"
+    return f"{file_stem(query.model.scenario.name, query.model.variant, 'graph', longest=80)}-{digits}.dot"
 
 
 # Text.
-
-
-def _print(drawing: Drawing, figures: Statistics, file: Path | None, more: Mapping[str, str]) -> None:
-    explored, out = drawing.graph, console()
-    print_blocks([Paragraph([strong("GRAPH"), f"  {extent(explored)}"])], out)
-    print_blocks((Paragraph(fact, 2) for fact in _facts(explored, figures)), out)
-    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
-    print_ending({**more, **ending}, drawing.command, out)
 
 
 def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:

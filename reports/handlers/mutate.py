@@ -6,8 +6,6 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from attrs import evolve
-
 from kwalk.model.language import Trial, UsageError
 from kwalk.model.language.registry import find_scenario, find_trials
 from kwalk.model.language.settings import setting_from
@@ -17,8 +15,9 @@ from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import document_folder, print_ending, print_json
+from kwalk.reports.handlers.output import document_folder, print_ending, print_result
 from kwalk.reports.handlers.target import command_line
+from kwalk.reports.json_output import print_json
 from kwalk.reports.pages.mutation import (
     diff,
     mutant_object,
@@ -34,7 +33,6 @@ from kwalk.search.analyses.mutation.mutate import (
     Baseline,
     Mutant,
     MutantResult,
-    MutationOptions,
     MutationReport,
     baselines_of,
     chosen_mutants,
@@ -43,26 +41,8 @@ from kwalk.search.analyses.mutation.mutate import (
     sample,
     stale_explanations,
 )
-from kwalk.search.base.progress import Report
+from kwalk.search.base.option_table import present
 from kwalk.search.results.verdict import Answer
-
-OPTIONS = (
-    "variant",
-    "property",
-    "bound",
-    "flag",
-    "operator",
-    "function",
-    "sample",
-    "seed",
-    "seconds",
-    "workers",
-    "explained",
-    "show",
-    "markdown",
-    "html",
-)
-
 
 PAGE = "mutants.html"
 """The name of the page that --html writes."""
@@ -79,7 +59,15 @@ def run_mutate(options: Namespace) -> int:
         mutants = _chosen(all_mutants, options)
         if options.list:
             return _list(mutants, options)
-        results = _results(mutants, baselines, options, explained=explained, out=out, report=report)
+        results = mutate(
+            mutants,
+            baselines,
+            saved={} if options.fresh else MUTANTS.read(out.path),
+            save=lambda outcomes: MUTANTS.write(outcomes, out),
+            explained=explained,
+            report=report,
+            **present(vars(options), "seconds", "workers"),
+        )
     if options.show is not None:
         return _show(results[0], baselines, options)
     seed = None if options.sample is None else options.seed
@@ -92,7 +80,7 @@ def run_mutate(options: Namespace) -> int:
 def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
     """Yield the trials that a reference names, or one trial of a scenario with the settings of the options."""
     found = find_trials(reference)
-    if not (options.variant or options.bound or options.flag or options.property):
+    if not (options.variant or options.bounds or options.flags or options.properties):
         yield from found
         return
     if found[0].scenario_name != reference and not _names_scenario(reference):
@@ -101,8 +89,8 @@ def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
             "Leave out --variant, --bound, --flag and --property, or name a scenario."
         )
     scenario = find_scenario(reference)
-    flags = {name: setting_from(scenario, name, text) for name, text in options.flag}
-    yield Trial(scenario, tuple(options.property), options.variant, dict(options.bound), flags)
+    flags = {name: setting_from(scenario, name, text) for name, text in options.flags}
+    yield Trial(scenario, tuple(options.properties), options.variant, dict(options.bounds), flags)
 
 
 def _names_scenario(reference: str) -> bool:
@@ -121,26 +109,6 @@ def _chosen(all_mutants: Sequence[Mutant], options: Namespace) -> list[Mutant]:
         return named
     mutants = chosen_mutants(all_mutants, operators=options.operator, functions=options.function)
     return mutants if options.sample is None else sample(mutants, options.sample, options.seed)
-
-
-def _results(
-    mutants: Sequence[Mutant],
-    baselines: Sequence[Baseline],
-    options: Namespace,
-    *,
-    explained: dict[str, str],
-    out: OutFolder,
-    report: Report,
-) -> tuple[MutantResult, ...]:
-    """Return the mutants with their outcomes."""
-    chosen = MutationOptions(
-        workers=options.workers or 1,
-        saved={} if options.fresh else MUTANTS.read(out.path),
-        save=lambda outcomes: MUTANTS.write(outcomes, out),
-        explained=explained,
-        report=report,
-    )
-    return mutate(mutants, baselines, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
 
 
 def _list(mutants: Sequence[Mutant], options: Namespace) -> int:
@@ -178,18 +146,15 @@ def _deliver(report: MutationReport, options: Namespace, beside: OutFolder | Non
         name = Path(options.markdown).name
         written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
     code, command = report.answer.exit_code, _command(options)
-    if options.json:
-        print_json({**mutation_object(report), "exit_code": code, "command": command, "files": written})
-        return code
-    out = console()
-    print_blocks(mutation_text(report), out)
+    facts = {"exit_code": code, "command": command, "files": written}
     stale = f"is explained in {options.explained}, but does not survive; remove the explanation."
-    print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in report.stale_explanations))], out)
-    print_ending(written, command, out)
+    explained = CodeBlock(tuple(f"{name} {stale}" for name in report.stale_explanations))
+    blocks = (*mutation_text(report), explained)
+    print_result(options, lambda: {**mutation_object(report), **facts}, blocks, written, command)
     return code
 
 
 def _command(options: Namespace) -> str:
     """Return the command line that repeats the run; the seed matters only for a sample."""
     seed = None if options.sample is None else options.seed
-    return command_line(Namespace(**{**vars(options), "seed": seed}), options.scenarios, OPTIONS)
+    return command_line(Namespace(**{**vars(options), "seed": seed}), options.scenarios)

@@ -6,10 +6,9 @@ What only some results need is imported where these are made, so that a short se
 from __future__ import annotations
 
 import hashlib
-import json
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -23,14 +22,14 @@ from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
-from kwalk.reports.handlers.target import Target
-from kwalk.reports.json_output import verdict_object
+from kwalk.reports.json_output import print_json, verdict_object
 from kwalk.reports.pages.verdict import MOST_CLUSTERS, cluster_table, summary
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import story_of
+from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, Verdict
 
@@ -66,9 +65,30 @@ class Written:
         return code
 
 
-def print_json(page: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    print(json.dumps(page, indent=2))
+def print_result(
+    options: Namespace,
+    page: Callable[[], Mapping[str, Any]],
+    blocks: Iterable[Block],
+    files: Mapping[str, str],
+    command: str,
+) -> None:
+    """Print the result of a command: with --json one object, otherwise blocks and the ending.
+
+    Args:
+        options: The parsed command line.
+        page: Returns the object.
+        blocks: What people read.
+        files: The files that were written, by what they are.
+        command: The command that repeats the run.
+    """
+    if options.json:
+        print_json(page())
+        return
+    from kwalk.reports.document.text import print_blocks
+    from kwalk.reports.terminal import console
+
+    print_blocks(blocks, console())
+    print_ending(files, command, console())
 
 
 def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:
@@ -109,81 +129,81 @@ def write_documents(lead: Lead, options: Namespace) -> dict[str, str]:
 # Verdicts.
 
 
-def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
+def deliver(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
     """Write the traces, print the verdict; return its exit code. CannotWrite is raised after the verdict is printed."""
     findings = tuple(
-        f if f.trace is None else evolve(f, trace=_stamped(target, verdict, f.trace)) for f in verdict.findings
+        f if f.trace is None else evolve(f, trace=_stamped(query, verdict, f.trace)) for f in verdict.findings
     )
-    verdict = evolve(verdict, command=verdict.command or target.command, findings=findings)
+    verdict = evolve(verdict, command=verdict.command or query.command, findings=findings)
     files: dict[str, dict[str, Path]] = {}
     shapes: list[Path] = []
-    diagnosis_lines = diagnosis(target, verdict)
-    incident = _incident(target, diagnosis_lines, options)
+    diagnosis_lines = diagnosis(query, verdict)
+    incident = _incident(query, diagnosis_lines, options)
     with Written() as written:
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
-        files = {prop: _save(target, trace, out, verdict, incident) for prop, trace in found}
+        files = {prop: _save(query, trace, out, verdict, incident) for prop, trace in found}
         if incident is not None and not files and incident.inspection.exit_code:
             from kwalk.reports.handlers.incident import write_incident
 
             written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
-        traces = (_stamped(target, verdict, cluster.trace) for cluster in verdict.clusters[:MOST_CLUSTERS])
-        shapes = [save(target.model, trace, out, verdict.compared)["trace"] for trace in traces]
+        traces = (_stamped(query, verdict, cluster.trace) for cluster in verdict.clusters[:MOST_CLUSTERS])
+        shapes = [save(query.model, trace, out, verdict.compared)["trace"] for trace in traces]
         if getattr(options, "html", False):
-            written.names["Page"] = str(_write_page(target, verdict, (files, shapes), out))
+            written.names["Page"] = str(_write_page(query, verdict, (files, shapes), out))
     if options.json:
         named = {prop: paths["trace"] for prop, paths in files.items()}
-        facts = list(target.reading.facts) if target.reading else []
+        facts = list(query.reading.facts) if query.reading else []
         snapshot = {"facts": facts, "diagnosis": diagnosis_lines}
         page = {"page": written.names["Page"]} if "Page" in written.names else {}
-        shown = verdict_object(verdict, named, shapes, target.model)
-        print_json({**shown, "exit_code": exit_code_of(target, verdict), **snapshot, **page})
+        shown = verdict_object(verdict, named, shapes, query.model)
+        print_json({**shown, "exit_code": exit_code_of(query, verdict), **snapshot, **page})
     else:
-        lead = list(_reading_blocks(target.reading, diagnosis_lines, incident)) if target.reading else []
-        _print(target, verdict, lead, (files, shapes), written.names, unfold=options.unfold)
-    return written.checked(exit_code_of(target, verdict))
+        lead = list(_reading_blocks(query.reading, diagnosis_lines, incident)) if query.reading else []
+        _print(query, verdict, lead, (files, shapes), written.names, unfold=options.unfold)
+    return written.checked(exit_code_of(query, verdict))
 
 
-def _incident(target: Target, diagnosis_lines: list[str], options: Namespace) -> Incident | None:
+def _incident(query: Query, diagnosis_lines: list[str], options: Namespace) -> Incident | None:
     """Return what is known of the system of a snapshot, with a plan of repair; None without a snapshot."""
-    if target.reading is None or not target.reading.problems:
+    if query.reading is None or not query.reading.problems:
         return None
     from kwalk.reports.handlers.incident import planned
     from kwalk.reports.pages.incident import Incident
 
-    problem = target.reading.problems[0]
+    problem = query.reading.problems[0]
     with shown_on_stderr() as report:
         recovery = planned(problem, report)
-    return Incident(options.snapshot, problem.inspection, recovery, diagnosis_lines, facts=target.reading.facts)
+    return Incident(options.snapshot, problem.inspection, recovery, diagnosis_lines, facts=query.reading.facts)
 
 
-def _save(target: Target, trace: Trace, out: OutFolder, verdict: Verdict, incident: Incident | None) -> dict[str, Path]:
+def _save(query: Query, trace: Trace, out: OutFolder, verdict: Verdict, incident: Incident | None) -> dict[str, Path]:
     """Write a trace; with an incident, its page begins with that."""
     if incident is None:
-        return save(target.model, trace, out, verdict.compared)
+        return save(query.model, trace, out, verdict.compared)
     from kwalk.reports.pages.incident import cause_of, incident_object, since_of
 
-    story = story_of(target.model, trace)
-    since = since_of(incident.inspection, target.model, trace, story)
+    story = story_of(query.model, trace)
+    since = since_of(incident.inspection, query.model, trace, story)
     about = evolve(incident, forecast=story, cause=cause_of(story), since=since)
-    return save(target.model, trace, out, verdict.compared, lead=about.lead(), about=incident_object(about))
+    return save(query.model, trace, out, verdict.compared, lead=about.lead(), about=incident_object(about))
 
 
 def _write_page(
-    target: Target, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], out: OutFolder
+    query: Query, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], out: OutFolder
 ) -> Path:
     """Write the page of a verdict."""
     from kwalk.reports.pages.verdict_page import verdict_page
 
-    name = f"{file_stem(target.model.scenario.name, target.model.variant, verdict.engine, longest=80)}-" + (
+    name = f"{file_stem(query.model.scenario.name, query.model.variant, verdict.engine, longest=80)}-" + (
         f"{hashlib.blake2b(verdict.command.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}.html"
     )
-    blocks = verdict_page(target.model, verdict, *written)
+    blocks = verdict_page(query.model, verdict, *written)
     return out.write({name: html_document(f"{verdict.scenario}: {verdict.answer.value}", blocks)})[name]
 
 
-def _stamped(target: Target, verdict: Verdict, trace: Trace) -> Trace:
-    full = stamped(trace, target.model, target.reference)
-    return evolve(full, command=trace.command or target.command, found_by=trace.found_by or verdict.engine)
+def _stamped(query: Query, verdict: Verdict, trace: Trace) -> Trace:
+    full = stamped(trace, query.model, query.reference)
+    return evolve(full, command=trace.command or query.command, found_by=trace.found_by or verdict.engine)
 
 
 def _now(incident: Incident, diagnosis: list[str]) -> Iterator[str]:
@@ -194,35 +214,35 @@ def _now(incident: Incident, diagnosis: list[str]) -> Iterator[str]:
     yield from (sentence for sentence in diagnosis if sentence in known)
 
 
-def diagnosis(target: Target, verdict: Verdict) -> list[str]:
+def diagnosis(query: Query, verdict: Verdict) -> list[str]:
     """Return what the verdict means for the cluster of the snapshot; empty without a snapshot."""
-    if target.reading is None or target.reading.diagnose is None:
+    if query.reading is None or query.reading.diagnose is None:
         return []
     trace = verdict.counterexample
     if trace is None:
-        found = list(target.reading.diagnose(None))
+        found = list(query.reading.diagnose(None))
     else:
-        with target.model.active():
-            instances = [target.model.instance(key) for key in trace.actions]
+        with query.model.active():
+            instances = [query.model.instance(key) for key in trace.actions]
             steps = [(instance.actor, instance.description) for instance in instances]
-        found = list(target.reading.diagnose(steps))
-    if not target.reading.problems:
+        found = list(query.reading.diagnose(steps))
+    if not query.reading.problems:
         return found
     from kwalk.reports.pages.outlook import diagnosis_of
     from kwalk.search.analyses.recovery import foresee
 
-    outlooks = [foresee(problem, seconds=FORESEE_SECONDS) for problem in target.reading.problems if problem.worlds]
-    return diagnosis_of(target.reading.problems[0].inspection, outlooks, found)
+    outlooks = [foresee(problem, seconds=FORESEE_SECONDS) for problem in query.reading.problems if problem.worlds]
+    return diagnosis_of(query.reading.problems[0].inspection, outlooks, found)
 
 
-def exit_code_of(target: Target, verdict: Verdict) -> int:
+def exit_code_of(query: Query, verdict: Verdict) -> int:
     """Return the exit code of what an inspection found, which the search may not be about; otherwise the verdict's."""
-    problems = target.reading.problems if target.reading else ()
+    problems = query.reading.problems if query.reading else ()
     return (problems[0].inspection.exit_code if problems else 0) or verdict.exit_code
 
 
 def _print(
-    target: Target,
+    query: Query,
     verdict: Verdict,
     lead: Sequence[Block],
     written: tuple[dict[str, dict[str, Path]], list[Path]],
@@ -237,13 +257,13 @@ def _print(
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     print_blocks(lead, out)
     if shown and shown.trace:
-        print_story(story_of(target.model, shown.trace), out, unfold=unfold)
+        print_story(story_of(query.model, shown.trace), out, unfold=unfold)
         out.print()
-    print_blocks(summary(verdict, target.model, shown), out)
-    code = exit_code_of(target, verdict)
+    print_blocks(summary(verdict, query.model, shown), out)
+    code = exit_code_of(query, verdict)
     if code != verdict.exit_code:
         print_blocks([Paragraph(f"The exit code, {code}, is that of the damage which the snapshot shows.", 2)], out)
-    print_blocks(cluster_table(target.model, verdict.clusters, shapes), out)
+    print_blocks(cluster_table(query.model, verdict.clusters, shapes), out)
     lines = (*(f"{label}: {path}" for label, path in pages.items()), *_ending(verdict, files, shown))
     print_blocks([CodeBlock(lines, 2)], out)
 

@@ -1,4 +1,4 @@
-"""The target of a command: the model that its options select, with its properties; and the command that repeats it."""
+"""What the options of a command select: a model with its properties; and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -7,86 +7,42 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
-from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from kwalk.model.language import Model, PropertyInstance, Reading, Scenario, UsageError
-from kwalk.model.language.errors import unknown
+from kwalk.model.language import Reading, Scenario, UsageError
 from kwalk.model.language.registry import announced, find_scenario, full_reference
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
-from kwalk.reports.options.values import MIGRATION
+from kwalk.reports.options.declaration import MIGRATION
 from kwalk.reports.program import program
 from kwalk.reports.traces.trace_file import readable_text
-
-OPTIONS = (
-    "variant",
-    "seconds",
-    "seed",
-    "memory",
-    "walks",
-    "depth",
-    "induction",
-    "workers",
-    "most",
-    "label",
-    "minimize",
-    "symmetry",
-    "master",
-    "partitions",
-    "property",
-    "bound",
-    "flag",
-    "constraint",
-    "only",
-    "without",
-    "uniform",
-    "no_support",
-    "keep_going",
-    "reduce",
-    "interpreter",
-    "spark",
-    "strict",
-)
-"""The options of searches that the command line that repeats a search has, in this order."""
+from kwalk.search.base.option_table import rows, words_of
+from kwalk.search.base.query import Query, model_of
 
 
-@frozen
-class Target:
-    """A model, the properties to check, and the reference by which the scenario is found again."""
+def query_of(options: Namespace, accepts: type) -> Query:
+    """Return what the options of a command ask for.
 
-    reference: str
-    model: Model
-    properties: tuple[PropertyInstance, ...]
-    command: str
-    reading: Reading | None = None
+    Args:
+        options: The parsed command line.
+        accepts: The class of the table that declares the options.
 
-
-def target(options: Namespace) -> Target:
-    """Return what the options select; UsageError if it does not exist."""
+    Raises:
+        UsageError: Something does not exist.
+    """
     reference, scenario = _scenario(options)
     reading = _reading(scenario, options)
-    variant = options.variant or (reading.variant if reading else None)
-    if reading and options.property:
+    values = {name: getattr(options, name) for name in rows(accepts)}
+    if reading and options.properties:
         reading = evolve(reading, properties=())  # the user's choice has precedence over the snapshot's
     begun = scenario.starting_from(reading) if reading else scenario
     flags = dict(reading.flags) if reading else {}
-    flags.update((name, setting_from(begun, name, text)) for name, text in options.flag)
-    flags.update(_selected_constraints(begun, getattr(options, "constraint", None) or ()))
-    model = Model(begun, variant, dict(options.bound), flags)
-    return Target(reference, model, model.properties_named(options.property), _command(options), reading)
-
-
-def _selected_constraints(scenario: Scenario, names: Iterable[str]) -> dict[str, bool]:
-    """Return the flags that apply optional constraints; UsageError if the scenario has none of a name."""
-    always = [each.name for each in scenario.constraints if not each.optional]
-    for name in names:
-        if name in always:
-            raise UsageError(f"The constraint {name!r} of {scenario.name!r} always applies; leave out --constraint.")
-        if name not in scenario.optional_constraints:
-            raise unknown("optional constraint", name, scenario.optional_constraints)
-    return dict.fromkeys(names, True)
+    flags.update((name, setting_from(begun, name, text)) for name, text in options.flags)
+    variant = options.variant or (reading.variant if reading else None)
+    model = model_of(begun, {**values, "variant": variant, "flags": flags})
+    properties = model.properties_named(options.properties)
+    return Query(reference, model, properties, values, _command(options), reading)
 
 
 def _scenario(options: Namespace) -> tuple[str, Scenario]:
@@ -137,24 +93,14 @@ def _command(options: Namespace) -> str:
     snapshot = getattr(options, "snapshot", None)
     source = [] if snapshot is None else ["--from", snapshot]
     migrates = ["--migrate"] if getattr(options, "migrate", False) else []
-    return command_line(options, [*([options.scenario] if options.scenario else []), *source, *migrates], OPTIONS)
+    return command_line(options, [*([options.scenario] if options.scenario else []), *source, *migrates])
 
 
-def command_line(options: Namespace, arguments: Iterable[str], names: Iterable[str]) -> str:
-    """Return the command line that repeats a command: its arguments, and those of the named options that are set."""
-    words = [options.command, *arguments]
-    for name in names:
-        words += _option(f"--{name.replace('_', '-')}", getattr(options, name, None))
-    return f"{program()} {shlex.join(words)}"
+def command_line(options: Namespace, arguments: Iterable[str]) -> str:
+    """Return the command line that repeats a command.
 
-
-def _option(name: str, value: Any) -> list[str]:
-    if value is None or value is False:
-        return []
-    if value is True:
-        return [name]
-    if isinstance(value, list):
-        return [word for each in value for word in (name, each if isinstance(each, str) else f"{each[0]}={each[1]}")]
-    if isinstance(value, str) and value.startswith("-"):
-        return [f"{name}={value}"]  # as a word of its own it would be an option
-    return [name, f"{value:g}" if isinstance(value, float) else str(value)]
+    Args:
+        options: The parsed command line.
+        arguments: What is given by its place.
+    """
+    return f"{program()} {shlex.join([options.command, *arguments, *words_of(vars(options), options.rows)])}"

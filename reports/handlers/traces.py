@@ -19,9 +19,9 @@ from kwalk.reports.document.markdown import markdown_page
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
-from kwalk.reports.handlers.output import deliver, print_ending, print_json
-from kwalk.reports.handlers.target import Target, command_line
-from kwalk.reports.json_output import FORMAT, counterexample_object
+from kwalk.reports.handlers.output import deliver, print_ending
+from kwalk.reports.handlers.target import command_line
+from kwalk.reports.json_output import FORMAT, counterexample_object, print_json
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
@@ -32,6 +32,7 @@ from kwalk.reports.traces.save import stem
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import Story, story_of
 from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.base.query import Query
 from kwalk.search.results.verdict import Answer, Strength
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
 
@@ -40,7 +41,7 @@ ENDINGS = {"text": ".txt", "markdown": ".md", "html": ".html", "itf": ".itf.json
 
 def run_replay(options: Namespace) -> int:
     """Execute the steps of a trace again; return the exit code of what they show, 2 if they do not fit the model."""
-    opened = _opened(options.trace, options.variant, dict(options.flag))
+    opened = _opened(options.trace, options.variant, dict(options.flags))
     result = replay(opened.model, opened.trace)
     if result.mismatch and not opened.is_other:
         raise _mismatch_error(opened, result, options.trace)
@@ -55,7 +56,7 @@ def run_replay(options: Namespace) -> int:
         print_story(evolve(story_of(opened.model, shown), reproduce=""), out, unfold=options.unfold)
         out.print()
     print_blocks([CodeBlock(([strong(_outcome(opened, result))],), 2)], out)
-    print_ending({}, command_line(options, [options.trace], ("variant", "flag")), out)
+    print_ending({}, command_line(options, [options.trace]), out)
     return code
 
 
@@ -183,15 +184,15 @@ def run_shrink(options: Namespace) -> int:
 
     opened = opened_to_replay(options.trace)
     model, original = opened.model, opened.trace
-    command = command_line(options, [options.trace], ("seconds",))
-    target = Target(original.scenario, model, model.properties, command)
+    command = command_line(options, [options.trace])
+    query = Query(original.scenario, model, model.properties, command=command)
     with out_folder(options.out) as out:
         with shown_on_stderr() as report:
             seconds = SECONDS if options.seconds is None else options.seconds
             trace, notes = shortest(model, original, kernel_for(model), seconds=seconds, report=report)
         trace = evolve(trace, command=original.command)
         prop = None if trace.prop is None else model.properties_of(trace.prop)[0]
-        builder = VerdictBuilder(model, () if prop is None else (prop,), "shrink", target.command)
+        builder = VerdictBuilder(model, () if prop is None else (prop,), "shrink", query.command)
         verdict = builder.verdict(
             answer_to(prop),
             Strength.EXHAUSTIVE if trace.shortest else Strength.REPLAYED,
@@ -200,4 +201,4 @@ def run_shrink(options: Namespace) -> int:
             findings=(builder.finding(prop, 1, trace),),
             notes=notes,
         )
-        return deliver(target, verdict, out, options)
+        return deliver(query, verdict, out, options)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
-from kwalk.reports.options import values
-from kwalk.reports.options.values import natural, nonempty, seconds, seed, workers
+from kwalk.search.base.option_kinds import DIR, FILE, OptionKind
+from kwalk.search.base.option_table import DEFAULT_OUT, Option, Properties, rows
 
-DEFAULT_OUT = "kwalk-out"
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
 14 not reachable, 15 cannot fail, 16 holds with gaps (--strict), 70 internal error"""
-
-
 Argument = tuple[str, dict[str, Any]]
 """An argument of a command: its name, and the keywords of `add_argument`."""
+MIGRATION = "migration-with-records"
+"""The scenario of `hunt --migrate`; an installed package announces it."""
 
 
 class Section(Enum):
@@ -59,32 +58,70 @@ class Command:
         self.handler, self.aliases, self.codes, self.page = handler, aliases, codes, page
 
 
+def arguments(accepts: type, **after: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return the arguments of the options that a class of the table declares, in their order.
+
+    Args:
+        accepts: The class.
+        **after: By the name of an option, arguments of the command line only, which follow it.
+    """
+    listed = ((name, row) for name, row in rows(accepts).items() if row.about)
+    return tuple(each for name, row in listed for each in (*_of_row(name, row), *after.get(name, ())))
+
+
+def _of_row(name: str, row: Option) -> Iterator[Argument]:
+    yield _argument(row.name_on_command_line(name), row, **({"dest": name} if row.word else {}))
+    if row.alias:
+        yield row.alias, {"action": "append", "dest": name, "help": argparse.SUPPRESS}
+
+
+def _argument(word: str, row: Option, **settings: Any) -> Argument:
+    """Return the argument of a row; `row` is for `parser`, the other settings are argparse's."""
+    if row.kind is None:
+        return word, {"action": f"store_{str(not row.default).lower()}", "help": row.about, "row": row, **settings}
+    values: dict[str, Any] = {"type": row.kind, "metavar": row.kind.metavar}
+    if row.kind.choices:
+        values = {"choices": row.kind.choices}
+    if row.many:
+        values |= {"action": "append"}
+    about, default = (f"{row.about} (repeatable)", []) if row.many else (row.about, row.default)
+    return word, {**values, "help": about, "default": default, "row": row, **settings}
+
+
 def argument(name: str, metavar: str, about: str | None = None, **settings: Any) -> Argument:
     """Return an argument that is given by its place, or an option with a text."""
     return name, {"metavar": metavar, "help": about, **settings}
 
 
-def option(name: str, kind: Callable[[str], Any], metavar: str, about: str, **settings: Any) -> Argument:
-    """Return an option with a value."""
-    return name, {"type": kind, "metavar": metavar, "help": about, **settings}
+def option(
+    word: str, kind: OptionKind, about: str, default: Any = None, *, repeats: bool = True, **settings: Any
+) -> Argument:
+    """Return an option with a value; `repeats` says whether the command that repeats a run has it."""
+    return _argument(word, Option(kind, about, default, repeats=repeats), **settings)
 
 
-def repeatable(name: str, kind: Callable[[str], Any], metavar: str, about: str, **settings: Any) -> Argument:
+def repeatable(word: str, kind: OptionKind, about: str, **settings: Any) -> Argument:
     """Return an option whose values are collected in a list."""
-    return option(name, kind, metavar, f"{about} (repeatable)", action="append", default=[], **settings)
+    return _argument(word, Option(kind, about, many=True), **settings)
 
 
-def switch(name: str, about: str) -> Argument:
+def switch(word: str, about: str, *, repeats: bool = False) -> Argument:
     """Return an option without a value."""
-    return name, {"action": "store_true", "help": about}
+    return _argument(word, Option(None, about, default=False, repeats=repeats))
+
+
+def repeating(one: Argument) -> Argument:
+    """Return an argument that the command that repeats a run has."""
+    word, settings = one
+    return word, {**settings, "row": settings["row"]._replace(repeats=True)}
 
 
 def out(what: str) -> Argument:
     """Return the option `--out`."""
-    return option("--out", nonempty, "DIR", f"{what} (default: {DEFAULT_OUT})", default=DEFAULT_OUT)
+    return option("--out", DIR, f"{what} (default: {DEFAULT_OUT})", default=DEFAULT_OUT, repeats=False)
 
 
-# Arguments of several commands.
+# Arguments of several commands that are not options of an engine.
 
 SCENARIO = argument("scenario", "SCENARIO")
 ANY_SCENARIO = argument("scenario", "SCENARIO", nargs="?")
@@ -92,33 +129,8 @@ TRACE = argument("trace", "TRACE")
 JSON = switch("--json", "print one JSON object instead of text")
 ONLY_JSON = switch("--json", "print one JSON object")
 UNFOLD = switch("--unfold", "also show routine steps")
-MARKDOWN = option("--markdown", nonempty, "FILE", "also write a Markdown document")
-SECONDS = option("--seconds", seconds, "N", "time budget in seconds")
-SIXTY_SECONDS = option("--seconds", seconds, "N", "time budget in seconds (default: 60)")
-SEED = option("--seed", seed, "N", "seed of all random choices (default: 0)", default=0)
-WORKERS = option("--workers", workers, "N", "number of cores")
-SUBJECT = (
-    option("--variant", nonempty, "NAME", "the variant (default: the first one)"),
-    repeatable("--property", str, "NAME", "check only this property, or this instance of one; --invariant is an alias"),
-    ("--invariant", {"action": "append", "dest": "property", "help": argparse.SUPPRESS}),
-    repeatable("--bound", values.bound, "NAME=N", "change a bound"),
-    repeatable(
-        "--flag", values.flag, "NAME=SETTING", "change a flag of the variant: on, off, or the name of a setting"
-    ),
-    repeatable("--constraint", nonempty, "NAME", "apply this optional constraint of the scenario"),
-)
-"""The model, and the properties to check."""
-KEEP_GOING = (
-    switch(
-        "--keep-going", "do not stop at the first violation: count all, and save a trace for each violated instance"
-    ),
-    option(
-        "--minimize",
-        natural,
-        "N",
-        "with --keep-going, minimize the first N findings and group them by shape (default: 100; 0 for none)",
-    ),
-)
+MARKDOWN = option("--markdown", FILE, "also write a Markdown document", repeats=False)
+PROPERTIES = arguments(Properties)
 HTML = switch(
     "--html", "also write an HTML page into the folder of --out, with charts, and links to the pages of traces"
 )
@@ -126,21 +138,4 @@ WATCH = switch(
     "--watch",
     "while the search runs, write watch.html into the folder of --out: progress and charts, every two seconds",
 )
-STRICT = switch("--strict", "end with 16 if nothing is violated and not all was tested, as a bound cuts off steps")
-RESULTS = (STRICT, out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
-STEPS = (
-    repeatable(
-        "--only",
-        nonempty,
-        "NAME",
-        "walks take only actions of this actor (fault, broker 2) or this action (crash); an exhaustive part takes all",
-    ),
-    repeatable(
-        "--without",
-        nonempty,
-        "NAME",
-        "walks take no action of this actor, or not this action; quiescent states are judged by all actions",
-    ),
-    switch("--uniform", "choose all enabled steps with equal probability, instead of a swarm that prefers rare ones"),
-)
-"""The steps that walks choose."""
+RESULTS = (out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)

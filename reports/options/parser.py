@@ -17,6 +17,7 @@ from kwalk.model.language.distributions import entry_points
 from kwalk.model.language.errors import close_to
 from kwalk.reports.escaping import visible
 from kwalk.reports.options.declaration import CODES, Command, Section
+from kwalk.search.base.option_table import Option
 
 GROUP = "kwalk.commands"
 OWN = "kwalk.reports.commands"
@@ -91,7 +92,7 @@ class _Version(argparse.Action):
 
 
 def parser(words: Sequence[str] = ()) -> Parser:
-    """Return the parser of commands; it sets `handler` to that of the chosen one.
+    """Return the parser of commands; it sets `handler` to that of the chosen one, and `rows` to its options.
 
     If the command line begins with the name of a command, the parser has that command only: all others take some 10 ms.
     """
@@ -110,7 +111,10 @@ def parser(words: Sequence[str] = ()) -> Parser:
             description=f"{command.about[0].upper()}{command.about[1:]}.",
             epilog=f"examples:{command.examples}\n\n{ENDING.format(codes=command.codes)}",
         )
-        made.set_defaults(handler=command.handler)
+        table: dict[str, Option] = {}
         for argument, settings in command.arguments:
-            made.add_argument(argument, **settings)
+            action = made.add_argument(argument, **{name: each for name, each in settings.items() if name != "row"})
+            if "row" in settings:
+                table[action.dest] = settings["row"]._replace(word=argument.removeprefix("--"))
+        made.set_defaults(handler=command.handler, rows=table)
     return top

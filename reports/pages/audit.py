@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from kwalk.model.language.settings import setting_text, variant_text
+from kwalk.model.language.settings import setting_text, setting_texts, variant_text
 from kwalk.reports.document import (
     Block,
     Bullets,
@@ -31,6 +31,7 @@ from kwalk.reports.json_output import FORMAT
 from kwalk.reports.scenario_reference import reference_to
 from kwalk.search.analyses.audit.audit import AuditCell, AuditRow, CellOutcome, CellStatus, Judgement
 from kwalk.search.analyses.audit.cells import WALK_DEPTH, WALKS
+from kwalk.search.base.option_table import Properties, WalkKeywords, rows, words_of
 
 PAGE = "audit.html"
 Files = Mapping[str, Mapping[str, Path]]
@@ -63,14 +64,10 @@ def reference_of(cell: AuditCell) -> str:
 def command_of(cell: AuditCell, outcome: CellOutcome) -> str:
     """Return the command that searches one cell again, with the engine that decided it."""
     engine = _engine(outcome)
-    words = ["kwalk", engine, reference_of(cell)]
-    words += ["--variant", cell.trial.variant] if cell.trial.variant else []
-    words += ["--walks", str(WALKS), "--depth", str(WALK_DEPTH), "--uniform"] if engine == "walk" else []
-    words += [word for name in cell.trial.properties for word in ("--property", name)]
-    words += [word for name, size in cell.trial.bounds.items() for word in ("--bound", f"{name}={size}")]
-    flags = cell.model.flag_overrides.items()
-    words += [word for name, setting in flags for word in ("--flag", f"{name}={setting_text(setting)}")]
-    return shlex.join(words)
+    trial, flags = cell.trial, setting_texts(cell.model.flag_overrides)
+    walks = {"walks": WALKS, "depth": WALK_DEPTH, "uniform": True} if engine == "walk" else {}
+    values = {"variant": trial.variant, "properties": trial.properties, "bounds": trial.bounds, "flags": flags, **walks}
+    return shlex.join(["kwalk", engine, reference_of(cell), *words_of(values, rows(Properties, WalkKeywords))])
 
 
 def _engine(outcome: CellOutcome) -> str:

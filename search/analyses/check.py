@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
-from kwalk.model.language import DomainError, Model, PropertyInstance
+from kwalk.model.language import DomainError, Model
 from kwalk.search.base.components import entry
+from kwalk.search.base.option_table import ProveKeywords, complete
 from kwalk.search.base.progress import Report, silent
+from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.shrink import minimize_findings
@@ -26,76 +28,48 @@ from kwalk.search.simulation.walk import walk
 SECONDS = 60.0
 """The default time budget of a check."""
 WALK_DEPTH = 100
-Engine = Callable[..., Verdict]
 
 
-@frozen(kw_only=True)
-class CheckOptions:
-    """The options of `check`.
-
-    Args:
-        properties: The property instances to check; None for all of the model.
-        seed: The seed of the random walks.
-        seconds: The time budget of the whole check; None for SECONDS.
-        workers: The number of threads; None for the default of each engine.
-        report: Receives progress about twice a second.
-        command: The command line that reproduces the check.
-    """
-
-    properties: Iterable[PropertyInstance] | None = None
-    seed: int = 0
-    seconds: float | None = None
-    workers: int | None = None
-    report: Report = field(default=silent, repr=False)
-    command: str = ""
-
-
-def check(model: Model, options: CheckOptions | None = None, **others: Any) -> Verdict:
+def check(query: Query, report: Report = silent) -> Verdict:
     """Run three engines and compare their verdicts; return the strongest.
 
     Traces of walks and of proofs are minimized. Ctrl-C ends the running engine, and the others are skipped.
 
     Args:
-        model: The model.
-        options: The options.
-        **others: Fields of `CheckOptions`, as keywords.
+        query: The model and the properties, with the options `CheckKeywords`.
+        report: Receives progress about twice a second.
 
     Raises:
         Contradiction: Two verdicts contradict each other.
         DomainError: An action or a property leaves its domain, and no engine finds a violation.
     """
-    options, began = evolve(options or CheckOptions(), **others), time.monotonic()
-    errors: list[DomainError] = []
-    verdicts = list(_verdicts(model, options, errors))
+    began, errors = time.monotonic(), list[DomainError]()
+    verdicts = list(_verdicts(query, report, errors))
     if errors and not any(verdict.findings for verdict in verdicts):
         raise errors[0]
-    check_agreement(model, *verdicts)
+    check_agreement(query.model, *verdicts)
     return evolve(
         min(verdicts, key=_weakness),
         engine="check",
-        seed=options.seed,
+        seed=query.options["seed"],
         seconds=time.monotonic() - began,
-        command=options.command,
+        command=query.command,
         compared=total_compared(verdicts),
         notes=(*error_notes(errors[0] if errors else None), *_notes(verdicts)),
     )
 
 
-def _verdicts(model: Model, options: CheckOptions, errors: list[DomainError]) -> Iterator[Verdict]:
+def _verdicts(query: Query, report: Report, errors: list[DomainError]) -> Iterator[Verdict]:
     """Run the engines one after another, until Ctrl-C; add the errors of the model that end one."""
-    threads = {} if options.workers is None else {"workers": options.workers}
-    engines: list[tuple[Engine, dict[str, Any]]] = [
-        (exhaust, threads),
-        (_walks, {"seed": options.seed, **threads}),
-        (_proof, {}),
+    share = (query.options["seconds"] or SECONDS) / 3
+    engines: list[Callable[[], Verdict]] = [
+        lambda: exhaust(query.model, seconds=share, **query.keywords(report, "workers")),
+        lambda: _walks(query.model, seconds=share, **query.keywords(report, "seed", "workers")),
+        lambda: _proof(query, report, share),
     ]
-    properties = tuple(model.properties if options.properties is None else options.properties)
-    share = (options.seconds or SECONDS) / len(engines)
-    for engine, own in engines:
+    for engine in engines:
         try:
-            verdict = engine(
-                model, properties=properties, seconds=share, report=options.report, command=options.command, **own
-            )
+            verdict = engine()
         except DomainError as error:
             errors.append(error)
             continue
@@ -109,9 +83,10 @@ def _walks(model: Model, **options: Any) -> Verdict:
     return minimize_findings(model, walk(model, depth=WALK_DEPTH, kernel=kernel_for(model), **options))
 
 
-def _proof(model: Model, **options: Any) -> Verdict:
+def _proof(query: Query, report: Report, seconds: float) -> Verdict:
     """Attempt proofs, and minimize the violations that are found."""
-    return minimize_findings(model, entry("prove")(model, **options))
+    proof = evolve(query, options=complete(ProveKeywords, {"seconds": seconds}))
+    return minimize_findings(query.model, entry("prove")(proof, report))
 
 
 def _weakness(verdict: Verdict) -> tuple[int, float]:

@@ -6,22 +6,22 @@ Counterexamples of exhaustive search are shortest; those of random walks are min
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
-from kwalk.model.language import DomainError, KwalkError, Model, PropertyInstance
+from kwalk.model.language import DomainError, KwalkError
 from kwalk.search.base.components import entry
+from kwalk.search.base.option_table import present
 from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize.clusters import with_clusters
 from kwalk.search.minimize.shrink import SHRINK_SECONDS, minimize_findings
 from kwalk.search.results.cross_check import check_agreement
 from kwalk.search.results.verdict import ActionCount, Answer, Finding, Verdict, total_compared
-from kwalk.search.simulation.options import SWARM, SimulationOptions, allowed_instances
+from kwalk.search.simulation.options import allowed_instances, steps_of
 from kwalk.search.simulation.walk import walk
 
 SECONDS = 60.0
@@ -34,79 +34,44 @@ LEAST_WALK_SECONDS = 20.0
 """The least time budget of the walks: the first round on Spark takes several seconds in any case."""
 
 
-@frozen(kw_only=True)
-class HuntOptions:
-    """The options of `hunt`.
-
-    Args:
-        properties: The property instances to check; None for all of the model.
-        seed: The seed of the random walks.
-        seconds: The time budget of the whole hunt; None for SECONDS.
-        workers: The number of threads, and of Spark partitions; None for all cores.
-        keep_going: Whether to continue after a violation, and to count all of them.
-        minimize: How many violations to minimize and to group by shape.
-        simulation: How walks choose their steps; exhaustive search takes every step.
-        out: The folder in which walks save their tables; None for none.
-        report: Receives progress about twice a second.
-        command: The command line that reproduces the hunt.
-    """
-
-    properties: Iterable[PropertyInstance] | None = None
-    seed: int = 0
-    seconds: float | None = None
-    workers: int | None = None
-    keep_going: bool = False
-    minimize: int = 0
-    simulation: SimulationOptions = SWARM
-    out: str | Path | None = None
-    report: Report = field(default=silent, repr=False)
-    command: str = ""
-
-
-def hunt(model: Model, options: HuntOptions | None = None, **others: Any) -> Verdict:
+def hunt(query: Query, report: Report = silent) -> Verdict:
     """Search for a counterexample, and minimize it.
 
     An interrupted hunt has a verdict too: what was found, or undecided.
 
     Args:
-        model: The model.
-        options: The options.
-        **others: Fields of `HuntOptions`, as keywords.
+        query: The model and the properties, with the options `Hunt`.
+        report: Receives progress about twice a second.
 
     Raises:
-        UsageError: An action or actor in `simulation` is unknown.
+        UsageError: An action or actor of the steps is unknown.
         Contradiction: The two verdicts contradict each other.
         DomainError: An action leaves its domain.
     """
-    options, began = evolve(options or HuntOptions(), **others), time.monotonic()
-    budget, simulation = options.seconds or SECONDS, options.simulation
-    allowed_instances(model, simulation.only, simulation.without)  # refuses unknown names before anything starts
-    common: dict[str, Any] = {
-        "properties": tuple(model.properties if options.properties is None else options.properties),
-        "keep_going": options.keep_going,
-        "report": options.report,
-        "command": options.command,
-    }
-    first = exhaust(model, seconds=budget * EXHAUSTIVE_SHARE, **common, **_present(workers=options.workers))
+    model, options, began = query.model, query.options, time.monotonic()
+    budget = options["seconds"] or SECONDS
+    allowed_instances(model, options["only"], options["without"])  # refuses unknown names before anything starts
+    first = exhaust(model, seconds=budget * EXHAUSTIVE_SHARE, **query.keywords(report, "keep_going", "workers"))
     if first.answer is not Answer.UNDECIDED or first.findings or first.is_interrupted:
-        first = with_clusters(model, kernel_for(model), first, options.report) if options.minimize else first
-        return evolve(first, seconds=time.monotonic() - began, seed=options.seed)
+        first = with_clusters(model, kernel_for(model), first, report) if query.minimized else first
+        return evolve(first, seconds=time.monotonic() - began, seed=options["seed"])
     elapsed = time.monotonic() - began
-    options.report(Progress("spark", 0, "steps", elapsed, note="starting"))
+    report(Progress("spark", 0, "steps", elapsed, note="starting"))
     left = max(LEAST_WALK_SECONDS, budget - elapsed - SHRINK_SECONDS - SPARK_START_SECONDS)
-    walks = minimize_findings(model, _walks(model, options, {**common, "seconds": left}))
+    walks = minimize_findings(model, _walks(query, report, left))
     check_agreement(model, first, walks)
     seconds = time.monotonic() - began
-    return evolve(_combined(first, walks), seconds=seconds, seed=options.seed, command=options.command)
+    return evolve(_combined(first, walks), seconds=seconds, seed=options["seed"], command=query.command)
 
 
-def _walks(model: Model, options: HuntOptions, common: dict[str, Any]) -> Verdict:
+def _walks(query: Query, report: Report, seconds: float) -> Verdict:
     """Walk on Spark; if Spark cannot run, in this process, with a note."""
-    wanted = {**common, "seed": options.seed, "minimize": options.minimize, "options": options.simulation}
+    keywords = query.keywords(report, "keep_going", "seed")
+    keywords |= {"options": steps_of(query.options), "minimize": query.minimized, "seconds": seconds}
+    cores = present(query.options, "workers")
+    places = present({"partitions": query.options["workers"], **query.options}, "partitions", "out")
     try:
-        on_spark: Verdict = entry("walk_on_spark")(
-            model, **wanted, **_present(partitions=options.workers, out=options.out)
-        )
+        on_spark: Verdict = entry("walk_on_spark")(query.model, **keywords, **places)
         if on_spark.walks or on_spark.is_interrupted:
             return on_spark
         why = "Spark had no time for a walk"
@@ -114,13 +79,8 @@ def _walks(model: Model, options: HuntOptions, common: dict[str, Any]) -> Verdic
         raise
     except (KwalkError, ImportError) as error:
         why = f"Spark could not run ({error})"
-    verdict = walk(model, **wanted, **_present(workers=options.workers))
+    verdict = walk(query.model, **keywords, **cores)
     return evolve(verdict, notes=(*verdict.notes, f"{why}; these walks ran without it."))
-
-
-def _present(**keywords: Any) -> dict[str, Any]:
-    """Return the keywords that are not None; the engine has its own defaults."""
-    return {name: value for name, value in keywords.items() if value is not None}
 
 
 def _combined(first: Verdict, walks: Verdict) -> Verdict:

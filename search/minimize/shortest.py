@@ -13,7 +13,9 @@ from attrs import evolve
 
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.search.base.components import entry
+from kwalk.search.base.option_table import ProveKeywords
 from kwalk.search.base.progress import Report, silent
+from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.shrink import Minimizer, minimize_findings
@@ -53,7 +55,8 @@ def shortest(
 
 def _bounded(model: Model, best: Trace, prop: PropertyInstance, seconds: float, report: Report) -> tuple[Trace, str]:
     known = max(0, best.length - 1)
-    checked: Verdict = entry("prove")(model, properties=(prop,), depth=known, seconds=seconds, report=report)
+    query = Query.of(model, ProveKeywords, {"depth": known, "seconds": seconds}, prop)
+    checked: Verdict = entry("prove")(query, report)
     checked = minimize_findings(model, checked)
     depth = conclusions(model, checked).get(prop.key, PropertyConclusion()).refuted
     return _settled(model, best, checked, "bounded checking"), f"Bounded checking refutes {depth:.0f} steps and fewer."

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -19,12 +18,13 @@ from attrs import asdict, field, fields, frozen
 
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
+from kwalk.search.base.option_kinds import MINUTES, POSITIVE, SECONDS, SEED, OptionKind, above_zero
 
 ENGINES = ("walk", "exhaust")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 DEPTH = 200
 """The default depth of walks."""
-MOST = 10**12
+SHARE = above_zero("", "shares")
 Text = tuple[str, ...]
 
 
@@ -126,8 +126,7 @@ def config_from(content: Mapping[str, Any], place: str) -> Config:
     entries = tuple(_entry(table, f"{place}, task entry {number}") for number, table in enumerate(tables, start=1))
     listed = top.value("accepted", list, "tables [[accepted]]") or ()
     accepted = tuple(_acceptance(table, f"{place}, accepted entry {n}") for n, table in enumerate(listed, start=1))
-    seed = top.whole("seed", 0, least=0, most=2**63 - 1) or 0
-    config = Config(entries, seed, top.above_zero("minutes"), accepted)
+    config = Config(entries, top.one("seed", SEED, 0), top.one("minutes", MINUTES), accepted)
     for number, entry in enumerate(entries, start=1):
         if entry.engine == "walk" and not (config.minutes or entry.walks or entry.seconds):
             raise UsageError(
@@ -160,10 +159,10 @@ def _entry(content: Any, place: str) -> TaskTable:
         flags=table.flags(),
         engine=table.text("engine", "walk", ENGINES) or "walk",
         properties=table.texts("properties"),
-        depth=table.whole("depth", None),
-        walks=table.whole("walks", None),
-        seconds=table.above_zero("seconds"),
-        share=table.above_zero("share") or 1.0,
+        depth=table.one("depth", POSITIVE),
+        walks=table.one("walks", POSITIVE),
+        seconds=table.one("seconds", SECONDS),
+        share=table.one("share", SHARE, 1.0),
         swarm=table.value("swarm", bool, "true or false") is not False,
         only=table.texts("only"),
         without=table.texts("without"),
@@ -219,21 +218,12 @@ class _Table:
         """Return the error for a wrong value."""
         return UsageError(f"{self.place}: {name} = {value!r} is not {what}.")
 
-    def whole(self, name: str, default: int | None, *, least: int = 1, most: int = MOST) -> int | None:
+    def one(self, name: str, kind: OptionKind, default: Any = None) -> Any:
+        """Return a value of a kind of options; the default if it is missing."""
         value = self.content.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise self.refused(name, value, f"a whole number in {least:,} … {most:,}")
-        return value
-
-    def above_zero(self, name: str) -> float | None:
-        value = self.content.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-            raise self.refused(name, value, "a number above 0")
-        return float(value)
+        if value is not None and not kind.holds(value):
+            raise self.refused(name, value, kind.allowed)
+        return default if value is None else value
 
     def text(self, name: str, default: str | None, allowed: tuple[str, ...] = ()) -> str | None:
         value: str | None = self.value(name, str, "a text in quotes")

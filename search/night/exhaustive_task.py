@@ -13,7 +13,9 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
+from kwalk.search.base.option_table import ExhaustKeywords, complete
 from kwalk.search.base.progress import Report
+from kwalk.search.base.query import Query
 from kwalk.search.examination.examination import examined
 from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -47,15 +49,14 @@ class ExhaustiveTask:
         task, began, cpu_began = self.task, time.monotonic(), time.process_time()
         states = self.folder.path / STATES / f"{task.number:04}"
         memory = task.entry.memory
+        options = {
+            "keep_going": True,
+            "seconds": task.seconds,
+            "memory_bytes": None if memory is None else memory_bytes(memory, task.name),
+        }
+        every, command = complete(ExhaustKeywords, options), task.command(None)
         verdict = self.place.search(
-            task.model,
-            states,
-            self._save_level,
-            properties=task.properties,
-            seconds=task.seconds,
-            memory_bytes=None if memory is None else memory_bytes(memory, task.name),
-            report=self.report,
-            command=task.command(None),
+            Query(task.reference, task.model, task.properties, every, command), states, self._save_level, self.report
         )
         verdict = with_clusters(task.model, kernel_for(task.model), verdict)
         verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))

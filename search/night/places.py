@@ -6,11 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from kwalk.model.language import Model
 from kwalk.search.base.components import entry
 from kwalk.search.base.options import CheckpointOptions
+from kwalk.search.base.progress import Report
+from kwalk.search.base.query import Query
 from kwalk.search.base.worker_processes import process_pool
 from kwalk.search.executors.processes import ProcessExecutors, WalkerProcesses
 from kwalk.search.executors.work import Executors, TaskPayload
@@ -33,14 +35,14 @@ class ExecutionPlace(Protocol):
     def executors(self, model: Model, payload: TaskPayload) -> AbstractContextManager[Executors]:
         """Return executors that have a payload."""
 
-    def search(self, model: Model, folder: Path, save: Callable[[LevelDone], None], **options: Any) -> Verdict:
+    def search(self, query: Query, folder: Path, save: Callable[[LevelDone], None], report: Report) -> Verdict:
         """Search exhaustively, with the states in a folder, from which a search that was killed continues.
 
         Args:
-            model: The model.
+            query: The model and the properties, with the options of an exhaustive search.
             folder: The folder of the states.
             save: Receives the finished levels.
-            options: `properties`, `seconds`, `memory_bytes` (None for the default), `report` and `command`.
+            report: Receives progress.
         """
 
 
@@ -75,9 +77,10 @@ class ThisMachine:
     def executors(self, model: Model, payload: TaskPayload) -> AbstractContextManager[Executors]:
         return nullcontext(ProcessExecutors(self.processes, payload))
 
-    def search(self, model: Model, folder: Path, save: Callable[[LevelDone], None], **options: Any) -> Verdict:
+    def search(self, query: Query, folder: Path, save: Callable[[LevelDone], None], report: Report) -> Verdict:
         checkpoint = CheckpointOptions(folder, resume=(folder / MANIFEST).exists())
-        verdict = exhaust(model, keep_going=True, workers=self.cores, checkpoint=checkpoint, **options)
+        keywords = query.keywords(report, "seconds", "keep_going", "memory_bytes")
+        verdict = exhaust(query.model, workers=self.cores, checkpoint=checkpoint, **keywords)
         states, generated = verdict.distinct_states or 0, verdict.generated_states or 0
         save(LevelDone(0, states, generated, states, verdict.seconds, 0))
         return verdict

@@ -12,7 +12,8 @@ from attrs import frozen
 from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.errors import KwalkError, unknown
 from kwalk.model.language.registry import find_scenario
-from kwalk.model.language.settings import setting_from, setting_text
+from kwalk.model.language.settings import setting_from, setting_text, setting_texts
+from kwalk.search.base.option_table import Properties, WalkKeywords, rows, words_of
 from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.night.config import DEPTH, Acceptance, Config, TaskTable
 from kwalk.search.results.verdict import DEADLOCK
@@ -72,17 +73,13 @@ class NightlyTask:
 
     def command(self, walks: int | None) -> str:
         """Return the command that runs this task alone, with that many walks."""
-        words = ["kwalk", self.entry.engine, self.reference, "--variant", self.model.variant]
-        if self.entry.engine == "walk":
-            words += ["--seed", str(self.seed), "--depth", str(self.depth), "--walks", str(max(1, walks or 1))]
-            words += ["--uniform"] * (not self.entry.swarm)
-            words += [word for name in self.entry.only for word in ("--only", name)]
-            words += [word for name in self.entry.without for word in ("--without", name)]
-        words += [word for name in self.entry.properties for word in ("--invariant", name)]
-        words += [word for name, size in self.model.bound_overrides.items() for word in ("--bound", f"{name}={size}")]
-        flags = self.model.flag_overrides.items()
-        words += [word for name, setting in flags for word in ("--flag", f"{name}={setting_text(setting)}")]
-        return shlex.join([*words, "--keep-going"])
+        model, entry = self.model, self.entry
+        values: dict[str, Any] = {"variant": model.variant, "properties": entry.properties, "keep_going": True}
+        values |= {"bounds": model.bound_overrides, "flags": setting_texts(model.flag_overrides)}
+        if entry.engine == "walk":
+            values |= {"seed": self.seed, "depth": self.depth, "walks": max(1, walks or 1)}
+            values |= {"uniform": not entry.swarm, "only": entry.only, "without": entry.without}
+        return shlex.join(["kwalk", entry.engine, self.reference, *words_of(values, rows(Properties, WalkKeywords))])
 
 
 def tasks_of(config: Config, place: str) -> tuple[NightlyTask, ...]:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from kwalk.model.language import Kind, Model, PropertyInstance
+from kwalk.model.language import Kind
 from kwalk.model.language.lift import LiftedProperty, lift
-from kwalk.search.base.options import DEFAULT_INDUCTION, StopReason
+from kwalk.search.base.option_table import present
+from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Report, announce, silent
+from kwalk.search.base.query import Query
 from kwalk.search.kernel.python_comparison import EngineDisagreement
-from kwalk.search.proof.attempt import DEFAULT_DEPTH, ProofAttempt, ProofOptions
+from kwalk.search.proof.attempt import ProofAttempt, ProofOptions
 from kwalk.search.proof.bounded import BoundedCounterexample
 from kwalk.search.proof.induction import DomainViolation
 from kwalk.search.results.fairness import safety_properties, without_liveness
@@ -24,28 +26,12 @@ UNUSUAL_LEAVES = 6
 """Leaves of a state that a note shows."""
 
 
-def prove(
-    model: Model,
-    *,
-    properties: tuple[PropertyInstance, ...] | None = None,
-    depth: int | None = None,
-    induction: int | None = None,
-    support: bool = True,
-    seconds: float | None = None,
-    report: Report = silent,
-    command: str = "",
-) -> Verdict:
+def prove(query: Query, report: Report = silent) -> Verdict:
     """Prove properties for behaviours of any length, or find the shortest violation of one of them.
 
     Args:
-        model: The model.
-        properties: The property instances; all of the model if None.
-        depth: The depth of bounded checking, for what is not proved.
-        induction: The largest k of k-induction; 0 for no induction.
-        support: Whether supporting invariants are searched for.
-        seconds: The time budget; None for no limit.
+        query: The model and the properties, with the options `Prove`.
         report: Receives progress about twice a second.
-        command: The command line that reproduces the run.
 
     Returns:
         HOLDS only if every property is proved (a `reachable` one: if a witness is found). A violation is a shortest one
@@ -56,23 +42,17 @@ def prove(
         DomainError: An action leaves its domain within the depths that were checked.
         EngineDisagreement: Z3 or the terms that it is given differ from plain Python in some state.
     """
-    wanted = model.properties if properties is None else properties
-    tried = tuple(prop for prop in safety_properties(wanted) if not prop.declaration.only_counts)
-    options = ProofOptions(
-        tried,
-        DEFAULT_DEPTH if depth is None else depth,
-        DEFAULT_INDUCTION if induction is None else induction,
-        support,
-        seconds,
-    )
+    model, limits = query.model, ("depth", "induction", "support", "seconds")
+    tried = tuple(prop for prop in safety_properties(query.properties) if not prop.declaration.only_counts)
+    options = ProofOptions(tried, **present(query.options, *limits))
     announce("lifting the model")
     attempt = ProofAttempt(model, lift(model), options, report)
     try:
-        verdict = _verdict(attempt, command)
+        verdict = _verdict(attempt, query.command)
     except (AssertionError, ReplayError, ValueError) as error:
         attempt.compare_with_python()  # raises an error that names a state, if it finds one
         raise EngineDisagreement(f"What Z3 finds does not fit the model: {error}", model) from error
-    return without_liveness(verdict, wanted, "a proof")
+    return without_liveness(verdict, query.properties, "a proof")
 
 
 def _verdict(attempt: ProofAttempt, command: str) -> Verdict:

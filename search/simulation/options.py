@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -93,6 +94,12 @@ MOST_STEPS = 10**6
 UNIFORM = SimulationOptions()
 """All enabled instances are equally likely at each step."""
 SWARM = SimulationOptions(swarm=True, count_states=True)
+
+
+def steps_of(options: Mapping[str, Any]) -> SimulationOptions:
+    """Return how walks choose their steps, from the options of a query (`Steps`)."""
+    only, without = tuple(options["only"]), tuple(options["without"])
+    return SimulationOptions(only=only, without=without, swarm=not options["uniform"], count_states=True)
 
 
 def allowed_instances(model: Model, only: Iterable[str] = (), without: Iterable[str] = ()) -> tuple[int, ...] | None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyspark
-from attrs import frozen
+from attrs import evolve, frozen
 from pyspark.sql import SparkSession
 
 from kwalk.model.language import Model
+from kwalk.search.base.progress import Report
+from kwalk.search.base.query import Query
 from kwalk.search.executors.work import TaskPayload
 from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.spark.executors import CodeSource, ExecutorPool
-from kwalk.search.spark.exhaustive.search import TASK_MEMORY, exhaust_on_spark
+from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from kwalk.search.spark.session import spark_session
 
 STARTED = "manifest.json"
@@ -52,16 +53,7 @@ class SparkPlace:
         """Return executors that have a payload."""
         return ExecutorPool(self.session, self.cores, payload, CodeSource(model, payload.code.terms))
 
-    def search(self, model: Model, folder: Path, save: Callable[[LevelDone], None], **options: Any) -> Verdict:
+    def search(self, query: Query, folder: Path, save: Callable[[LevelDone], None], report: Report) -> Verdict:
         """Search exhaustively on the executors."""
-        memory = options.pop("memory_bytes")
-        return exhaust_on_spark(
-            model,
-            folder=folder,
-            session=self.session,
-            keep_going=True,
-            memory_bytes=TASK_MEMORY if memory is None else memory,
-            resume=(folder / STARTED).exists(),
-            on_level=save,
-            **options,
-        )
+        options = {**query.options, "resume": (folder / STARTED).exists()}
+        return exhaust_on_spark(evolve(query, options=options), folder, report, session=self.session, on_level=save)

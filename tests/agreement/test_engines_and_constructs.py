@@ -49,19 +49,16 @@ from kwalk.model.language import (
     value,
     weakly_fair,
 )
-from kwalk.search.analyses.check import check
-from kwalk.search.analyses.hunt import hunt
-from kwalk.search.analyses.hypothesis.search import hypothesis_search
 from kwalk.search.analyses.state_graph import explore
 from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.minimize.shrink import shrink
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer, ProofOutcome, Verdict
 from kwalk.search.simulation.walk import walk
+from tests.queries import check, hunt, hypothesis_search, prove
 
 NODES = Domain("nodes")
 MOST = Bound("most")

@@ -31,9 +31,9 @@ from kwalk.reports.traces.itf import itf
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.differential import disagreements, random_states
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.verdict import ProofOutcome
 from tests.agreement.chosen_messages import NODE, NODES, OFFICE, Ask, Entry, Node, Office, Reply
+from tests.queries import prove
 
 
 def after(model: Model, *keys: str) -> tuple[int, ...]:

@@ -31,7 +31,6 @@ from kwalk.model.language import (
 )
 from kwalk.model.language.lift import lift
 from kwalk.model.language.lift.solver import Solver
-from kwalk.search.analyses.check import check
 from kwalk.search.base.progress import silent
 from kwalk.search.exhaustive.first_firings import FirstFirings
 from kwalk.search.exhaustive.search import exhaust
@@ -42,15 +41,14 @@ from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.sampling import FIRST, PER_DOUBLING, candidates
 from kwalk.search.proof.attempt import ProofAttempt, ProofOptions
 from kwalk.search.proof.cubes import Cube
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.fairness import safety_properties
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation.options import SWARM
 from kwalk.search.simulation.walk import walk
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from tests.agreement.lending_desk import DESK, RETURNS, RETURNS_IN_STATES
 from tests.agreement.planted_kernels import PLANTED, without_cache
 from tests.agreement.test_planted_errors import PLANTED as LIFTER_ERRORS
+from tests.queries import check, exhaust_on_spark, prove
 
 __all__ = ["without_cache"]
 

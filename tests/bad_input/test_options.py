@@ -137,8 +137,8 @@ def test_a_size_that_makes_no_sense_is_refused_in_a_call_too(size):
         ({"variant": "loc"}, "Did you mean 'lock'"),
         ({"bounds": {"thread": 2}}, "No bound named 'thread'"),
         ({"engine": "exhast"}, "Did you mean 'exhaust'"),
-        ({"seconds": -1}, "must be a number above 0"),
-        ({"seconds": "soon"}, "must be a number above 0"),
+        ({"seconds": -1}, "must be a number of seconds above 0"),
+        ({"seconds": "soon"}, "must be a number of seconds above 0"),
     ],
 )
 def test_an_assertion_about_nothing_is_an_error_and_no_failure(wrong, expected):

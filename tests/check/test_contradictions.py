@@ -15,15 +15,14 @@ from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.language import Model
 from kwalk.search.analyses import check as checking
 from kwalk.search.analyses import hunt as hunting
-from kwalk.search.analyses.check import check
 from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.python_comparison import EngineDisagreement
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.cross_check import Contradiction, check_agreement, conclusions, contradictions
 from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength
 from kwalk.search.simulation.walk import walk
+from tests.queries import check, prove
 
 MODEL = Model(REFERENCE)
 DISK = MODEL.properties_of("disk_matches_znode")

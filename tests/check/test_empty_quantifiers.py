@@ -13,8 +13,6 @@ from attrs import evolve
 from kwalk import exhaust as public_exhaust
 from kwalk.model.language import DomainError, Model, Vector, always, premise
 from kwalk.model.language.quantifiers import QuantifierElements, counted_quantifiers
-from kwalk.search.analyses.hunt import hunt
-from kwalk.search.analyses.hypothesis.search import hypothesis_search
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.differential import disagreements, random_states
@@ -25,6 +23,7 @@ from kwalk.search.simulation.walk import walk
 from tests.check import club
 from tests.check.club import CLUB, PEOPLE, Club
 from tests.fuzz.comparison import imported
+from tests.queries import hunt, hypothesis_search
 
 REFERENCE = "tests.check.club:CLUB"
 

@@ -7,10 +7,10 @@ from attrs import evolve
 
 from kwalk.model.language import Actor, Model, Scenario, action, always, eventually, number, reachable, require, state
 from kwalk.search.exhaustive.search import exhaust
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import EXIT_CODES, Answer, ProofOutcome, Strength
 from tests.liveness.classics import LOSSY, Line, value_arrives
+from tests.queries import prove
 
 USER = Actor("user")
 

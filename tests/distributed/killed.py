@@ -10,7 +10,7 @@ import time
 
 from kwalk.model.examples.synod import SYNOD
 from kwalk.model.language import Model
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
+from tests.queries import exhaust_on_spark
 
 PARTITIONS = 4
 

@@ -26,10 +26,10 @@ from kwalk.search.results.fairness import safety_properties
 from kwalk.search.results.verdict import Answer
 from kwalk.search.spark.executors import SparkFailure
 from kwalk.search.spark.exhaustive import jobs
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from tests.agreement.zoo import ZOO
 from tests.distributed.compared import counts, everything
 from tests.distributed.killed import PARTITIONS
+from tests.queries import exhaust_on_spark
 
 AT_HOME = 1 << 60
 """More states than any level has: nothing is done on Spark, all else is the same."""

@@ -464,7 +464,7 @@ class ModelComparison:
     # Proofs.
 
     def _compare_proof(self, found: Exploration) -> None:
-        from kwalk.search.proof.prove import prove
+        from tests.queries import prove
 
         depth = 3 + self.seed % 4
         try:

@@ -8,12 +8,12 @@ from attrs import evolve
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model, UsageError
 from kwalk.search.analyses import hunt as hunting
-from kwalk.search.analyses.hunt import hunt
 from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Answer, Verdict
-from kwalk.search.simulation.options import SWARM, SimulationOptions
+from kwalk.search.simulation.options import SWARM
 from kwalk.search.simulation.walk import walk
+from tests.queries import hunt
 
 MODEL = Model(REFERENCE)
 UNBROKEN = MODEL.properties_of("leaders_when_settled")
@@ -79,7 +79,7 @@ def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
 def test_what_walks_may_not_do_is_refused_before_anything_starts(monkeypatch):
     monkeypatch.setattr(hunting, "exhaust", lambda *_, **__: pytest.fail("the names come first"))
     with pytest.raises(UsageError, match="Did you mean 'elect'"):
-        hunt(MODEL, simulation=SimulationOptions(only=("ellect",)))
+        hunt(MODEL, only=("ellect",))
 
 
 def test_an_interrupted_search_is_not_followed_by_walks(monkeypatch):

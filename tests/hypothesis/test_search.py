@@ -14,11 +14,12 @@ from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.language import Model, UsageError
 from kwalk.search.analyses.hypothesis import search as engine
-from kwalk.search.analyses.hypothesis.search import PROFILES, derived, hypothesis_search, register_profiles
+from kwalk.search.analyses.hypothesis.search import PROFILES, derived, register_profiles
 from kwalk.search.base.options import StopReason
 from kwalk.search.results.trace import run
 from kwalk.search.results.verdict import Answer, Strength
 from tests.minimize.mail import MAIL
+from tests.queries import hypothesis_search
 
 
 @pytest.fixture

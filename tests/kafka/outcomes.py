@@ -70,9 +70,9 @@ def canonical(command: str) -> str:
     variant = options.variant or next(iter(scenario.variants), None)
     words = ["kwalk", "exhaust", options.scenario, *(("--variant", variant) if variant else ())]
     for name, values in (
-        ("--property", options.property),
-        ("--bound", [f"{bound}={size}" for bound, size in options.bound]),
-        ("--flag", [f"{flag}={setting}" for flag, setting in options.flag]),
+        ("--property", options.properties),
+        ("--bound", [f"{bound}={size}" for bound, size in options.bounds]),
+        ("--flag", [f"{flag}={setting}" for flag, setting in options.flags]),
     ):
         words += [word for value in sorted(values) for word in (name, value)]
     return shlex.join([*words, *(("--keep-going",) if options.keep_going else ())])

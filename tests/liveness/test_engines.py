@@ -7,16 +7,15 @@ from attrs import evolve
 
 from kwalk.model.examples.alternating_bit import ALTERNATING_BIT, Line
 from kwalk.model.language import DomainError, LiftError, Model, UsageError, eventually
-from kwalk.search.analyses.hypothesis.search import hypothesis_search
 from kwalk.search.analyses.state_graph import explore
 from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.minimize.shrink import shrink
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.fairness import is_fair_counterexample, with_loop
 from kwalk.search.results.verdict import Answer, Strength, Verdict
 from kwalk.search.simulation.walk import walk
 from tests.liveness.classics import LOSSY, SLEEPERS, value_arrives
+from tests.queries import hypothesis_search, prove
 
 BOTH = evolve(ALTERNATING_BIT, properties=(*ALTERNATING_BIT.properties, value_arrives))
 

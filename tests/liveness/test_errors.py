@@ -37,8 +37,8 @@ from kwalk.search.kernel.interpreted import InterpretedFunctions, interpreted_ke
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.confirmation import StepLeavesDomain
 from kwalk.search.results.verdict import Answer
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from tests.agreement.planted_kernels import without_cache
+from tests.queries import exhaust_on_spark
 
 __all__ = ["without_cache"]
 

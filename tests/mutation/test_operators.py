@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from kwalk.reports.options.values import OPERATORS as NAMES
+from kwalk.reports.commands.mutate import OPERATORS as NAMES
 from kwalk.search.analyses.mutation.operators import OPERATORS, statements_of
 
 SOURCE = '''

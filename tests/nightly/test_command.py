@@ -16,7 +16,7 @@ REFUSED = {
     'scenarios = "lost-update"': "scenarios = 'lost-update' is not a list of texts in quotes.",
     'scenarios = ["lost-update"]\nwalks = 0': "walks = 0 is not a whole number in 1",
     'scenarios = ["lost-update"]\nwalks = true': "walks = True is not a whole number",
-    'scenarios = ["lost-update"]\nseconds = -1': "seconds = -1 is not a number above 0.",
+    'scenarios = ["lost-update"]\nseconds = -1': "seconds = -1 is not a number of seconds above 0.",
     'scenarios = ["lost-update"]\nwalks = 9\nvariants = ["locked"]': "Did you mean 'lock'?",
     'scenarios = ["lost-update"]\nwalks = 9\nbounds = { thread = 2 }': "Did you mean 'threads'?",
     'scenarios = ["lost-update"]\nwalks = 9\nbounds = { threads = "two" }': "bounds.threads = 'two' is not a size",

@@ -14,10 +14,10 @@ from kwalk.search.proof.clause_solver import ClauseSolver, SolverMissing
 from kwalk.search.proof.context import ProofContext
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.gate_queries import StateGates
-from kwalk.search.proof.prove import prove
 from kwalk.search.proof.slicing import whole_model
 from kwalk.search.results.verdict import Answer
 from kwalk.search.solver.terms import can_be_taken
+from tests.queries import prove
 
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 SUPPORTED = [("two-phase-commit", "decisions_last(1)"), ("chang-roberts", "winner_is_lowest_initiator(2)")]

@@ -10,13 +10,13 @@ from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import lift
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.proof.induction import domain_violations
-from kwalk.search.proof.prove import prove
 from kwalk.search.proof.python_comparison import ProofComparison
 from kwalk.search.results.verdict import Answer, Strength
 from tests.prove.bound_before_error import SCENARIO as BOUND_BEFORE_ERROR
 from tests.prove.plain_induction import is_inductive
 from tests.prove.two_depths import SCENARIO as TWO_DEPTHS
 from tests.prove.two_inductive import SCENARIO as TWO_INDUCTIVE
+from tests.queries import prove
 
 PAIRS = [(s, v) for s in SCENARIOS for v in (s.variants or {s.default_variant: {}})]
 

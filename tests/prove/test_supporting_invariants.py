@@ -10,11 +10,11 @@ from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.proof.certificate import supports
 from kwalk.search.proof.context import ProofContext, Supported
 from kwalk.search.proof.cubes import Cube
-from kwalk.search.proof.prove import prove
 from kwalk.search.proof.slicing import slice_of
 from kwalk.search.results.verdict import Answer, ProofOutcome, Strength
 from tests.prove.ladder import LADDER
 from tests.prove.plain_induction import is_inductive
+from tests.queries import prove
 
 SMALL = [s for s in SCENARIOS if s.name in ("die-hard", "lost-update", "blocking-queue", "two-phase-commit", "ewd840")]
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -10,9 +10,9 @@ from kwalk.model.examples.scenarios import SCENARIOS
 from kwalk.model.language import Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.proof import context
-from kwalk.search.proof.prove import prove
 from kwalk.search.proof.sampling import sample_states
 from kwalk.search.results.verdict import Answer, Verdict
+from tests.queries import prove
 
 NAMES = ("die-hard", "ticket-lock", "tower-of-hanoi")
 FROM_WALKS = "from states reached by walks"

@@ -11,8 +11,8 @@ from typing import Any
 from kwalk.model.language import Model
 from kwalk.reports.explorer.session import ExplorerSession
 from kwalk.reports.files import OutFolder
-from kwalk.reports.handlers.target import Target
 from kwalk.search.analyses.distance import DistanceSearch
+from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace
 from tests.reports.traces import REFERENCE
 
@@ -23,8 +23,8 @@ def exploring(model: Model, out: Path, first: Trace | None = None, **budget: Any
     reference = REFERENCE if model.scenario.name == "post-office" else model.scenario.name
     search = DistanceSearch(model, model.properties, **budget)
     try:
-        target = Target(reference, model, model.properties, f"kwalk explore {reference}")
-        yield ExplorerSession(target, OutFolder(out), search, first)
+        query = Query(reference, model, model.properties, command=f"kwalk explore {reference}")
+        yield ExplorerSession(query, OutFolder(out), search, first)
     finally:
         search.close()
 

@@ -152,7 +152,7 @@ def test_what_was_only_sampled_ends_with_3(kwalk):
     ran = kwalk("audit", STAIRS, "--seconds", "0.01")
     assert ran.code == 3
     assert "closes, as far as sampled" in ran.out and "on: sampled (" in ran.out
-    again = r"Reproduce: kwalk walk tests\.search\.stairs:STAIRS --walks \d+ --depth \d+ --uniform --prop"
+    again = r"Reproduce: kwalk walk tests\.search\.stairs:STAIRS --walks \d+ --depth \d+ --property "
     assert re.search(again, ran.out)
 
 

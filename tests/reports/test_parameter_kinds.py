@@ -20,10 +20,10 @@ from kwalk.reports.traces.replay import replay
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import story_of
 from kwalk.reports.traces.trace_file import read_trace
-from kwalk.search.analyses.hypothesis.search import hypothesis_search
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.results.trace import Trace
+from tests.queries import hypothesis_search
 from tests.reports.exploring import exploring
 from tests.reports.parameter_kinds import KINDS
 

@@ -134,7 +134,7 @@ def test_walks_are_a_swarm_unless_they_are_to_be_uniform(kwalk):
     swarm, uniform = kwalk(*asked), kwalk(*asked, "--uniform")
     assert "A swarm of 2 generations" in swarm.out and "favoured, rarest first: " in swarm.out
     assert "swarm" not in uniform.out and "distinct states (estimated)" in uniform.out
-    assert uniform.out.rstrip().endswith("--uniform --keep-going")
+    assert uniform.out.rstrip().endswith("--keep-going --uniform")
 
 
 def test_actions_that_walks_may_not_take_are_named_and_repeated_in_the_command(kwalk):
@@ -217,7 +217,7 @@ def test_an_interrupt_before_anything_ran_ends_with_130(kwalk, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kwalk.reports.handlers.search.target", interrupted)
+    monkeypatch.setattr("kwalk.reports.handlers.search.query_of", interrupted)
     assert kwalk("exhaust", TOPIC_ID_CORE).code == 130
 
 

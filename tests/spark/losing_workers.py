@@ -11,9 +11,9 @@ from pathlib import Path
 
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.language import Model
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from kwalk.search.spark.session import spark_session
 from tests.distributed.compared import everything
+from tests.queries import exhaust_on_spark
 from tests.spark.cluster import Cluster, cluster
 
 SEARCH = {"keep_going": True, "partitions": 2}

@@ -13,8 +13,8 @@ import pytest
 
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
 from kwalk.model.language import Model
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
 from tests.distributed.compared import everything
+from tests.queries import exhaust_on_spark
 from tests.spark.losing_workers import SEARCH
 
 HELD = """

@@ -67,7 +67,7 @@ COMPONENTS = (
         ),
     ),
 )
-REGISTRIES = ("kwalk/engines.py", "kwalk/__init__.py", "reports/handlers/search.py", "reports/handlers/output.py")
+REGISTRIES = ("kwalk/engines.py", "kwalk/__init__.py", "search/engines.py", "reports/handlers/output.py")
 """What names a module of a component, and imports it when someone asks for it."""
 PLUGIN = {"reports/pytest_plugin.py": "analyses"}
 """The plugin registers Hypothesis' profiles where a run asks for one."""

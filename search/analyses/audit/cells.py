@@ -21,7 +21,9 @@ from kwalk.model.language.lift import lift
 from kwalk.model.language.settings import Setting, setting_text
 from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.base.components import entry
+from kwalk.search.base.option_table import ProveKeywords
 from kwalk.search.base.options import DEFAULT_INDUCTION
+from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -307,11 +309,6 @@ def _proof(cell: AuditCell, options: AuditOptions, *, finished: bool) -> Verdict
             return None
     except TimeoutError:
         return None
-    verdict: Verdict = entry("prove")(
-        cell.model,
-        properties=properties,
-        depth=DEFAULT_INDUCTION,
-        seconds=max(options.seconds, PROVING),
-        report=options.report,
-    )
+    limits = {"depth": DEFAULT_INDUCTION, "seconds": max(options.seconds, PROVING)}
+    verdict: Verdict = entry("prove")(Query.of(cell.model, ProveKeywords, limits, properties), options.report)
     return _uninterrupted(verdict)

@@ -9,7 +9,7 @@ or the time is up.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import count
 from types import MappingProxyType
@@ -22,10 +22,10 @@ from hypothesis.errors import Unsatisfiable
 from hypothesis.stateful import run_state_machine_as_test
 
 from kwalk.model.language import Kind, Model, PropertyInstance
-from kwalk.model.language.errors import unknown
 from kwalk.search.analyses.hypothesis.machine import Falsified, MachineCounters, machine_for
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.base.query import Query
 from kwalk.search.minimize.shrink import shrink
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.trace import Trace
@@ -57,43 +57,24 @@ class OutOfTime(KeyboardInterrupt):
     """The time budget ended. A KeyboardInterrupt, as Hypothesis treats other exceptions as test failures."""
 
 
-def hypothesis_search(
-    model: Model,
-    *,
-    properties: Iterable[PropertyInstance] | None = None,
-    profile: str = "dev",
-    seed: int = 0,
-    seconds: float | None = None,
-    keep_going: bool = False,
-    report: Report = silent,
-    command: str = "",
-) -> Verdict:
+def hypothesis_search(query: Query, report: Report = silent) -> Verdict:
     """Search for a counterexample with Hypothesis, and minimize it.
 
     Args:
-        model: The model.
-        properties: The property instances to check; None for all of the model.
-        profile: The name of the settings, see `PROFILES`.
-        seed: The seed.
-        seconds: The time budget; None to stop after the profile's number of examples.
-        keep_going: Whether to continue with the other properties after a violation.
+        query: The model and the properties, with the options `Hypothesis`; without `seconds`, the search ends after
+            the profile's number of examples.
         report: Receives progress about twice a second.
-        command: The command line that reproduces the search.
-
-    Raises:
-        UsageError: The profile is unknown.
     """
-    if profile not in PROFILES:
-        raise unknown("profile", profile, PROFILES)
-    wanted = tuple(model.properties if properties is None else properties)
-    checked = safety_properties(wanted)
-    counters, clock = MachineCounters(), Clock(seconds, report)
+    model, options = query.model, query.options
+    checked = safety_properties(query.properties)
+    counters, clock = MachineCounters(), Clock(options["seconds"], report)
     counters.on_example = lambda: clock.look(counters)
-    settings = hypothesis.settings(PROFILES[profile], verbosity=Verbosity.quiet, report_multiple_bugs=False)
-    batches = Batches(model, checked, counters, settings, keep_going=keep_going)
-    limit = batches.run(seed, clock)
-    verdict = _verdict(model, checked, counters, HypothesisOutcome(seed, clock.seconds, limit, command))
-    return without_liveness(verdict, wanted, "Hypothesis")
+    profile = PROFILES[options["profile"]]
+    settings = hypothesis.settings(profile, verbosity=Verbosity.quiet, report_multiple_bugs=False)
+    batches = Batches(model, checked, counters, settings, keep_going=options["keep_going"])
+    limit = batches.run(options["seed"], clock)
+    outcome = HypothesisOutcome(options["seed"], clock.seconds, limit, query.command)
+    return without_liveness(_verdict(model, checked, counters, outcome), query.properties, "Hypothesis")
 
 
 class Clock:

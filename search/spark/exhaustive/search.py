@@ -11,15 +11,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
 from pyspark.sql import SparkSession
 
-from kwalk.model.language import Model, PropertyInstance
+from kwalk.model.language import Model
 from kwalk.search.base.options import CheckpointOptions, SearchOptions
 from kwalk.search.base.progress import Report, silent
+from kwalk.search.base.query import Query
 from kwalk.search.base.signals import interrupts_noticed
 from kwalk.search.executors.work import TaskPayload
 from kwalk.search.exhaustive.interfaces import LevelDone
@@ -39,75 +38,46 @@ PER_CORE = 2
 """The least default number of partitions for each core, so that a slow one delays little."""
 
 
-@frozen(kw_only=True)
-class DistributedOptions:
-    """The options of `exhaust_on_spark`.
-
-    Args:
-        folder: The folder of the states; all executors must see it.
-        properties: The property instances to check; None for all of the model.
-        partitions: The number of partitions, rounded up to a power of two; a resumed search keeps its number.
-        workers: The cores of a Spark on this machine; None for all.
-        master: The URL of another Spark.
-        session: A running session.
-        memory_bytes: The memory budget for the new states of one partition.
-        resume: Whether the search continues from the states in `folder`.
-        on_level: Receives finished levels.
-        local_level: The largest level that is done in this process, in states.
-    """
-
-    folder: str | Path
-    properties: tuple[PropertyInstance, ...] | None = None
-    partitions: int | None = None
-    workers: int | None = None
-    master: str | None = None
-    session: SparkSession | None = None
-    keep_going: bool = False
-    seconds: float | None = None
-    memory_bytes: int = TASK_MEMORY
-    resume: bool = False
-    report: Report = silent
-    on_level: Callable[[LevelDone], None] = lambda level: None
-    local_level: int = LOCAL_LEVEL
-    command: str = ""
-
-
-def exhaust_on_spark(model: Model, options: DistributedOptions | None = None, **others: Any) -> Verdict:
+def exhaust_on_spark(
+    query: Query,
+    folder: str | Path,
+    report: Report = silent,
+    *,
+    session: SparkSession | None = None,
+    on_level: Callable[[LevelDone], None] = lambda level: None,
+    local_level: int = LOCAL_LEVEL,
+) -> Verdict:
     """Visit every reachable state as `exhaust` does, with the same counts, but on Spark and with states in a folder.
 
     A level is finished also after a violation, so that the verdict does not depend on the order of tasks. `eventually`
-    properties are not checked, and the verdict states this.
+    properties are not checked, and the verdict states this. A resumed search keeps its number of partitions.
 
     Args:
-        model: The model to search.
-        options: The options; those that `exhaust` has as well mean the same.
-        **others: Fields of `DistributedOptions`, as keywords.
+        query: The model and the properties, with the options `Exhaust`.
+        folder: The folder of the states; all executors must see it.
+        report: Receives progress about twice a second.
+        session: A running session; None to start one.
+        on_level: Receives finished levels.
+        local_level: The largest level that is done in this process, in states.
 
     Raises:
         UsageError: Spark does not start, or the folder cannot be used.
         SparkFailure: A Spark job failed.
     """
-    asked = DistributedOptions(**others) if options is None else evolve(options, **others)
-    checked = tuple(model.properties if asked.properties is None else asked.properties)
+    model, options, cores = query.model, query.options, query.options["workers"]
     search = SearchOptions(
-        checked,
-        keep_going=asked.keep_going,
-        seconds=asked.seconds,
-        memory=asked.memory_bytes,
-        report=asked.report,
-        checkpoint=CheckpointOptions(Path(asked.folder), resume=asked.resume),
-        command=asked.command,
+        **query.keywords(report, "keep_going", "seconds"),
+        memory=options["memory_bytes"] or TASK_MEMORY,
+        checkpoint=CheckpointOptions(Path(folder), resume=options["resume"]),
     )
     with ExitStack() as stack:
-        session = cache(lambda: asked.session or stack.enter_context(spark_session(asked.workers, asked.master)))
-        executors = _Executors(stack, model, session)
-        partitions = asked.partitions
+        own = cache(lambda: session or stack.enter_context(spark_session(cores, options["master"])))
+        executors = _Executors(stack, model, own)
+        partitions = options["partitions"]
         if partitions is None:
-            cores = executors.cores if asked.session or asked.master else asked.workers or os.cpu_count() or 1
-            partitions = PER_CORE * cores
-        environment = DistributedEnvironment(
-            executors.executors, executors.interrupts, asked.on_level, asked.local_level
-        )
+            is_remote = session is not None or options["master"] is not None
+            partitions = PER_CORE * (executors.cores if is_remote else cores or os.cpu_count() or 1)
+        environment = DistributedEnvironment(executors.executors, executors.interrupts, on_level, local_level)
         buckets = 1 << (partitions - 1).bit_length()
         explorer = DistributedExplorer(model, executors.kernel, search, buckets, environment)
         stack.callback(explorer.saving.close)
@@ -116,7 +86,7 @@ def exhaust_on_spark(model: Model, options: DistributedOptions | None = None, **
         verdict = conclusion.verdict()
         if conclusion.is_over:
             explorer.saving.discard()
-        return without_liveness(verdict, checked, "a search on Spark")
+        return without_liveness(verdict, query.properties, "a search on Spark")
 
 
 class _Executors:

@@ -12,10 +12,10 @@ from attrs import evolve
 
 from kwalk import Actor, Domain, Scenario, action, always, array, eventually, number, state, step, when_quiescent
 from kwalk.model.language import Model
-from kwalk.search.analyses.check import check
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation.walk import walk
+from tests.queries import check
 from tests.search.exhaustive.test_shortest_of_all import ENGINES
 
 ANYONE = Actor("anyone", system=False)

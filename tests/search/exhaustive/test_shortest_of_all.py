@@ -6,16 +6,13 @@ import pytest
 from attrs import evolve
 
 from kwalk.model.language import DomainError, Model
-from kwalk.search.analyses.check import check
 from kwalk.search.analyses.distance import DistanceStatus, distance_from
-from kwalk.search.analyses.hunt import hunt
 from kwalk.search.base.options import SearchOptions
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interpreted import interpreted_kernel
-from kwalk.search.proof.prove import prove
 from kwalk.search.results.verdict import Answer
-from kwalk.search.spark.exhaustive.search import exhaust_on_spark
+from tests.queries import check, exhaust_on_spark, hunt, prove
 from tests.search.exhaustive.graphs import GRAPHS, WALK
 from tests.search.exhaustive.test_blocks import sliced
 
