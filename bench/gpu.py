@@ -23,29 +23,47 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, frozen
 
-from bench.scenarios import DEPTH
+from bench.scenarios import DEPTH, WrongCount
+from bench.table import machine
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import lift
 from kwalk.model.language.registry import find_scenario
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
-from kwalk.search.kernel.compile.gates import FALSE, TRUE, Bits, GateNetwork, Literal, TermGates, cover
+from kwalk.search.kernel.compile.gates import FALSE, Bits, GateNetwork, Literal, TermGates, cover
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.compile.planes import SliceWriter
 from kwalk.search.kernel.compile.slices import MOST_INSTANCES, with_slices
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.simulation.chunks import SimulationPlan, mixed_seed, run_chunk
 from kwalk.search.simulation.options import SimulationOptions
+from kwalk.search.simulation.walk import walk
 
 SCENARIOS = ("two-phase-commit", "topic-id-core", "paxos", "old-client-expansion")
 SOURCES = Path(__file__).with_suffix("")
 UNIFORM = SimulationOptions(keep_going=True, depth=DEPTH)
-SEEDS, RUNS = range(10), 5
-LARGE = 10_000
-"""The tables from which on each instance has a function of its own, and planes are in memory."""
-THREADS = 128
-"""The threads of a block of the GPU."""
+SEEDS, WALKS = range(10), 20_000
+RUNS, SECONDS = 5, 1.0
+COUNTED = ("visits", "steps", "dead_ends", "quiescent", "enabled", "taken", "changed", "premises", "property_hits")
+HEAD = (
+    "scenario",
+    "tables",
+    "made, s",
+    "compared steps",
+    "GPU",
+    "one core",
+    "two cores",
+    "ratio",
+    "registers",
+    "warps",
+    "memory",
+    "spilled",
+)
+MEDIUM, LARGE = 2_000, 10_000
+"""The tables from which on a model is of medium size, and large; see `walks.cu`."""
+THREADS = (256, 256, 128)
+"""The threads of a block of the GPU, for small models, those of medium size, and large ones."""
 STEP_BITS = 20
 """The bits of the step in the number of a violation, as in `walks.cu`."""
 RANK = 1 << 20
@@ -143,18 +161,20 @@ def model_text(model: Model, plan: SimulationPlan) -> str:
     lifted, layout = lift(model), layout_of(model.leaves)
     actions, properties, plain = lifted.actions, lifted.properties, plan.allowed is None and plan.swarm is None
     if len(plan.starts) != 1 or not plain or len(actions) > MOST_INSTANCES or not 0 < len(properties) < 64:
-        raise Refused("The program begins in one state, takes all instances, at most 255, and checks 1 to 63 properties.")
+        raise Refused(
+            "The program begins in one state, takes all instances, at most 255, and checks 1 to 63 properties."
+        )
     writer = TableWriter(lifted, layout, 64)
     functions = [writer.guards(), writer.check(), *writer.check_step(), writer.begin(plan.starts[0]), *writer.choice()]
     functions += [writer.action(number, action) for number, action in enumerate(actions)]
     of_steps = {one.prop.index for one in properties if one.prop.kind is Kind.STEP}
-    checked = [
-        sum(1 << index for index in plan.properties if (index in of_steps) is steps) for steps in (False, True)
-    ]
+    checked = [sum(1 << index for index in plan.properties if (index in of_steps) is steps) for steps in (False, True)]
+    size = sum(writer.tables >= least for least in (MEDIUM, LARGE))
     numbers = {
-        "MODEL": "APART" if writer.tables >= LARGE else "INLINE",
+        "SIZE": size,
+        "MODEL": "APART" if size == 2 else "INLINE",
         "TABLES": writer.tables,
-        "THREADS": THREADS,
+        "THREADS": THREADS[size],
         "PLANES": writer.bits,
         "INSTANCES": len(actions),
         "COUNT_BITS": len(actions).bit_length(),
@@ -175,10 +195,11 @@ def model_text(model: Model, plan: SimulationPlan) -> str:
 
 @frozen
 class Program:
-    """A program that walks, and the seconds that it took to compile."""
+    """A program that walks: the seconds that it took to compile, and the bytes that its kernel spills to memory."""
 
     path: Path
     made: float
+    spilled: int = 0
 
     def run(self, seed: int, walks: int) -> dict[str, Any]:
         """Run the walks from 0 on; what it counted, and what it says of the device."""
@@ -193,21 +214,89 @@ def compiled(text: str, folder: Path, *, on_cpu: bool = False) -> Program:
     if compiler is None:
         raise Refused(f"There is no {name} on the path.")
     (folder / "model.h").write_text(text)
-    options = ("-O1", "-x", "c++") if on_cpu else ("-O3", "-std=c++17", "-arch=native")
+    options = ("-O1", "-x", "c++") if on_cpu else ("-O3", "-std=c++17", "-arch=native", "-Xptxas=-v")
     began, path = time.perf_counter(), folder / "walks"
-    subprocess.run([compiler, *options, "-I", folder, "-o", path, SOURCES / "walks.cu"], check=True)
-    return Program(path, time.perf_counter() - began)
+    command = [compiler, *options, "-I", str(folder), "-o", str(path), str(SOURCES / "walks.cu")]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    spills = re.search(r"properties for \w*kernel\w*\n.* (\d+) bytes spill stores", said)
+    return Program(path, time.perf_counter() - began, int(spills[1]) if spills else 0)
 
 
 def differences(counted: dict[str, Any], kernel: Kernel, plan: SimulationPlan, walks: int) -> list[str]:
     """Return what a program counted differently from kwalk, in as many walks from 0 on."""
     counts = run_chunk(kernel, plan, range(walks))
-    firsts = [-1 if first == 2**64 - 1 else first for first in counted["first"]]
-    wanted = {
-        name: getattr(counts, name)
-        for name in ("visits", "steps", "dead_ends", "quiescent", "enabled", "taken", "changed", "premises")
-    }
-    wanted |= {"property_hits": counts.property_hits, "bound_hits": counts.bound_hits[: len(kernel.bounds)]}
-    different = [name for name, one in wanted.items() if not np.array_equal(counted[name], one)]
-    found = np.where(counts.first_walk < 0, -1, counts.first_walk << STEP_BITS | counts.first_step)
-    return different + ["first"] * (not np.array_equal(firsts, found)) + ["failed"] * (counted["failed"] != 0)
+    wanted = {name: getattr(counts, name) for name in COUNTED}
+    wanted |= {"bound_hits": counts.bound_hits[: len(kernel.bounds)], "failed": 0}
+    wanted["first"] = np.where(counts.first_walk < 0, -1, counts.first_walk << STEP_BITS | counts.first_step)
+    return [name for name, one in wanted.items() if not np.array_equal(_counts(counted[name]), one)]
+
+
+def _counts(printed: Any) -> np.ndarray:
+    return np.array(printed, np.uint64).astype(np.int64)
+
+
+def compared(program: Program, kernel: Kernel, plan: SimulationPlan, walks: int) -> int:
+    """Compare a program with kwalk, for ten seeds; return how many steps were, WrongCount if anything differs."""
+    steps = 0
+    for seed in SEEDS:
+        counted = program.run(seed, walks)
+        steps += counted["steps"]
+        different = differences(counted, kernel, evolve(plan, seed=seed), walks)
+        if different:
+            raise WrongCount(f"Of {walks:,} walks with seed {seed}, the program counts other {', '.join(different)}.")
+    return steps
+
+
+def cells(name: str, *, on_cpu: bool) -> Iterator[str]:
+    """The row of a scenario."""
+    model = Model(find_scenario(name))
+    kernel = with_slices(model, fast_kernel_for(model))
+    plan = UNIFORM.plan(model, kernel)
+    text = model_text(model, plan)
+    yield f"{int(re.findall('TABLES (.*)', text)[0]):,}"
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(text, Path(folder), on_cpu=on_cpu)
+        yield f"{program.made:.1f}"
+        yield f"{compared(program, kernel, plan, WALKS):,}"
+        if not on_cpu:
+            yield from _measured(program, model, kernel)
+
+
+def _measured(program: Program, model: Model, kernel: Kernel) -> Iterator[str]:
+    """The rates of a program and of `kwalk walk` on the CPU, and what the program takes of the GPU."""
+    pilot = program.run(0, 100 * WALKS)
+    walks = int(100 * WALKS * SECONDS / pilot["seconds"])
+    runs = [program.run(0, walks) for _ in range(RUNS)]
+    rates = [run["steps"] / run["seconds"] / 1e6 for run in runs]
+    of_cpu = [_rate(model, kernel, workers) for workers in (1, 2)]
+    yield f"{statistics.median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})"
+    yield from (f"{rate:,.0f}" for rate in of_cpu)
+    yield f"{statistics.median(rates) / of_cpu[0]:,.0f}"
+    warps = pilot["blocks"] * pilot["threads"] // 32
+    yield from (str(pilot["registers"]), str(warps), f"{pilot['local_bytes']:,}", f"{program.spilled:,}")
+
+
+def _rate(model: Model, kernel: Kernel, workers: int) -> float:
+    """Millions of steps in a second by the clock, with some threads; the median."""
+    rates = []
+    for _ in range(RUNS):
+        verdict = walk(model, UNIFORM, kernel=kernel, seconds=SECONDS, workers=workers)
+        rates.append((verdict.steps or 0) / (verdict.seconds or SECONDS) / 1e6)
+    return statistics.median(rates)
+
+
+def main() -> int:
+    """Print a table with a row for each scenario."""
+    parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
+    parser.add_argument("scenario", nargs="*", default=SCENARIOS, help="these scenarios")
+    parser.add_argument("--on-cpu", action="store_true", help="compare the program on the CPU, and measure nothing")
+    given = parser.parse_args()
+    head = HEAD[:4] if given.on_cpu else HEAD
+    print(f"{machine()}\n\n| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}")
+    for name in given.scenario:
+        print(f"| {' | '.join([name, *cells(name, on_cpu=given.on_cpu)])} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,16 +12,21 @@ typedef uint32_t word;
 typedef uint64_t u64;
 
 #ifdef __CUDACC__
-#define DEVICE __device__
 #define INLINE __device__ __forceinline__
 #define APART __device__ __noinline__
-#define KERNEL __global__ void
 #else
-#define DEVICE
 #define INLINE inline
 #define APART
-#define KERNEL void
 #endif
+
+// How large a model is, by its tables (SIZE of `model.h`), decides where its words are, and who waits for whom: a GPU
+// runs code that does not fit its caches faster if the threads of a block run the same part of it.
+// SMALL: all in registers; warps go on by themselves.
+// MEDIUM: the threads of a warp share the counts; the warps of a block begin each round together.
+// LARGE: functions have arrays in memory; the warps of a block also begin each step together.
+#define SMALL 0
+#define MEDIUM 1
+#define LARGE 2
 
 // A function of three words, bit by bit: bit r of ROWS is its value in row r, as gates.py and LOP3 number them.
 template <int ROWS> INLINE word table(word a, word b, word c) {
@@ -40,7 +45,7 @@ template <int ROWS> INLINE word table(word a, word b, word c) {
 #include "model.h"
 
 const u64 GOLDEN = 0x9E3779B97F4A7C15;
-const int LANES = 32, BEGIN_SHARE = 16, STEP_BITS = 20;
+const int LANES = 32, BEGIN_SHARE = 16, STEP_BITS = 20, ROUNDS = 1 << 20;
 enum { VISITS, STEPS, DEAD_ENDS, FAILED, QUIESCENT, ENABLED };
 const int TAKEN = ENABLED + INSTANCES, CHANGED = TAKEN + INSTANCES, BOUND_HITS = CHANGED + INSTANCES;
 const int PREMISES = BOUND_HITS + BOUNDS, HITS = PREMISES + PROPERTIES, TOTALS = HITS + PROPERTIES + 1;
@@ -56,11 +61,12 @@ INLINE int bits_of(word plane) { return __popc(plane); }
 INLINE int lowest(word plane) { return __ffs(plane) - 1; }
 INLINE int sum_of_group(int number) { return __reduce_add_sync(~0u, number); }
 INLINE bool any_of_group(bool one) { return __any_sync(~0u, one); }
-INLINE void add(u64 *total, word number) {
-  u64 sum = number;
-  for (int step = 16; step; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
-  if (threadIdx.x % 32 == 0 && sum) atomicAdd((unsigned long long *)total, (unsigned long long)sum);
+INLINE bool any_of_block(bool one) { return SIZE == SMALL ? __any_sync(~0u, one) : __syncthreads_or(one); }
+INLINE void wait_for_block() {
+  if (SIZE == LARGE) __syncthreads();
 }
+INLINE int place_in_group() { return threadIdx.x % 32; }
+INLINE void add(u64 *total, u64 number) { atomicAdd((unsigned long long *)total, (unsigned long long)number); }
 INLINE void lessen(u64 *least, u64 number) { atomicMin((unsigned long long *)least, (unsigned long long)number); }
 const int GROUP = 32;
 #else
@@ -68,10 +74,15 @@ INLINE int bits_of(word plane) { return __builtin_popcount(plane); }
 INLINE int lowest(word plane) { return __builtin_ctz(plane); }
 INLINE int sum_of_group(int number) { return number; }
 INLINE bool any_of_group(bool one) { return one; }
-INLINE void add(u64 *total, word number) { *total += number; }
+INLINE bool any_of_block(bool one) { return one; }
+INLINE void wait_for_block() {}
+INLINE int place_in_group() { return 0; }
+INLINE void add(u64 *total, u64 number) { *total += number; }
 INLINE void lessen(u64 *least, u64 number) { *least = number < *least ? number : *least; }
 const int GROUP = 1;
 #endif
+
+const int SHARE = SIZE == SMALL ? 1 : GROUP;
 
 // Transpose the 8 × 8 bits in each byte of eight words.
 INLINE void transpose(word *rows) {
@@ -109,15 +120,40 @@ struct Run {
 };
 
 struct Found {  // the violations of a thread
-  word known[PROPERTIES + 1], open[PROPERTIES + 1], hits[PROPERTIES + 1];
+  word known[PROPERTIES + 1], open[PROPERTIES + 1];
   u64 any;
 };
 
+struct Counts {  // of a thread, or of a group, where each of its threads has some of them: that takes few registers
+  word own[(TOTALS + SHARE - 1) / SHARE];
+
+  INLINE void count(int number, word plane) {
+    word bits = bits_of(plane);
+    if (SHARE > 1) bits = sum_of_group(bits);
+    own[number / SHARE] += place_in_group() % SHARE == number % SHARE ? bits : 0;
+  }
+
+  INLINE void clear() {
+#pragma unroll
+    for (int place = 0; place < (TOTALS + SHARE - 1) / SHARE; place++) own[place] = 0;
+  }
+
+  INLINE void add_to(u64 *totals) {
+#pragma unroll
+    for (int place = 0; place < (TOTALS + SHARE - 1) / SHARE; place++) {
+      word sum = SHARE > 1 ? own[place] : sum_of_group(own[place]);
+      if (sum && (SHARE > 1 || place_in_group() == 0)) add(totals + place * SHARE + place_in_group() % SHARE, sum);
+    }
+    clear();
+  }
+};
+
 INLINE void note(const Run &run, const Lanes &lanes, u64 thread, u64 threads, const word *left, int prop, word violated,
-                 Found &found) {
+                 Found &found, Counts &counts) {
   word fresh = violated & ~found.known[prop];
+  if (!any_of_group(fresh)) return;
   found.known[prop] |= fresh;
-  found.hits[prop] += bits_of(fresh);
+  counts.count(HITS + prop, fresh);
   fresh &= found.open[prop];
   if (!fresh) return;
   word least = ~0u;
@@ -135,28 +171,24 @@ INLINE void note(const Run &run, const Lanes &lanes, u64 thread, u64 threads, co
   found.any |= (u64)1 << prop;
 }
 
-DEVICE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) {
-  word planes[PLANES], left[LEFT_BITS], enabled[INSTANCES + 1], chosen[INSTANCES], excluded[INSTANCES];
+INLINE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) {
+  word planes[PLANES], left[LEFT_BITS], enabled[INSTANCES + 1], excluded[INSTANCES];
   word saved[CHECKS_STEPS ? PLANES : 1], properties[2 * ROW], results[3 + BOUNDS];
-  word enableds[INSTANCES], takens[INSTANCES], changes[INSTANCES], bound_hits[BOUNDS + 1], premises[PROPERTIES];
-  word active = 0, again = 0, apart = 0, visits = 0, steps = 0, dead_ends = 0, failures = 0, quiets = 0, next = 0;
+  word active = 0, again = 0, apart = 0, next = 0;
   u64 streams[LANES];  // of the walks apart, whose entry in `lanes` repeats a choice
   Found found;
+  Counts counts;
   u64 round = 0;
 #pragma unroll
   for (int n = 0; n < PLANES; n++) planes[n] = 0;
 #pragma unroll
   for (int n = 0; n < LEFT_BITS; n++) left[n] = 0;
 #pragma unroll
-  for (int n = 0; n < INSTANCES; n++) excluded[n] = enableds[n] = takens[n] = changes[n] = 0;
+  for (int n = 0; n < INSTANCES; n++) excluded[n] = 0;
 #pragma unroll
-  for (int n = 0; n < BOUNDS; n++) bound_hits[n] = 0;
-#pragma unroll
-  for (int n = 0; n <= PROPERTIES; n++) {
-    found.known[n] = found.hits[n] = 0, found.open[n] = ~0u;
-    if (n < PROPERTIES) premises[n] = 0;
-  }
+  for (int n = 0; n <= PROPERTIES; n++) found.known[n] = 0, found.open[n] = ~0u;
   found.any = 0;
+  counts.clear();
   const u64 own = run.first + thread < run.last ? (run.last - run.first - thread + threads - 1) / threads : 0;
 
   for (;; round++) {
@@ -181,37 +213,37 @@ DEVICE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) 
         found.open[prop] &= found.any >> prop & 1 ? ~begun : ~0u;
       }
     }
-    if (!any_of_group(active)) break;
+    if (!any_of_block(active)) break;
+    if (round % ROUNDS == ROUNDS - 1) counts.add_to(run.totals);
 
     // Visit.
     const word fresh = active & ~again;
     guards(planes, enabled);
-    visits += bits_of(fresh);
-    quiets += bits_of(fresh & enabled[INSTANCES]);
-#pragma unroll
-    for (int n = 0; n < INSTANCES; n++) enableds[n] += bits_of(fresh & enabled[n]);
+    counts.count(VISITS, fresh);
+    counts.count(QUIESCENT, fresh & enabled[INSTANCES]);
     if (CHECKS_STATES) {
       check(planes, enabled + INSTANCES, properties);
 #pragma unroll
       for (int prop = 0; prop < PROPERTIES; prop++) {
-        premises[prop] += bits_of(fresh & properties[ROW + prop]);
-        if (STATE_CHECKED >> prop & 1) note(run, lanes, thread, threads, left, prop, properties[prop] & fresh, found);
+        counts.count(PREMISES + prop, fresh & properties[ROW + prop]);
+        if (STATE_CHECKED >> prop & 1) note(run, lanes, thread, threads, left, prop, properties[prop] & fresh, found, counts);
       }
     }
 
     // Choose an instance in each lane that has steps left: count those that can be chosen, and draw a rank.
-    word going = 0, some = 0, counts[8], ranks[8];
+    word going = 0, some = 0, sizes[8], ranks[8];
 #pragma unroll
     for (int bit = 0; bit < LEFT_BITS; bit++) going |= left[bit];
     going &= active;
 #pragma unroll
     for (int n = 0; n < INSTANCES; n++) {
+      counts.count(ENABLED + n, fresh & enabled[n]);
       word row = BOUNDS ? enabled[n] & ~excluded[n] : enabled[n];
       some |= row;
-      chosen[n] = row & going;
+      enabled[n] = row & going;
     }
-    dead_ends += bits_of(going & ~some);
-    if (DEADLOCK) note(run, lanes, thread, threads, left, PROPERTIES, fresh & ~some, found);
+    counts.count(DEAD_ENDS, going & ~some);
+    if (DEADLOCK) note(run, lanes, thread, threads, left, PROPERTIES, fresh & ~some, found, counts);
     if (BOUNDS) {
       for (word bits = again | apart; bits; bits &= bits - 1) {
         const int lane = lowest(bits);
@@ -226,41 +258,46 @@ DEVICE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) 
       }
       apart = again;
     }
-    count(chosen, counts);
+    count(enabled, sizes);
 #pragma unroll
-    for (int bit = COUNT_BITS; bit < 8; bit++) counts[bit] = 0;
-    transpose(counts);
+    for (int bit = COUNT_BITS; bit < 8; bit++) sizes[bit] = 0;
+    transpose(sizes);
     const u64 turn = round * GOLDEN;
 #pragma unroll
     for (int place = 0; place < 8; place++) {
       ranks[place] = 0;
 #pragma unroll
       for (int byte = 0; byte < LANES; byte += 8)
-        ranks[place] |= scale(mix(lanes.random(byte + place) + turn), counts[place] >> byte & 255) << byte;
+        ranks[place] |= scale(mix(lanes.random(byte + place) + turn), sizes[place] >> byte & 255) << byte;
     }
     transpose(ranks);
-    choose(chosen, ranks, chosen);
+    choose(enabled, ranks, enabled);
 
     // Take the steps, one instance after another.
-    word taken = 0, failed = 0, blocked = 0;
+    word taken = 0, failed = 0, blocked = 0, hits[BOUNDS + 1];
+#pragma unroll
+    for (int bound = 0; bound < BOUNDS; bound++) hits[bound] = 0;
     if (CHECKS_STEPS) save(planes, saved);
-#define TAKE(n)                                                    \
-  if (any_of_group(chosen[n])) {                                   \
-    apply_##n(planes, chosen + n, results);                        \
-    takens[n] += bits_of(results[0]);                              \
-    changes[n] += bits_of(results[2]);                             \
-    taken |= results[0];                                           \
-    const word disabled = chosen[n] & ~results[0];                 \
-    if (disabled) {                                                \
-      failed |= results[1];                                        \
-      blocked |= disabled & ~results[1];                           \
-      excluded[n] |= disabled & ~results[1];                       \
-      for (int bound = 0; bound < BOUNDS; bound++) bound_hits[bound] += bits_of(results[3 + bound]); \
-    }                                                              \
+#define TAKE(n)                                                              \
+  wait_for_block();                                                          \
+  if (any_of_group(enabled[n])) {                                            \
+    apply_##n(planes, enabled + n, results);                                 \
+    counts.count(TAKEN + n, results[0]);                                     \
+    counts.count(CHANGED + n, results[2]);                                   \
+    taken |= results[0];                                                     \
+    const word disabled = enabled[n] & ~results[0];                          \
+    if (any_of_group(disabled)) {                                            \
+      failed |= results[1];                                                  \
+      blocked |= disabled & ~results[1];                                     \
+      excluded[n] |= disabled & ~results[1];                                 \
+      for (int bound = 0; bound < BOUNDS; bound++) hits[bound] |= results[3 + bound]; \
+    }                                                                        \
   }
     FOR_EACH_INSTANCE(TAKE)
-    steps += bits_of(taken);
-    failures += bits_of(failed);
+    counts.count(STEPS, taken);
+    counts.count(FAILED, failed);
+#pragma unroll
+    for (int bound = 0; bound < BOUNDS; bound++) counts.count(BOUND_HITS + bound, hits[bound]);
     word borrow = taken;
 #pragma unroll
     for (int bit = 0; bit < LEFT_BITS; bit++) {
@@ -272,8 +309,8 @@ DEVICE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) 
       check_step(saved, planes, properties);
 #pragma unroll
       for (int prop = 0; prop < PROPERTIES; prop++) {
-        premises[prop] += bits_of(taken & properties[ROW + prop]);
-        if (STEP_CHECKED >> prop & 1) note(run, lanes, thread, threads, left, prop, properties[prop] & taken, found);
+        counts.count(PREMISES + prop, taken & properties[ROW + prop]);
+        if (STEP_CHECKED >> prop & 1) note(run, lanes, thread, threads, left, prop, properties[prop] & taken, found, counts);
       }
     }
 
@@ -288,28 +325,11 @@ DEVICE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) 
     active = blocked | taken;
   }
 
-  add(run.totals + VISITS, visits);
-  add(run.totals + STEPS, steps);
-  add(run.totals + DEAD_ENDS, dead_ends);
-  add(run.totals + FAILED, failures);
-  add(run.totals + QUIESCENT, quiets);
-#pragma unroll
-  for (int n = 0; n < INSTANCES; n++) {
-    add(run.totals + ENABLED + n, enableds[n]);
-    add(run.totals + TAKEN + n, takens[n]);
-    add(run.totals + CHANGED + n, changes[n]);
-  }
-#pragma unroll
-  for (int n = 0; n < BOUNDS; n++) add(run.totals + BOUND_HITS + n, bound_hits[n]);
-#pragma unroll
-  for (int n = 0; n <= PROPERTIES; n++) {
-    if (n < PROPERTIES) add(run.totals + PREMISES + n, premises[n]);
-    add(run.totals + HITS + n, found.hits[n]);
-  }
+  counts.add_to(run.totals);
 }
 
 #ifdef __CUDACC__
-KERNEL __launch_bounds__(THREADS) kernel(Run run) {
+__global__ void __launch_bounds__(THREADS) kernel(Run run) {
   extern __shared__ u64 shared[];
   const Lanes lanes = {shared + threadIdx.x, (word *)(shared + LANES * THREADS) + threadIdx.x, THREADS};
   walks_of(run, lanes, (u64)blockIdx.x * THREADS + threadIdx.x, (u64)gridDim.x * THREADS);
