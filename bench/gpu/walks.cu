@@ -329,7 +329,7 @@ INLINE void walks_of(const Run run, const Lanes lanes, u64 thread, u64 threads) 
 }
 
 #ifdef __CUDACC__
-__global__ void __launch_bounds__(THREADS) kernel(Run run) {
+__global__ void __launch_bounds__(THREADS, 1) kernel(Run run) {
   extern __shared__ u64 shared[];
   const Lanes lanes = {shared + threadIdx.x, (word *)(shared + LANES * THREADS) + threadIdx.x, THREADS};
   walks_of(run, lanes, (u64)blockIdx.x * THREADS + threadIdx.x, (u64)gridDim.x * THREADS);
