@@ -291,8 +291,12 @@ def main() -> int:
     given = parser.parse_args()
     head = HEAD[:4] if given.on_cpu else HEAD
     print(f"{machine()}\n\n| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}")
-    for name in given.scenario:
-        print(f"| {' | '.join([name, *cells(name, on_cpu=given.on_cpu)])} |", flush=True)
+    try:
+        for name in given.scenario:
+            print(f"| {' | '.join([name, *cells(name, on_cpu=given.on_cpu)])} |", flush=True)
+    except (Refused, WrongCount) as wrong:
+        print(wrong, file=sys.stderr)
+        return 1
     return 0
 
 
