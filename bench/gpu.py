@@ -113,7 +113,10 @@ class TableWriter(SliceWriter):
         chosen, planes = network.input(self.bits), range(self.bits)
         bits = [int(start[plane // 64]) >> plane % 64 & 1 for plane in planes]
         stores = [("%planes", n, network.choice(chosen, bits[n], network.input(n))) for n in planes]
-        place: Place = lambda number: ("%chosen", 0) if number == self.bits else ("%planes", number)  # noqa: E731
+
+        def place(number: int) -> tuple[str, int]:
+            return ("%chosen", 0) if number == self.bits else ("%planes", number)
+
         return self._function("slice.begin(%planes, %chosen)", self.written(network, stores, place))
 
     def choice(self) -> Iterator[str]:
