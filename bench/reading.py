@@ -13,6 +13,8 @@ from bench.reference import Reading
 from bench.running import Run
 
 FIELD = re.compile(r"([a-z/0-9]+)=(\d+(?:\.\d+)?)")
+STEPS = ("modelsteps", "states", "steps")
+"""What Hypothesis, Stateright and the others call the number of steps of all walks."""
 PAN_COUNTS = re.compile(r"^\s*([\d.e+]+) states, stored.*?^\s*([\d.e+]+) transitions", re.MULTILINE | re.DOTALL)
 PAN_TIME = re.compile(r"elapsed time ([\d.e+]+) seconds")
 TLC_COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found, 0 states left", re.MULTILINE)
@@ -41,11 +43,12 @@ def search(run: Run) -> Reading:
 
 
 def walks(run: Run) -> Reading:
-    """Random walks by a tool that prints `steps/s=`."""
-    try:
-        return Reading(figures(run.output)["steps/s"], 1.0)
-    except KeyError:
-        raise _unreadable(run, "steps/s=") from None
+    """Random walks by a tool that prints `steps/s=`, and how many steps in its own word."""
+    said = figures(run.output)
+    steps = next((said[word] for word in STEPS if word in said), 0.0)
+    if not steps or not said.get("steps/s"):
+        raise _unreadable(run, "steps and steps/s=")
+    return Reading(steps, steps / said["steps/s"])
 
 
 def pan_search(run: Run) -> Reading:

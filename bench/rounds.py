@@ -15,6 +15,9 @@ from bench.reference import Reading, Size, Work
 from bench.running import Failed, NotFinished, Run, run
 from bench.tools import KWALK, Entry
 
+LEAST_CPU = 1e-3
+"""Seconds of CPUs below which the system's clock says nothing."""
+
 
 class WrongCount(Exception):
     """A complete search counted other than what the size has: the tools do not speak of the same model."""
@@ -26,6 +29,8 @@ class Series:
 
     entry: Entry
     rates: dict[int, float] = field(factory=dict)
+    cpu_rates: dict[int, float] = field(factory=dict)
+    """Units by the CPU seconds of the whole process, its start and all threads included."""
     peak_bytes: int = 0
     ended: str | None = None
 
@@ -37,6 +42,10 @@ class Series:
     def ratios(self, base: Series) -> list[float]:
         """The base's rates by this one's, round for round."""
         return [base.rates[number] / rate for number, rate in self.rates.items() if number in base.rates]
+
+    def cpu_ratios(self, base: Series) -> list[float]:
+        """The same of the rates by CPU seconds."""
+        return [base.cpu_rates[number] / rate for number, rate in self.cpu_rates.items() if number in base.cpu_rates]
 
 
 @define
@@ -79,6 +88,7 @@ class Contest:
 
     def _note(self, series: Series, number: int, done: Run, found: Reading) -> None:
         series.rates[number] = found.rate
+        series.cpu_rates[number] = found.units / max(done.cpu, LEAST_CPU)
         series.peak_bytes = max(series.peak_bytes, done.peak_bytes)
         self.report(f"round {number + 1}: {series.entry}: {found}")
 

@@ -13,10 +13,12 @@ from bench.reference import Work
 from bench.rounds import Contest, Series
 from bench.tools import KWALK, Absent
 
-HEAD = ("tool", "median", "min … max", "runs", "kwalk ÷ tool", "min … max", "peak MiB")
+HEAD = ("tool", "median", "min … max", "runs", "kwalk ÷ tool", "min … max", "by CPU", "peak MiB")
 LEGEND = (
     "The ratio is the median of kwalk's rate by the tool's in the same round; above 1, kwalk is faster. "
+    "By CPU is the same ratio by the CPU seconds of whole processes, starts included. "
     "Seconds are those of each tool's own clock, TLC's those of its process. The peak is that of the whole process. "
+    "C is scalar, one state at a time; bit-sliced C would be the like-for-like peer of walks. "
     "Programs in C and Rust, and SPIN's verifiers, are compiled before. "
     "Every complete search counted the same distinct and generated states; every trace was as long as the shortest."
 )
@@ -53,9 +55,10 @@ def row(one: Series, all_of_the_work: Sequence[Series]) -> tuple[str, ...]:
     """A line of the table: the rates of a tool (or its seconds), and how kwalk's rates compare with them."""
     base = next((series for series in all_of_the_work if series.entry.tool == KWALK), None)
     ratios = one.ratios(base) if base is not None and base is not one else []
-    compared = ("", "")
-    if ratios:
-        compared = (_ratio(statistics.median(ratios)), f"{_ratio(min(ratios))} … {_ratio(max(ratios))}")
+    compared = ("", "", "")
+    if base is not None and ratios:
+        by_cpu = _ratio(statistics.median(one.cpu_ratios(base)))
+        compared = (_ratio(statistics.median(ratios)), f"{_ratio(min(ratios))} … {_ratio(max(ratios))}", by_cpu)
     shown = [1 / rate if one.entry.work.is_time else rate for rate in one.rates.values()]
     spread = f"{in_words(min(shown))} … {in_words(max(shown))}"
     peak = f"{one.peak_bytes / (1 << 20):,.0f}"

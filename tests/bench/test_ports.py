@@ -14,7 +14,7 @@ SMALL = evolve(ports.PORTS[1], bounds={"nodes": 2, "numbers": 3}, distinct=6_960
 
 
 def test_one_run_of_kwalk_prints_the_counts_of_the_port():
-    found = search(Run(ports.searched_once(SMALL), 1.0, 1))
+    found = search(Run(ports.searched_once(SMALL), 1.0, 1.0, 1))
     assert found.counts == (6_960, 84_497)
 
 
@@ -25,7 +25,8 @@ def test_the_modules_of_an_original_are_there(port):
 
 def test_another_count_fails_the_bench(monkeypatch):
     monkeypatch.setattr(ports, "tlc_command", lambda port: ("tlc",))
-    monkeypatch.setattr(ports, "run", lambda command, seconds: Run("distinct=1 generated=2 t=1.0 states/s=1", 1.0, 1))
+    printed = "distinct=1 generated=2 t=1.0 states/s=1"
+    monkeypatch.setattr(ports, "run", lambda command, seconds: Run(printed, 1.0, 1.0, 1))
     with pytest.raises(WrongCount, match=r"kwalk counted \(1, 2\) in ewd998, not \(1520618, 8900621\)"):
         list(ports.lines(1, 60, print))
 
@@ -33,8 +34,8 @@ def test_another_count_fails_the_bench(monkeypatch):
 def test_a_table_has_the_counts_and_rates_of_both(monkeypatch):
     def fake(command, seconds):
         if command == ("tlc",):
-            return Run("88663 states generated, 6960 distinct states found, 0 states left on queue.", 10.0, 1)
-        return Run("distinct=6960 generated=84497 t=1.0 states/s=6960", 1.0, 1)
+            return Run("88663 states generated, 6960 distinct states found, 0 states left on queue.", 10.0, 10.0, 1)
+        return Run("distinct=6960 generated=84497 t=1.0 states/s=6960", 1.0, 1.0, 1)
 
     monkeypatch.setattr(ports, "PORTS", (evolve(SMALL, by_tlc=88_663),))
     monkeypatch.setattr(ports, "tlc_command", lambda port: ("tlc",))

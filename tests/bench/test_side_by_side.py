@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -42,7 +43,7 @@ PRINTED = {
 
 
 def printed(text: str, wall: float = 16.0) -> Run:
-    return Run(text, wall, peak_bytes=1 << 20)
+    return Run(text, wall, cpu=wall, peak_bytes=1 << 20)
 
 
 @pytest.mark.parametrize("tool", PRINTED)
@@ -57,7 +58,16 @@ def test_rates_are_by_the_clock_of_the_tool_and_those_of_tlc_by_its_process():
 
 
 def test_walks_are_read_as_steps_a_second():
-    assert reading.walks(printed("c walk threads=1 depth=100 walks=9 steps=190 steps/s=301234 i1bad=1")).rate == 301_234
+    found = [
+        reading.walks(printed(text))
+        for text in (
+            "c walk threads=1 depth=100 walks=9 steps=190 steps/s=301234 i1bad=1",
+            "stateright-siminv1 depth=100 states=190 t=0.01 steps/s=301234 maxdepth=21",
+            "hypothesis throughput I1 steps=100 seed=1 examples=9 ex/s=2.0 modelsteps=190 steps/s=301234",
+        )
+    ]
+    assert [one.units for one in found] == [190, 190, 190]
+    assert [one.rate for one in found] == pytest.approx(3 * [301_234])
     assert reading.tlc_walks(printed("The number of states generated: 129979", wall=2.0)).rate == 129_979 / 2
 
 
@@ -167,6 +177,20 @@ def test_a_run_ends_with_its_time_or_with_the_error_of_its_tool():
         run((sys.executable, "-c", "import time; time.sleep(60)"), seconds=0.2)
     with pytest.raises(Failed, match="ended with 3: no table"):
         run((sys.executable, "-c", "import sys; print('no table'); sys.exit(3)"), seconds=60)
+
+
+def test_ratios_by_cpu_are_of_the_rounds_that_both_were_in():
+    ours = Series(counting(3_092, "kwalk"), cpu_rates={0: 6.0, 1: 8.0, 2: 9.0})
+    assert Series(counting(3_092), cpu_rates={0: 2.0, 1: 8.0}).cpu_ratios(ours) == [3, 1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a peak is at least that of the bench")
+def test_the_peak_and_the_seconds_are_those_of_the_tool_alone():
+    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    small = run(("sh", "-c", "echo done"), seconds=60)
+    assert small.output == "done\n" and small.peak_bytes < 8 << 20 < ours
+    large = run((sys.executable, "-c", "b'1' * (100 << 20)\nwhile __import__('time').process_time() < 0.3: pass"), 60)
+    assert 100 << 20 < large.peak_bytes < 200 << 20 and 0.25 < large.cpu < 3
 
 
 def test_the_modules_of_kwalk_are_compiled_before_they_are_measured(monkeypatch, tmp_path):
