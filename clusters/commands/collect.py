@@ -52,7 +52,7 @@ COMMAND = Command(
     switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
     JSON,
     handler="kwalk.clusters.handlers.collect:run_collect",
-    section=Section.CLUSTERS,
+    section=Section.CLUSTER,
     page="../how-to/collect-a-snapshot.md",
     examples="""
   kwalk collect zk-1:2181 --release 2.8.2 --logs 'ssh://{host}/data/logs'     every broker, by ssh

@@ -18,7 +18,7 @@ COMMAND = Command(
     option("--prometheus", FILE, "also write gauges in Prometheus' text format", repeats=False),
     JSON,
     handler="kwalk.clusters.handlers.inspect:run_inspect",
-    section=Section.CLUSTERS,
+    section=Section.CLUSTER,
     page="../how-to/diagnose-a-cluster.md",
     examples="""
   kwalk inspect cluster.json                   is the cluster consistent, latently damaged, or broken?

@@ -42,7 +42,7 @@ COMMAND = Command(
     out("folder of the cluster's data and logs, of the evidence, or of the cases"),
     switch("--json", "reproduce, replay, fuzz: print one JSON object instead of text"),
     handler="kwalk.clusters.handlers.lab:run_lab",
-    section=Section.CLUSTERS,
+    section=Section.CLUSTER,
     page="../how-to/run-a-lab.md",
     examples="""
   kwalk lab fetch 2.8.2 3.9.0                      download what these versions need, once

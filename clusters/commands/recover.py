@@ -14,7 +14,7 @@ COMMAND = Command(
     MARKDOWN,
     ONLY_JSON,
     handler="kwalk.clusters.handlers.recover:run_recover",
-    section=Section.CLUSTERS,
+    section=Section.CLUSTER,
     page="../how-to/recover-a-cluster.md",
     examples="""
   kwalk recover cluster.json                   the shortest plan that one fault does not defeat

@@ -10,7 +10,7 @@ COMMAND = Command(
     SCENARIO,
     *arguments(CheckKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
-    section=Section.SEARCHES,
+    section=Section.MODEL,
     page="../explanation/verdicts.md#three-engines-one-verdict",
     examples="""
   kwalk check two-phase-commit         three engines, one verdict; 60 seconds by default

@@ -11,7 +11,7 @@ COMMAND = Command(
     option("--scenario", NAME, "the scenario of the proof (default: the one that the file names)"),
     JSON,
     handler="kwalk.reports.handlers.certificate:run_check_certificate",
-    section=Section.SEARCHES,
+    section=Section.MODEL,
     page="../explanation/proof.md#the-check-without-z3",
     examples="""
   kwalk prove two-phase-commit --json > proof.json; kwalk check-certificate proof.json

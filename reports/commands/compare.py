@@ -12,7 +12,7 @@ COMMAND = Command(
     option("--html", FILE, "also write a page"),
     JSON,
     handler="kwalk.reports.handlers.nightly:run_compare",
-    section=Section.SEARCHES,
+    section=Section.NIGHTS,
     page="../how-to/compare-nightly-runs.md",
     examples="""
   kwalk compare runs/monday runs/tuesday              exit code 12: newly broken, 3: less is known

@@ -10,7 +10,7 @@ COMMAND = Command(
     SCENARIO,
     *arguments(ExhaustKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
-    section=Section.SEARCHES,
+    section=Section.MODEL,
     page="../how-to/search-for-hours.md",
     examples="""
   kwalk exhaust two-phase-commit

@@ -28,7 +28,7 @@ COMMAND = Command(
     UNFOLD,
     JSON,
     handler="kwalk.reports.handlers.explain:run_explain",
-    section=Section.CLUSTERS,
+    section=Section.CLUSTER,
     page="../how-to/explain-a-cluster.md",
     examples="""
   kwalk explain first.json second.json third.json     what happened between them?

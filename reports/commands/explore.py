@@ -23,7 +23,7 @@ COMMAND = Command(
     switch("--open", "open the page in the browser"),
     out("folder of saved traces"),
     handler="kwalk.reports.handlers.explore:run_explore",
-    section=Section.TRACES,
+    section=Section.MODEL,
     page="../how-to/explore-a-model.md",
     examples="""
   kwalk explore two-phase-commit                   which steps are possible, and what do they do?

@@ -31,7 +31,7 @@ COMMAND = Command(
     out("folder of the DOT file"),
     JSON,
     handler="kwalk.reports.handlers.graph:graph",
-    section=Section.TRACES,
+    section=Section.MODEL,
     page="../how-to/draw-a-state-graph.md",
     examples="""
   kwalk graph die-hard                     a DOT file of all states, with figures

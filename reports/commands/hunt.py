@@ -27,7 +27,7 @@ COMMAND = Command(
     switch("--migrate", f"search the shortest way from there to a loss in a migration: the scenario {MIGRATION}"),
     *arguments(HuntKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
-    section=Section.SEARCHES,
+    section=Section.MODEL,
     page="../how-to/diagnose-a-cluster.md",
     examples="""
   kwalk hunt old-client-expansion

@@ -16,7 +16,7 @@ COMMAND = Command(
     "write a first model, a test of it and the settings of pytest into this folder",
     argument("name", "NAME", "the name of the model (default: leases)", nargs="?", type=NAME, default="leases"),
     handler="kwalk.reports.commands.init:write_project",
-    section=Section.MODELS,
+    section=Section.MODEL,
     codes="0 written, 2 usage error",
     page="../tutorial/your-first-model.md",
     examples="""

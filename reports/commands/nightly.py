@@ -21,7 +21,7 @@ COMMAND = Command(
     option("--before", text("RUN"), "an earlier run that the page of this run compares with"),
     JSON,
     handler="kwalk.reports.handlers.nightly:run_nightly",
-    section=Section.SEARCHES,
+    section=Section.NIGHTS,
     page="nightly.md",
     examples="""
   kwalk nightly nightly.toml                       (format: docs/reference/nightly.md)

@@ -11,7 +11,7 @@ COMMAND = Command(
     option("--before", text("RUN"), "an earlier run to compare with"),
     option("--history", DIR, "a folder of runs: trends, and when a cluster was first seen"),
     handler="kwalk.reports.handlers.nightly:run_page",
-    section=Section.SEARCHES,
+    section=Section.NIGHTS,
     page="../how-to/compare-nightly-runs.md",
     examples="""
   kwalk page runs/tuesday --before runs/monday

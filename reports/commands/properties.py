@@ -9,7 +9,7 @@ COMMAND = Command(
     ANY_SCENARIO,
     ONLY_JSON,
     handler="kwalk.reports.handlers.listing:properties",
-    section=Section.MODELS,
+    section=Section.MODEL,
     examples="""
   kwalk properties                     of every scenario
   kwalk properties topic-id-core       of one, with the symptoms that users see""",

@@ -10,7 +10,7 @@ COMMAND = Command(
     SCENARIO,
     *arguments(ProveKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
-    section=Section.SEARCHES,
+    section=Section.MODEL,
     page="../explanation/proof.md",
     examples="""
   kwalk prove topic-id-core --depth 6 --property disk_matches_znode

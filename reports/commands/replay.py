@@ -13,7 +13,7 @@ COMMAND = Command(
     UNFOLD,
     ONLY_JSON,
     handler="kwalk.reports.handlers.traces:run_replay",
-    section=Section.TRACES,
+    section=Section.TRACE,
     examples="""
   kwalk replay kwalk-out/found.itf.json
   kwalk replay found.itf.json --variant 3.9.0     does another version still allow it?

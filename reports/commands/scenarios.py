@@ -10,7 +10,7 @@ COMMAND = Command(
     switch("--variants", "also list bounds, and variants with their flags"),
     ONLY_JSON,
     handler="kwalk.reports.handlers.listing:scenarios",
-    section=Section.MODELS,
+    section=Section.MODEL,
     examples="""
   kwalk scenarios                      all scenarios
   kwalk scenarios --variants           with variants, flags and bounds

@@ -19,7 +19,7 @@ COMMAND = Command(
     ),
     option("--out", DIR, "write a file there instead of printing"),
     handler="kwalk.reports.handlers.traces:show",
-    section=Section.TRACES,
+    section=Section.TRACE,
     examples="""
   kwalk show found.itf.json --unfold
   kwalk show found.itf.json --format markdown > found.md""",

@@ -13,7 +13,7 @@ COMMAND = Command(
     UNFOLD,
     JSON,
     handler="kwalk.reports.handlers.traces:run_shrink",
-    section=Section.TRACES,
+    section=Section.TRACE,
     page="../explanation/shrinking.md",
     examples="""
   kwalk shrink kwalk-out/found.itf.json                as short as possible, in a minute at most

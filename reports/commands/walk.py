@@ -10,7 +10,7 @@ COMMAND = Command(
     SCENARIO,
     *arguments(WalkKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
-    section=Section.SEARCHES,
+    section=Section.MODEL,
     page="../explanation/swarm.md",
     examples="""
   kwalk walk topic-id-core --seconds 10 --seed 7

@@ -19,13 +19,13 @@ MIGRATION = "migration-with-records"
 
 
 class Section(Enum):
-    """A group of commands, in the order in which `kwalk --help` lists them."""
+    """A group of commands by who uses them, in the order in which `kwalk --help` lists them."""
 
-    MODELS = "models"
-    SEARCHES = "searches"
-    FIXES = "fixes"
-    CLUSTERS = "clusters"
-    TRACES = "traces"
+    MODEL = "your model"
+    TRACE = "a saved trace"
+    CLUSTER = "your cluster"
+    NIGHTS = "your nights"
+    FIXES = "your fixes and properties"
 
 
 class Command:

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import groupby
 from pkgutil import iter_modules
+from textwrap import wrap
 from typing import Any, NoReturn
 
 from kwalk.model.language.distributions import entry_points
@@ -24,6 +26,8 @@ OWN = "kwalk.reports.commands"
 """The package of commands that are about any model; others are looked for only if it has none of the name."""
 NO_COMMAND = re.compile("argument COMMAND: invalid choice: '([^']*)'")
 NO_OPTION = re.compile(r"unrecognized arguments: (--[^\s=]+)")
+WIDTH, INDENT = 100, 22
+"""Columns of the list of commands, and where it says what each does."""
 ENDING = """exit codes: {codes}.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME for your own model."""
 
@@ -91,6 +95,21 @@ class _Version(argparse.Action):
         parser.exit(0)
 
 
+def _listed(chosen: Mapping[str, Command]) -> Iterator[str]:
+    """Yield the lines of a list of commands, under a heading for each section."""
+    for section, group in groupby(chosen.items(), key=lambda item: item[1].section):
+        yield f"\n{section.value}:"
+        for name, command in group:
+            names = ", ".join((name, *command.aliases))
+            lines = wrap(command.about, WIDTH - INDENT)
+            yield (
+                f"  {names:<{INDENT - 3}} {lines[0]}"
+                if len(names) < INDENT - 2
+                else f"  {names}\n{' ' * INDENT}{lines[0]}"
+            )
+            yield from (f"{' ' * INDENT}{line}" for line in lines[1:])
+
+
 def parser(words: Sequence[str] = ()) -> Parser:
     """Return the parser of commands; it sets `handler` to that of the chosen one, and `rows` to its options.
 
@@ -98,14 +117,17 @@ def parser(words: Sequence[str] = ()) -> Parser:
     """
     raw = argparse.RawDescriptionHelpFormatter
     about = "Model checker: find the shortest behaviour of a model that violates a property."
-    top = Parser(prog="kwalk", description=about, epilog=ENDING.format(codes=CODES), formatter_class=raw)
+    usage, ending = "kwalk [-h] [--version] COMMAND ...", ENDING.format(codes=CODES)
+    top = Parser(prog="kwalk", usage=usage, description=about, epilog=ending, formatter_class=raw)
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    made_of = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, command in (_chosen(words[0]) if words else commands()).items():
+    made_of = top.add_subparsers(prog="kwalk", dest="command", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
+    chosen = _chosen(words[0]) if words else commands()
+    if not words or words[0] not in chosen:
+        top.description = "\n".join([about, *_listed(chosen)])
+    for name, command in chosen.items():
         made = made_of.add_parser(
             name,
             aliases=command.aliases,
-            help=command.about,
             formatter_class=raw,
             allow_abbrev=False,
             description=f"{command.about[0].upper()}{command.about[1:]}.",
