@@ -6,6 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
+import kwalk as api
 from docs.generate import command_line
 from kwalk.reports.options.parser import commands, parser
 from kwalk.reports.traces.itf import itf
@@ -44,6 +45,12 @@ def test_every_field_of_the_json_objects_is_named(kwalk, tmp_path):
 
 def test_every_field_of_a_trace_file_is_named():
     assert [field for field in itf(model(), trace(), "0")["#meta"] if f"`{field}`" not in TRACES] == []
+
+
+def test_the_page_of_the_api_names_all_that_import_kwalk_offers():
+    page = (DOCS / "reference/api.md").read_text("utf-8")
+    missing = {name for name in api.__all__ if not re.search(rf"kwalk\.{name}\b", page)}
+    assert missing == {"when_quiet"}  # an alias
 
 
 def test_the_printed_trace_is_what_kwalk_prints(kwalk):

@@ -18,7 +18,7 @@ from tests.snapshots import test_inspect as damages
 from tests.snapshots.captured import FILES, changed
 from tests.structure.rooms import ROOT
 
-PAGE = ROOT / "docs" / "how-to" / "read-a-cluster.md"
+PAGE = ROOT / "docs" / "how-to" / "diagnose-a-cluster.md"
 WORDS = {Severity.BROKEN: "Broken: ", Severity.LATENT: "Latent: ", Severity.NOTE: "Consistent: "}
 
 

@@ -10,7 +10,7 @@ import tomllib
 import pytest
 
 from kwalk.reports.options.parser import parser
-from tests.structure.documents import blocks, documents, missing_links
+from tests.structure.documents import FENCE, blocks, documents, missing_links
 from tests.structure.rooms import ROOT
 
 WITH_TESTS_OF_THEIR_OWN = (
@@ -48,7 +48,9 @@ def test_the_links_of_a_document_lead_to_files_of_the_project(document):
 @pytest.mark.parametrize("document", documents(), ids=name_of)
 def test_the_make_targets_that_a_document_names_exist(document):
     known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
+    text = document.read_text(encoding="utf-8")
+    blocks_of_code = "".join(found[2] for found in FENCE.finditer(text))
+    named = {*re.findall(r"^make ([a-z-]+)", blocks_of_code, re.MULTILINE), *re.findall(r"`make ([a-z-]+)", text)}
     assert named <= known
 
 
