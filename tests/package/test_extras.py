@@ -13,7 +13,16 @@ from kwalk.search.base.components import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 OF_SPARK = {name for name, extra in EXTRAS.items() if extra == "spark"}
-WITHOUT = "import sys; sys.modules.update(dict.fromkeys({packages!r})); "
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {packages!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
 
 
 NIGHT = '[[tasks]]\nscenarios = ["die-hard"]\nwalks = 1000\n[[tasks]]\nscenarios = ["die-hard"]\nengine = "exhaust"\n'
