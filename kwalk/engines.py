@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from kwalk.search.analyses.mutation.mutate import MutationReport
     from kwalk.search.analyses.state_graph import StateGraph
 
+MODEL_AND_PROPERTIES = """Args:
+    scenario: A scenario, the name of one, or a model.
+    properties: The properties to check, or their names; None for all."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -61,10 +64,11 @@ def with_options(accepts: type) -> Callable[[Function], Function]:
             for name, row in table.items()
         ]
         function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
-        head, args, rest = str(function.__doc__).partition("Args:\n")
-        lines = [f"        {name}: {row.description}\n" for name, row in table.items()]
-        first, blank, last = rest.partition("\n\n")
-        function.__doc__ = "".join([head, args, first, "\n", *lines, *(blank[1:], last)])
+        first, *sections = inspect.cleandoc(str(function.__doc__)).split("\n\n")
+        if not sections or not sections[0].startswith("Args:"):
+            sections = [MODEL_AND_PROPERTIES, *sections]
+        sections[0] = "\n".join([sections[0], *(f"    {name}: {row.description}" for name, row in table.items())])
+        function.__doc__ = "\n\n".join([first, *sections])
         return function
 
     return completed
@@ -92,10 +96,6 @@ def exhaust(
 ) -> Verdict:
     """Visit every reachable state, breadth first, and check the properties there.
 
-    Args:
-        scenario: What to explore.
-        properties: The properties to check; None for all.
-
     Returns:
         A verdict whose strength is `exhaustive`, or which is undecided where a budget was spent.
 
@@ -115,10 +115,6 @@ def walk(
 ) -> Verdict:
     """Take random walks and check the properties at every step.
 
-    Args:
-        scenario: What to explore.
-        properties: The properties to check; None for all.
-
     Returns:
         A verdict whose strength is `sampled`, with its first trace minimized.
     """
@@ -133,10 +129,6 @@ def prove(
 ) -> Verdict:
     """Prove the properties for behaviours of any length with Z3, or find a shortest violation.
 
-    Args:
-        scenario: What to prove something about.
-        properties: The properties to prove; None for all.
-
     Returns:
         A verdict whose strength is `proved`, a violation, or undecided with a reason for each property.
     """
@@ -150,10 +142,6 @@ def check(
     **options: Unpack[Check],
 ) -> Verdict:
     """Run exhaustive search, random walks and proofs on the same properties, and compare their answers.
-
-    Args:
-        scenario: What to check.
-        properties: The properties to check; None for all.
 
     Returns:
         The strongest of the three verdicts.
@@ -171,10 +159,6 @@ def hunt(
     **options: Unpack[Hunt],
 ) -> Verdict:
     """Search exhaustively; if that does not finish in its share of the time, walk on Spark; then minimize.
-
-    Args:
-        scenario: What to explore.
-        properties: The properties to check; None for all.
 
     Returns:
         The verdict of the engine that decided, or undecided.
@@ -206,12 +190,7 @@ def graph(
     properties: Checked | Iterable[Checked] | None = None,
     **options: Unpack[Graph],
 ) -> StateGraph:
-    """Return the state graph of the first `most` states, breadth first.
-
-    Args:
-        scenario: What to explore.
-        properties: The properties whose violations are marked; None for all.
-    """
+    """Return the state graph of the first `most` states, breadth first, with the violations of properties marked."""
     from kwalk.search.analyses.state_graph import MOST
     from kwalk.search.analyses.state_graph import explore as run
 
@@ -225,11 +204,7 @@ def explore(
     properties: Checked | Iterable[Checked] | None = None,
     **options: Unpack[Explore],
 ) -> ExplorerFrame:
-    """Return a page, for a cell of a notebook, on which a user takes the steps of a model.
-
-    Args:
-        scenario: What to explore. With a trace, the page begins with its behaviour.
-        properties: The properties whose nearest violation is searched for; None for all.
+    """Return a page, for a cell of a notebook, on which a user takes the steps of a model, or goes on with a trace.
 
     Returns:
         An object whose `address` is that of the page; `close()` ends it.
