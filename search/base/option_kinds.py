@@ -51,11 +51,9 @@ class Kind(NamedTuple):
         return value
 
 
-def whole(least: int, most: int, metavar: str = "N") -> Kind:
+def whole(least: int, most: int) -> Kind:
     """Return the kind of whole numbers in a range."""
-    return Kind(
-        metavar, f"a whole number in {least:,} … {most:,}", _digits, lambda value: _is_whole(value, least, most)
-    )
+    return Kind("N", f"a whole number in {least:,} … {most:,}", _digits, lambda value: _is_whole(value, least, most))
 
 
 def above_zero(metavar: str, what: str) -> Kind:
@@ -73,20 +71,19 @@ def path(metavar: str) -> Kind:
     return text(metavar)._replace(holds=lambda value: isinstance(value, str | PurePath) and bool(str(value)))
 
 
-def matching(metavar: str, pattern: str, allowed: str) -> Kind:
-    """Return the kind of texts that match a regular expression; `allowed` says what they are."""
-    return Kind(metavar, allowed, str, lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value)))
-
-
 def one_of(*choices: str) -> Kind:
     """Return the kind of a few texts."""
     return Kind("", f"one of {', '.join(choices)}", str, lambda value: value in choices, choices=choices)
 
 
+def _matched(pattern: str, value: str) -> str:
+    if not re.fullmatch(pattern, value):
+        raise ValueError(value)
+    return value
+
+
 def _digits(digits: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,19}", digits):
-        raise ValueError(digits)
-    return int(digits)
+    return int(_matched("[0-9]{1,19}", digits))
 
 
 def _is_whole(value: object, least: int, most: int) -> bool:
@@ -120,18 +117,12 @@ def _bound(pair: str) -> tuple[str, int]:
 
 
 def _release(pair: str) -> tuple[int | None, str]:
-    number, _, version = pair.rpartition("=")
-    if not re.fullmatch(r"([0-9]{1,3}=)?[0-9]+(\.[0-9]+){1,3}", pair):
-        raise ValueError(pair)
+    number, _, version = _matched(r"([0-9]{1,3}=)?[0-9]+(\.[0-9]+){1,3}", pair).rpartition("=")
     return (int(number) if number else None), version
 
 
 def _is_pair(value: object) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and bool(value[0])
-
-
-def _pair_text(pair: tuple[Any, Any]) -> str:
-    return "{}={}".format(*pair)
+    return isinstance(value, tuple) and "" not in value
 
 
 SECONDS = above_zero("N", "seconds")
@@ -156,18 +147,23 @@ BOUND = Kind(
     f"NAME=N with N a whole number in 0 … {MOST_SIZE:,}",
     _bound,
     lambda value: _is_pair(value) and _is_whole(value[1], 0, MOST_SIZE),
-    _pair_text,
+    "{0[0]}={0[1]}".format,
     f"sizes by name, whole numbers in 0 … {MOST_SIZE:,}",
 )
 FLAG = Kind(
     "NAME=SETTING",
     "NAME=SETTING, such as NAME=on or NAME=off",
     _named,
-    lambda value: _is_pair(value) and value[1] != "",
-    _pair_text,
+    _is_pair,
+    "{0[0]}={0[1]}".format,
     "settings by name",
 )
 RELEASE = Kind(
     "VERSION", "a version such as 2.8.2, nor ID=VERSION such as 2=2.8.2", _release, lambda value: value is not None
 )
-ZONE = matching("+HH:MM", r"[+-](0[0-9]|1[0-4]):[0-5][0-9]", "+HH:MM or -HH:MM, up to 14:59 ahead of UTC or behind it")
+ZONE = Kind(
+    "+HH:MM",
+    "+HH:MM or -HH:MM, up to 14:59 ahead of UTC or behind it",
+    lambda value: _matched(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]", value),
+    lambda value: value is not None,
+)

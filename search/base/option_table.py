@@ -143,8 +143,8 @@ def complete(group: type, options: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _values(value: Any) -> Any:
-    """Return several values; a text alone is one of them."""
-    return (value,) if isinstance(value, str) else value
+    """Return several values; one alone is one of them."""
+    return value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
 
 
 Switch = Annotated[bool, Option(None, default=False)]

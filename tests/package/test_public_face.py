@@ -147,3 +147,45 @@ def test_states_and_values_print_as_attrs_prints_them():
     assert repr(letter) == repr(Plain(True, letter.weight)).replace("Plain", "Letter")
     assert repr(Stamp(hour=3)) == "Stamp(hour=3)"
     assert repr(value(Quiet)(hour=3)) == "quiet"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"seconds": -1}, r"`seconds` must be a number of seconds above 0 \(got -1\)"),
+        ({"workers": 1.5}, r"`workers` must be a whole number in 1 … 256 \(got 1.5\)"),
+        ({"memory_bytes": 0}, r"`memory_bytes` must be a whole number of bytes above 0 \(got 0\)"),
+        ({"keep_going": "no"}, r"`keep_going` must be True or False \(got 'no'\)"),
+        ({"bounds": 3}, r"`bounds` must be sizes by name, .* \(got 3\)"),
+        ({"second": 3}, "No option named 'second'. Did you mean 'seconds'?"),
+        ({"constraints": "small"}, "No optional constraint named 'small'"),
+        ({"spark": True, "reduce": True}, "A search on Spark does not support reduction"),
+    ],
+)
+def test_an_option_of_an_engine_is_checked_as_on_the_command_line(options, expected):
+    with pytest.raises(UsageError, match=expected):
+        kwalk.exhaust("die-hard", **options)
+
+
+def test_a_search_in_python_is_the_one_of_the_command(tmp_path):
+    from kwalk.reports.command_line import main
+
+    asked = {"seed": 3, "walks": 2000, "keep_going": True, "minimize": 3}
+    verdict = kwalk.walk("die-hard", **asked)
+    main(
+        [
+            "walk",
+            "die-hard",
+            "--seed",
+            "3",
+            "--walks",
+            "2000",
+            "--keep-going",
+            "--minimize",
+            "3",
+            "--out",
+            str(tmp_path),
+        ]
+    )
+    lengths = {kwalk.open_trace(path).length for path in tmp_path.glob("*.itf.json")}
+    assert {finding.trace.length for finding in verdict.findings if finding.trace} <= lengths and verdict.clusters
