@@ -17,17 +17,17 @@ from attrs import evolve
 from kwalk.model.language import Fix, Model, Scenario, Trial
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.search.base.option_table import (
-    Audit,
-    Check,
-    Exhaust,
-    Explain,
-    Explore,
-    Graph,
-    Hunt,
-    Mutate,
-    Prove,
+    AuditKeywords,
+    CheckKeywords,
+    ExhaustKeywords,
+    ExplainKeywords,
+    ExploreKeywords,
+    GraphKeywords,
+    HuntKeywords,
+    MutateKeywords,
+    ProveKeywords,
     Time,
-    Walk,
+    WalkKeywords,
     complete,
     rows,
 )
@@ -88,11 +88,11 @@ def scenario(name: str) -> Scenario:
     return find_scenario(name)
 
 
-@with_options(Exhaust)
+@with_options(ExhaustKeywords)
 def exhaust(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Exhaust],
+    **options: Unpack[ExhaustKeywords],
 ) -> Verdict:
     """Visit every reachable state, breadth first, and check the properties there.
 
@@ -107,11 +107,11 @@ def exhaust(
     return _verdict("exhaust", scenario, properties, options)
 
 
-@with_options(Walk)
+@with_options(WalkKeywords)
 def walk(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Walk],
+    **options: Unpack[WalkKeywords],
 ) -> Verdict:
     """Take random walks and check the properties at every step.
 
@@ -121,11 +121,11 @@ def walk(
     return _verdict("walk", scenario, properties, options)
 
 
-@with_options(Prove)
+@with_options(ProveKeywords)
 def prove(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Prove],
+    **options: Unpack[ProveKeywords],
 ) -> Verdict:
     """Prove the properties for behaviours of any length with Z3, or find a shortest violation.
 
@@ -135,11 +135,11 @@ def prove(
     return _verdict("prove", scenario, properties, options)
 
 
-@with_options(Check)
+@with_options(CheckKeywords)
 def check(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Check],
+    **options: Unpack[CheckKeywords],
 ) -> Verdict:
     """Run exhaustive search, random walks and proofs on the same properties, and compare their answers.
 
@@ -152,11 +152,11 @@ def check(
     return _verdict("check", scenario, properties, options)
 
 
-@with_options(Hunt)
+@with_options(HuntKeywords)
 def hunt(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Hunt],
+    **options: Unpack[HuntKeywords],
 ) -> Verdict:
     """Search exhaustively; if that does not finish in its share of the time, walk on Spark; then minimize.
 
@@ -184,27 +184,27 @@ def shrink(trace: Trace | str | Path, **options: Unpack[Time]) -> Trace:
     return evolve(run(model, opened, kernel=kernel_for(model), **complete(Time, options)), model=model)
 
 
-@with_options(Graph)
+@with_options(GraphKeywords)
 def graph(
     scenario: Scenario | Model | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Graph],
+    **options: Unpack[GraphKeywords],
 ) -> StateGraph:
     """Return the state graph of the first `most` states, breadth first, with the violations of properties marked."""
     from kwalk.search.analyses.state_graph import MOST
     from kwalk.search.analyses.state_graph import explore as run
 
-    query = Query.of(scenario, Graph, options, properties)
+    query = Query.of(scenario, GraphKeywords, options, properties)
     return run(query.model, properties=query.properties, most=query.options["most"] or MOST)
 
 
-@with_options(Explore)
+@with_options(ExploreKeywords)
 def explore(
     scenario: Scenario | Model | Trace | str,
     properties: Checked | Iterable[Checked] | None = None,
-    **options: Unpack[Explore],
+    **options: Unpack[ExploreKeywords],
 ) -> ExplorerFrame:
-    """Return a page, for a cell of a notebook, on which a user takes the steps of a model, or goes on with a trace.
+    """Return a page, for a cell of a notebook, on which a user takes the steps of a model, also from the end of a trace.
 
     Returns:
         An object whose `address` is that of the page; `close()` ends it.
@@ -216,12 +216,12 @@ def explore(
 
     trace = scenario if isinstance(scenario, Trace) else None
     subject = _model_of_trace(scenario) if isinstance(scenario, Trace) else scenario
-    return ExplorerFrame(Query.of(subject, Explore, options, properties), trace)
+    return ExplorerFrame(Query.of(subject, ExploreKeywords, options, properties), trace)
 
 
-@with_options(Explain)
+@with_options(ExplainKeywords)
 def explain(
-    snapshots: Iterable[str | Path], scenario: str | None = None, **options: Unpack[Explain]
+    snapshots: Iterable[str | Path], scenario: str | None = None, **options: Unpack[ExplainKeywords]
 ) -> ReportedExplanation:
     """Search for a behaviour that passes through snapshots of a real system, in their order.
 
@@ -240,7 +240,7 @@ def explain(
     from kwalk.search.analyses.explain.explain import ExplainOptions
 
     _, found = scenario_for(scenario)
-    began, given = time.monotonic(), complete(Explain, options)
+    began, given = time.monotonic(), complete(ExplainKeywords, options)
     several = series_of(found, [str(path) for path in snapshots])
     events = {} if given["events"] is None else {"events": given["events"]}
     limits = ExplainOptions(seconds=given["seconds"] or SECONDS, **events)
@@ -256,8 +256,10 @@ def _with_model(report: ReportedExplanation) -> ReportedExplanation:
     return evolve(report, explanation=evolve(report.explanation, trace=evolve(report.trace, model=report.model)))
 
 
-@with_options(Mutate)
-def mutate(scenario: Scenario | str, properties: Iterable[str] = (), **options: Unpack[Mutate]) -> MutationReport:
+@with_options(MutateKeywords)
+def mutate(
+    scenario: Scenario | str, properties: Iterable[str] = (), **options: Unpack[MutateKeywords]
+) -> MutationReport:
     """Make small mistakes in the functions of a model, one at a time, and check which ones its properties notice.
 
     Args:
@@ -269,7 +271,7 @@ def mutate(scenario: Scenario | str, properties: Iterable[str] = (), **options: 
     """
     from kwalk.search.analyses.mutation import mutate as mutation
 
-    given = complete(Mutate, options)
+    given = complete(MutateKeywords, options)
     bounds, flags = dict(given["bounds"]), dict(given["flags"])
     baselines = mutation.baselines_of([Trial(scenario, tuple(properties), given["variant"], bounds, flags)])
     mutants, size = mutation.mutants_on(baselines), given["sample"]
@@ -279,8 +281,8 @@ def mutate(scenario: Scenario | str, properties: Iterable[str] = (), **options: 
     return mutation.MutationReport(results, baselines, (), len(mutants), None if size is None else given["seed"])
 
 
-@with_options(Audit)
-def audit(fixes: Fix | str | Iterable[Fix | str] = (), **options: Unpack[Audit]) -> AuditReport:
+@with_options(AuditKeywords)
+def audit(fixes: Fix | str | Iterable[Fix | str] = (), **options: Unpack[AuditKeywords]) -> AuditReport:
     """Search each trial of each fix with the fix off and with it on, and compare.
 
     Args:
@@ -297,7 +299,7 @@ def audit(fixes: Fix | str | Iterable[Fix | str] = (), **options: Unpack[Audit])
     named = [fix for fix in listed if isinstance(fix, str)]
     found = [*(fix for fix in listed if isinstance(fix, Fix))]
     found += find_fixes(named).values() if named or not listed else ()
-    given = complete(Audit, options)
+    given = complete(AuditKeywords, options)
     cells = cells_of(found, given.pop("scenario"))
     return AuditReport(run(cells, **{name: value for name, value in given.items() if value is not None}))
 

@@ -75,7 +75,7 @@ class Engine:
 class Exhaustive(Engine):
     """Every reachable state, breadth first: in this process, or on Spark."""
 
-    name, accepts, title, checks_liveness = "exhaust", option_table.Exhaust, "a reduced search", True
+    name, accepts, title, checks_liveness = "exhaust", option_table.ExhaustKeywords, "a reduced search", True
 
     def refuse(self, options: Mapping[str, Any]) -> None:
         if options["spark"]:
@@ -140,7 +140,7 @@ NOT_ON_SPARK = {
 class Walks(Engine):
     """Random walks in this process."""
 
-    name, accepts, title = "walk", option_table.Walk, "random walks"
+    name, accepts, title = "walk", option_table.WalkKeywords, "random walks"
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.simulation.options import steps_of
@@ -158,7 +158,7 @@ class Walks(Engine):
 class Proofs(Engine):
     """Proofs with Z3, for behaviours of any length."""
 
-    name, accepts, title, keeps_going = "prove", option_table.Prove, "a proof", False
+    name, accepts, title, keeps_going = "prove", option_table.ProveKeywords, "a proof", False
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         verdict: Verdict = entry("prove")(query, report)
@@ -173,7 +173,7 @@ class Proofs(Engine):
 class Hypothesis(Engine):
     """A search by Hypothesis, for the assertions of tests."""
 
-    name, accepts, title = "hypothesis", option_table.Hypothesis, "Hypothesis"
+    name, accepts, title = "hypothesis", option_table.HypothesisKeywords, "Hypothesis"
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.hypothesis.search import hypothesis_search
@@ -184,7 +184,7 @@ class Hypothesis(Engine):
 class CheckByThree(Engine):
     """Three engines, whose answers are compared."""
 
-    name, accepts, checks_liveness = "check", option_table.Check, True
+    name, accepts, checks_liveness = "check", option_table.CheckKeywords, True
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.check import check
@@ -195,7 +195,7 @@ class CheckByThree(Engine):
 class Hunts(Engine):
     """Exhaustive search, then walks on Spark, then minimization."""
 
-    name, accepts = "hunt", option_table.Hunt
+    name, accepts = "hunt", option_table.HuntKeywords
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.hunt import hunt

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Model, PropertyInstance
-from kwalk.search.base.option_table import Check, Exhaust, Hunt, Hypothesis, Prove
+from kwalk.search.base.option_table import (
+    CheckKeywords,
+    ExhaustKeywords,
+    HuntKeywords,
+    HypothesisKeywords,
+    ProveKeywords,
+)
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.results.verdict import Verdict
@@ -19,28 +25,28 @@ def check(model: Model, properties: Properties = None, **options: Any) -> Verdic
     """A check by three engines."""
     from kwalk.search.analyses import check as module
 
-    return module.check(Query.of(model, Check, options, properties))
+    return module.check(Query.of(model, CheckKeywords, options, properties))
 
 
 def hunt(model: Model, properties: Properties = None, **options: Any) -> Verdict:
     """A hunt."""
     from kwalk.search.analyses import hunt as module
 
-    return module.hunt(Query.of(model, Hunt, options, properties))
+    return module.hunt(Query.of(model, HuntKeywords, options, properties))
 
 
 def prove(model: Model, properties: Properties = None, report: Report = silent, **options: Any) -> Verdict:
     """An attempt to prove."""
     from kwalk.search.proof import prove as module
 
-    return module.prove(Query.of(model, Prove, options, properties), report)
+    return module.prove(Query.of(model, ProveKeywords, options, properties), report)
 
 
 def hypothesis_search(model: Model, properties: Properties = None, report: Report = silent, **options: Any) -> Verdict:
     """A search by Hypothesis."""
     from kwalk.search.analyses.hypothesis import search as module
 
-    return module.hypothesis_search(Query.of(model, Hypothesis, options, properties), report)
+    return module.hypothesis_search(Query.of(model, HypothesisKeywords, options, properties), report)
 
 
 def exhaust_on_spark(
@@ -51,4 +57,4 @@ def exhaust_on_spark(
 
     names = {name for name in keywords if name in ("session", "on_level", "local_level")}
     other: dict[str, Callable[..., Any]] = {name: keywords.pop(name) for name in names}
-    return module.exhaust_on_spark(Query.of(model, Exhaust, keywords, properties), folder, report, **other)
+    return module.exhaust_on_spark(Query.of(model, ExhaustKeywords, keywords, properties), folder, report, **other)

@@ -8,6 +8,7 @@ import re
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,15 @@ from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Prognosis, Severity
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.handlers.incident import can_plan, planned, problem_of
-from kwalk.reports.handlers.output import Written, document_folder, print_ending, print_json, write_documents
+from kwalk.reports.handlers.output import Written, document_folder, print_result, write_documents
 from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
 from kwalk.reports.pages.prospect import blocks_of_prospect, prospect_object
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
 
 MOST_PLACES = 5
@@ -55,11 +54,8 @@ def run_inspect(options: Namespace) -> int:
     worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)
     if options.migration:
         return written.checked(_say_migration(snapshots, options, command))
-    if options.json:
-        print_json(inspections_object(snapshots, command))
-    else:
-        print_blocks(blocks_of(snapshots, options.most or MOST_PLACES), console())
-        print_ending({**written.names, **_next_command(snapshots, scenario)}, command, console())
+    page, blocks = partial(inspections_object, snapshots, command), blocks_of(snapshots, options.most or MOST_PLACES)
+    print_result(options, page, blocks, {**written.names, **_next_command(snapshots, scenario)}, command)
     exit_codes = {one.inspection.severity: one.inspection.exit_code for one in snapshots}
     return written.checked(exit_codes[worst])
 
@@ -69,13 +65,16 @@ def _say_migration(snapshots: Sequence[Inspected], options: Namespace, command: 
     found = {one.path: one.inspection.prospects for one in snapshots}
     if not all(found.values()):
         raise UsageError("The scenario that inspects the snapshots forecasts no migration. Leave out --migration.")
-    if options.json:
-        print_json(inspections_object(snapshots, command))
-    else:
-        for path, prospects in found.items():
-            blocks = blocks_of_prospect(prospects[0], options.most or MOST_PLACES, whole=True)
-            print_blocks([Paragraph(""), Paragraph(f"{path}:"), *blocks], console())
-        print_ending({}, command, console())
+    blocks = (
+        block
+        for path, prospects in found.items()
+        for block in (
+            Paragraph(""),
+            Paragraph(f"{path}:"),
+            *blocks_of_prospect(prospects[0], options.most or MOST_PLACES, whole=True),
+        )
+    )
+    print_result(options, partial(inspections_object, snapshots, command), blocks, {}, command)
     return min((prospects[0].prognosis for prospects in found.values()), key=lambda p: p.rank).exit_code
 
 

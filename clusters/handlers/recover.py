@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from kwalk.clusters.handlers.inspect import scenario_for
 from kwalk.model.language.inspection import FindingKind
 from kwalk.model.language.recovery import Problem, Procedure
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import Written, print_ending, print_json, write_documents
+from kwalk.reports.handlers.output import Written, print_result, write_documents
 from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.incident import Incident
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_itself, step_texts
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
 from kwalk.search.analyses.recovery import Defeat, Plan, Recovery, plan_recovery
 from kwalk.search.analyses.settling import Deed
@@ -34,11 +33,9 @@ def run_recover(options: Namespace) -> int:
         recovery = plan_recovery(problem, seconds=options.seconds, report=report)
     with Written() as written:
         written.names = write_documents(Incident(options.snapshot, problem.inspection, recovery).lead(), options)
-    if options.json:
-        print_json(recovery_object(recovery, options.snapshot, command))
-    else:
-        print_blocks(blocks_of(recovery, options.snapshot), console())
-        print_ending(written.names, command, console())
+    snapshot = options.snapshot
+    page = partial(recovery_object, recovery, snapshot, command)
+    print_result(options, page, blocks_of(recovery, snapshot), written.names, command)
     return written.checked(exit_code(recovery))
 
 

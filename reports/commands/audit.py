@@ -13,12 +13,12 @@ from kwalk.reports.options.declaration import (
     repeating,
     switch,
 )
-from kwalk.search.base.option_table import Audit
+from kwalk.search.base.option_table import AuditKeywords
 
 COMMAND = Command(
     "search each trial of a fix with the fix off and on",
     argument("fixes", "FIX", "a fix's name, or package.module:FIXES of your own", nargs="*"),
-    *arguments(Audit),
+    *arguments(AuditKeywords),
     switch("--fresh", "ignore saved outcomes of an earlier audit"),
     out("folder of traces and of saved outcomes"),
     repeating(MARKDOWN),

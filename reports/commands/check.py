@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
-from kwalk.search.base.option_table import Check
+from kwalk.search.base.option_table import CheckKeywords
 
 COMMAND = Command(
     "run exhaustive search, random walks and Z3, and compare their verdicts",
     SCENARIO,
-    *arguments(Check, variant=PROPERTIES, strict=RESULTS),
+    *arguments(CheckKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/verdicts.md#three-engines-one-verdict",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
-from kwalk.search.base.option_table import Exhaust
+from kwalk.search.base.option_table import ExhaustKeywords
 
 COMMAND = Command(
     "visit every reachable state within the bounds",
     SCENARIO,
-    *arguments(Exhaust, variant=PROPERTIES, strict=RESULTS),
+    *arguments(ExhaustKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/search-for-hours.md",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.reports.options.declaration import JSON, UNFOLD, Command, Section, argument, arguments, option, out
 from kwalk.search.base.option_kinds import DIR, NAME, ZONE, above_zero
-from kwalk.search.base.option_table import Explain
+from kwalk.search.base.option_table import ExplainKeywords
 
 LOGS = (
     option("--logs", DIR, "the folder with the system's logs: the behaviour passes through their lines"),
@@ -23,7 +23,7 @@ COMMAND = Command(
     "find a behaviour that passes through snapshots of a real system",
     argument("snapshots", "SNAPSHOT", "JSON files, in the order in which they were taken", nargs="+"),
     option("--scenario", NAME, "the scenario that reads them"),
-    *arguments(Explain, events=LOGS),
+    *arguments(ExplainKeywords, events=LOGS),
     out("folder of the trace and its page"),
     UNFOLD,
     JSON,

@@ -12,14 +12,14 @@ from kwalk.reports.options.declaration import (
     out,
     switch,
 )
-from kwalk.search.base.option_table import Explore
+from kwalk.search.base.option_table import ExploreKeywords
 
 COMMAND = Command(
     "take the steps of a model by hand, on a page in the browser",
     ANY_SCENARIO,
     argument("trace", "TRACE", "a saved trace to start with", nargs="?"),
     argument("--from", "SNAPSHOT", "start from the state of a real system", dest="snapshot"),
-    *arguments(Explore, variant=PROPERTIES),
+    *arguments(ExploreKeywords, variant=PROPERTIES),
     switch("--open", "open the page in the browser"),
     out("folder of saved traces"),
     handler="kwalk.reports.handlers.explore:run_explore",

@@ -15,12 +15,12 @@ from kwalk.reports.options.declaration import (
     switch,
 )
 from kwalk.search.base.option_kinds import one_of
-from kwalk.search.base.option_table import Graph
+from kwalk.search.base.option_table import GraphKeywords
 
 COMMAND = Command(
     "write the first states as a graph (DOT), and print its figures",
     SCENARIO,
-    *arguments(Graph, variant=PROPERTIES),
+    *arguments(GraphKeywords, variant=PROPERTIES),
     option(
         "--label",
         one_of("changes", "state"),

@@ -13,7 +13,7 @@ from kwalk.reports.options.declaration import (
     arguments,
     switch,
 )
-from kwalk.search.base.option_table import Hunt
+from kwalk.search.base.option_table import HuntKeywords
 
 COMMAND = Command(
     "find a counterexample: exhaustive search, then walks on Spark, then minimize",
@@ -25,7 +25,7 @@ COMMAND = Command(
         dest="snapshot",
     ),
     switch("--migrate", f"search the shortest way from there to a loss in a migration: the scenario {MIGRATION}"),
-    *arguments(Hunt, variant=PROPERTIES, strict=RESULTS),
+    *arguments(HuntKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../how-to/diagnose-a-cluster.md",

@@ -18,7 +18,7 @@ from kwalk.reports.options.declaration import (
     switch,
 )
 from kwalk.search.base.option_kinds import FILE, NAME, text
-from kwalk.search.base.option_table import Mutate
+from kwalk.search.base.option_table import MutateKeywords
 
 OPERATORS = (
     "dropped-guard",
@@ -40,7 +40,7 @@ LISTING = (
 COMMAND = Command(
     "try small mistakes in a model, and report those that its properties do not detect",
     argument("scenarios", "SCENARIO", "scenarios to try mutants on, or package.module:TRIALS of your own", nargs="+"),
-    *arguments(Mutate, variant=PROPERTIES, constraints=CHOICE, seed=LISTING),
+    *arguments(MutateKeywords, variant=PROPERTIES, constraints=CHOICE, seed=LISTING),
     option("--explained", FILE, "a TOML file with reasons why no property needs to detect a survivor"),
     switch("--fresh", "ignore saved outcomes of an earlier run"),
     out("folder of saved outcomes"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
-from kwalk.search.base.option_table import Prove
+from kwalk.search.base.option_table import ProveKeywords
 
 COMMAND = Command(
     "prove properties with Z3, or find the shortest violation",
     SCENARIO,
-    *arguments(Prove, variant=PROPERTIES, strict=RESULTS),
+    *arguments(ProveKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/proof.md",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import PROPERTIES, RESULTS, SCENARIO, Command, Section, arguments
-from kwalk.search.base.option_table import Walk
+from kwalk.search.base.option_table import WalkKeywords
 
 COMMAND = Command(
     "take random walks",
     SCENARIO,
-    *arguments(Walk, variant=PROPERTIES, strict=RESULTS),
+    *arguments(WalkKeywords, variant=PROPERTIES, strict=RESULTS),
     handler="kwalk.reports.handlers.search:search",
     section=Section.SEARCHES,
     page="../explanation/swarm.md",

@@ -11,9 +11,8 @@ from attrs import evolve
 from kwalk.model.language.registry import find_fixes
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, document_folder, print_ending, print_json
+from kwalk.reports.handlers.output import Written, document_folder, print_result
 from kwalk.reports.handlers.target import command_line
 from kwalk.reports.pages.audit import (
     PAGE,
@@ -27,7 +26,6 @@ from kwalk.reports.pages.audit import (
 )
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.saved_outcomes import AUDIT
-from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.search.analyses.audit.audit import AuditOptions, AuditReport, AuditRow, audit, cells_of
@@ -63,11 +61,10 @@ def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, besid
         if options.html:
             text = html_document(TITLE, audit_document(rows, command, files))
             written.names["Page"] = str(out.write({PAGE: text})[PAGE])
-    if options.json:
-        print_json({**audit_object(rows, files), "exit_code": code, "command": command, "files": written.names})
-    else:
-        print_blocks(audit_text(rows, files), console())
-        print_ending(written.names, command, console())
+    facts = {"exit_code": code, "command": command, "files": written.names}
+    print_result(
+        options, lambda: {**audit_object(rows, files), **facts}, audit_text(rows, files), written.names, command
+    )
     return written.checked(code)
 
 

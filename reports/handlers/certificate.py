@@ -11,12 +11,10 @@ from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import print_ending, print_json
+from kwalk.reports.handlers.output import print_result
 from kwalk.reports.handlers.target import command_line, malformed_json
 from kwalk.reports.json_output import FORMAT
-from kwalk.reports.terminal import console
 from kwalk.reports.traces.trace_file import readable_text
 from kwalk.search.proof.recheck import CertificateCheck, check_certificate
 from kwalk.search.results.verdict import CertificateFact, ProofOutcome
@@ -35,11 +33,7 @@ def run_check_certificate(options: Namespace) -> int:
     checks = [check_certificate(lifted, prop, facts) for prop, facts in certificates.items()]
     code = REFUSED if any(c.gap for c in checks) else UNDECIDED if any(c.unsettled for c in checks) else CONFIRMED
     command = command_line(options, [options.proof])
-    if options.json:
-        print_json(_object(checks, model, code, command))
-    else:
-        print_blocks(_blocks(checks, model, code), console())
-        print_ending({}, command, console())
+    print_result(options, lambda: _object(checks, model, code, command), _blocks(checks, model, code), {}, command)
     return code
 
 

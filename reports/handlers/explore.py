@@ -17,11 +17,11 @@ from kwalk.reports.handlers.target import command_line, query_of
 from kwalk.reports.handlers.traces import opened_to_replay
 from kwalk.reports.streams import remark
 from kwalk.search.analyses.distance import MEMORY, SECONDS, DistanceSearch
-from kwalk.search.base.option_table import Explore, Subject, rows
+from kwalk.search.base.option_table import ExploreKeywords, ModelKeywords, rows
 from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace
 
-DECIDED = {**{name: row.name_on_command_line(name) for name, row in rows(Subject).items()}, "snapshot": "--from"}
+DECIDED = {**{name: row.name_on_command_line(name) for name, row in rows(ModelKeywords).items()}, "snapshot": "--from"}
 """Options that a trace decides, as the command line has them."""
 
 
@@ -61,7 +61,7 @@ def _selected(options: Namespace) -> tuple[Query, Trace | None]:
     if name is None and options.scenario and options.scenario.endswith(".json") and Path(options.scenario).exists():
         name, options.scenario = options.scenario, None
     if name is None:
-        return query_of(options, Explore), None
+        return query_of(options, ExploreKeywords), None
     given = [word for name, word in DECIDED.items() if getattr(options, name)]
     if given:
         raise UsageError(f"A trace has its own variant, flags and bounds. Leave out {', '.join(given)}, or the trace.")

@@ -5,25 +5,23 @@ from __future__ import annotations
 import hashlib
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict
 
 from kwalk.reports.document import Paragraph, strong
-from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, print_ending, print_json
+from kwalk.reports.handlers.output import Written, print_result
 from kwalk.reports.handlers.target import query_of
 from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.graph_page import graph_drawing, graph_page
 from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
 from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
-from kwalk.search.base.option_table import Graph
+from kwalk.search.base.option_table import GraphKeywords
 from kwalk.search.base.query import Query
 
 INTERRUPTED = 3
@@ -32,7 +30,7 @@ INTERRUPTED = 3
 
 def graph(options: Namespace) -> int:
     """Draw the first states of a model and count them; 0, or 3 if it was interrupted."""
-    query = query_of(options, Graph)
+    query = query_of(options, GraphKeywords)
     with out_folder(options.out) as out:
         with shown_on_stderr() as report:
             explored = explore(query.model, properties=query.properties, most=options.most or MOST, report=report)
@@ -54,11 +52,11 @@ def _deliver(query: Query, drawing: Drawing, out: OutFolder, options: Namespace)
         paths = out.write(texts)
         file = paths[name]
         written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
-    if options.json:
-        more = {label.lower(): path for label, path in written.names.items()}
-        print_json({**_object(drawing, figures), "exit_code": code, "file": file and str(file), **more})
-    else:
-        _print(drawing, figures, file, written.names)
+    more = {"exit_code": code, "file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
+    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
+    blocks = (Paragraph([strong("GRAPH"), f"  {extent(drawing.graph)}"]), *_facts(drawing.graph, figures))
+    files = {**written.names, **ending}
+    print_result(options, lambda: {**_object(drawing, figures), **more}, blocks, files, drawing.command)
     return written.checked(code)
 
 
@@ -71,15 +69,12 @@ def _file_name(query: Query, drawing: Drawing) -> str:
 # Text.
 
 
-def _print(drawing: Drawing, figures: Statistics, file: Path | None, more: Mapping[str, str]) -> None:
-    explored, out = drawing.graph, console()
-    print_blocks([Paragraph([strong("GRAPH"), f"  {extent(explored)}"])], out)
-    print_blocks((Paragraph(fact, 2) for fact in _facts(explored, figures)), out)
-    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
-    print_ending({**more, **ending}, drawing.command, out)
+def _facts(explored: StateGraph, figures: Statistics) -> Iterator[Paragraph]:
+    """Yield the figures, each in a paragraph."""
+    yield from (Paragraph(sentence, 2) for sentence in _sentences(explored, figures))
 
 
-def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:
+def _sentences(explored: StateGraph, figures: Statistics) -> Iterator[str]:
     """Yield sentences about the figures, in a fixed order."""
     branching = figures.branching
     yield about(explored.model)

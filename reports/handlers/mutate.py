@@ -17,7 +17,7 @@ from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import document_folder, print_ending, print_json
+from kwalk.reports.handlers.output import document_folder, print_ending, print_json, print_result
 from kwalk.reports.handlers.target import command_line
 from kwalk.reports.pages.mutation import (
     diff,
@@ -160,14 +160,11 @@ def _deliver(report: MutationReport, options: Namespace, beside: OutFolder | Non
         name = Path(options.markdown).name
         written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
     code, command = report.answer.exit_code, _command(options)
-    if options.json:
-        print_json({**mutation_object(report), "exit_code": code, "command": command, "files": written})
-        return code
-    out = console()
-    print_blocks(mutation_text(report), out)
+    facts = {"exit_code": code, "command": command, "files": written}
     stale = f"is explained in {options.explained}, but does not survive; remove the explanation."
-    print_blocks([CodeBlock(tuple(f"{name} {stale}" for name in report.stale_explanations))], out)
-    print_ending(written, command, out)
+    explained = CodeBlock(tuple(f"{name} {stale}" for name in report.stale_explanations))
+    blocks = (*mutation_text(report), explained)
+    print_result(options, lambda: {**mutation_object(report), **facts}, blocks, written, command)
     return code
 
 

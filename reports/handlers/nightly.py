@@ -14,7 +14,7 @@ from kwalk.reports.document import CodeBlock
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder
-from kwalk.reports.handlers.output import document_folder, print_ending, print_json
+from kwalk.reports.handlers.output import document_folder, print_json, print_result
 from kwalk.reports.handlers.target import command_line
 from kwalk.reports.nightly_compare.comparison import Comparison, compare
 from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
@@ -99,14 +99,10 @@ def run_compare(options: Namespace) -> int:
     with document_folder(options.html, "--html") as folder:
         comparison = compare(read_run(before), read_run(after))
         written = None if folder is None else _page(comparison, folder, options.html)
-        if options.json:
-            object_ = {**comparison_object(comparison), "command": command}
-            print_json({**object_, "page": None if written is None else str(written)})
-        else:
-            out = console()
-            print_blocks(comparison_text(comparison), out)
-            out.print()
-            print_ending({} if written is None else {"Read": str(written)}, command, out)
+        more = {"command": command, "page": None if written is None else str(written)}
+        files = {} if written is None else {"Read": str(written)}
+        blocks = (*comparison_text(comparison), CodeBlock(("",)))
+        print_result(options, lambda: {**comparison_object(comparison), **more}, blocks, files, command)
     return comparison.exit_code
 
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -69,6 +69,32 @@ class Written:
 def print_json(page: Mapping[str, Any]) -> None:
     """Print one JSON object."""
     print(json.dumps(page, indent=2))
+
+
+def print_result(
+    options: Namespace,
+    page: Callable[[], Mapping[str, Any]],
+    blocks: Iterable[Block],
+    files: Mapping[str, str],
+    command: str,
+) -> None:
+    """Print the result of a command: with --json one object, otherwise blocks and the ending.
+
+    Args:
+        options: The parsed command line.
+        page: Returns the object.
+        blocks: What people read.
+        files: The files that were written, by what they are.
+        command: The command that repeats the run.
+    """
+    if options.json:
+        print_json(page())
+        return
+    from kwalk.reports.document.text import print_blocks
+    from kwalk.reports.terminal import console
+
+    print_blocks(blocks, console())
+    print_ending(files, command, console())
 
 
 def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:

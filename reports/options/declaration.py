@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
-from kwalk.search.base.option_kinds import DIR, FILE, Kind
+from kwalk.search.base.option_kinds import DIR, FILE, OptionKind
 from kwalk.search.base.option_table import (
     DEFAULT_OUT,
     Option,
@@ -103,13 +103,13 @@ def argument(name: str, metavar: str, about: str | None = None, **settings: Any)
 
 
 def option(
-    word: str, kind: Kind, about: str, default: Any = None, *, repeats: bool = True, **settings: Any
+    word: str, kind: OptionKind, about: str, default: Any = None, *, repeats: bool = True, **settings: Any
 ) -> Argument:
     """Return an option with a value; `repeats` says whether the command that repeats a run has it."""
     return _argument(word, Option(kind, about, default, repeats=repeats), **settings)
 
 
-def repeatable(word: str, kind: Kind, about: str, **settings: Any) -> Argument:
+def repeatable(word: str, kind: OptionKind, about: str, **settings: Any) -> Argument:
     """Return an option whose values are collected in a list."""
     return _argument(word, Option(kind, about, many=True), **settings)
 

@@ -31,7 +31,7 @@ from kwalk.reports.json_output import FORMAT
 from kwalk.reports.scenario_reference import reference_to
 from kwalk.search.analyses.audit.audit import AuditCell, AuditRow, CellOutcome, CellStatus, Judgement
 from kwalk.search.analyses.audit.cells import WALK_DEPTH, WALKS
-from kwalk.search.base.option_table import Properties, Walk, rows, words_of
+from kwalk.search.base.option_table import Properties, WalkKeywords, rows, words_of
 
 PAGE = "audit.html"
 Files = Mapping[str, Mapping[str, Path]]
@@ -67,7 +67,7 @@ def command_of(cell: AuditCell, outcome: CellOutcome) -> str:
     trial, flags = cell.trial, setting_texts(cell.model.flag_overrides)
     walks = {"walks": WALKS, "depth": WALK_DEPTH, "uniform": True} if engine == "walk" else {}
     values = {"variant": trial.variant, "properties": trial.properties, "bounds": trial.bounds, "flags": flags, **walks}
-    return shlex.join(["kwalk", engine, reference_of(cell), *words_of(values, rows(Properties, Walk))])
+    return shlex.join(["kwalk", engine, reference_of(cell), *words_of(values, rows(Properties, WalkKeywords))])
 
 
 def _engine(outcome: CellOutcome) -> str:

@@ -14,7 +14,7 @@ from attrs import evolve
 
 from kwalk.model.language import DomainError, Model
 from kwalk.search.base.components import entry
-from kwalk.search.base.option_table import Prove, complete
+from kwalk.search.base.option_table import ProveKeywords, complete
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
@@ -36,7 +36,7 @@ def check(query: Query, report: Report = silent) -> Verdict:
     Traces of walks and of proofs are minimized. Ctrl-C ends the running engine, and the others are skipped.
 
     Args:
-        query: The model and the properties, with the options `Check`.
+        query: The model and the properties, with the options `CheckKeywords`.
         report: Receives progress about twice a second.
 
     Raises:
@@ -85,7 +85,7 @@ def _walks(model: Model, **options: Any) -> Verdict:
 
 def _proof(query: Query, report: Report, seconds: float) -> Verdict:
     """Attempt proofs, and minimize the violations that are found."""
-    proof = evolve(query, options=complete(Prove, {"seconds": seconds}))
+    proof = evolve(query, options=complete(ProveKeywords, {"seconds": seconds}))
     return minimize_findings(query.model, entry("prove")(proof, report))
 
 

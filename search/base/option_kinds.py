@@ -19,7 +19,7 @@ MOST_GIBIBYTES = 2**20
 MOST_SIZE = 2**31
 
 
-class Kind(NamedTuple):
+class OptionKind(NamedTuple):
     """A kind of values; called with a text, it returns the value, or raises argparse's and pytest's error.
 
     Args:
@@ -51,29 +51,35 @@ class Kind(NamedTuple):
         return value
 
 
-def whole(least: int, most: int) -> Kind:
+def whole(least: int, most: int) -> OptionKind:
     """Return the kind of whole numbers in a range."""
-    return Kind("N", f"a whole number in {least:,} … {most:,}", _digits, lambda value: _is_whole(value, least, most))
+    return OptionKind(
+        "N", f"a whole number in {least:,} … {most:,}", _digits, lambda value: _is_whole(value, least, most)
+    )
 
 
-def above_zero(metavar: str, what: str) -> Kind:
+def above_zero(metavar: str, what: str) -> OptionKind:
     """Return the kind of numbers above 0; `what` names the number."""
-    return Kind(metavar, f"a number of {what} above 0", float, lambda value: _is_amount(value, math.inf), "{:g}".format)
+    return OptionKind(
+        metavar, f"a number of {what} above 0", float, lambda value: _is_amount(value, math.inf), "{:g}".format
+    )
 
 
-def text(metavar: str) -> Kind:
+def text(metavar: str) -> OptionKind:
     """Return the kind of texts that are not empty: an unset variable of a script is."""
-    return Kind(metavar, "a text that is not empty", _nonempty, lambda value: isinstance(value, str) and bool(value))
+    return OptionKind(
+        metavar, "a text that is not empty", _nonempty, lambda value: isinstance(value, str) and bool(value)
+    )
 
 
-def path(metavar: str) -> Kind:
+def path(metavar: str) -> OptionKind:
     """Return the kind of files or folders; in Python, a `Path` is one, too."""
     return text(metavar)._replace(holds=lambda value: isinstance(value, str | PurePath) and bool(str(value)))
 
 
-def one_of(*choices: str) -> Kind:
+def one_of(*choices: str) -> OptionKind:
     """Return the kind of a few texts."""
-    return Kind("", f"one of {', '.join(choices)}", str, lambda value: value in choices, choices=choices)
+    return OptionKind("", f"one of {', '.join(choices)}", str, lambda value: value in choices, choices=choices)
 
 
 def _matched(pattern: str, value: str) -> str:
@@ -127,7 +133,7 @@ def _is_pair(value: object) -> bool:
 
 SECONDS = above_zero("N", "seconds")
 MINUTES = above_zero("M", "minutes")
-MEMORY = Kind(
+MEMORY = OptionKind(
     "GIB",
     f"a number of GiB above 0 and below {MOST_GIBIBYTES:,}",
     _gibibytes,
@@ -142,7 +148,7 @@ WORKERS = whole(1, 256)
 PARTITIONS = whole(1, 1 << 16)
 PORT = whole(1, 65_535)
 NAME, URL, DIR, FILE = text("NAME"), text("URL"), path("DIR"), path("FILE")
-BOUND = Kind(
+BOUND = OptionKind(
     "NAME=N",
     f"NAME=N with N a whole number in 0 … {MOST_SIZE:,}",
     _bound,
@@ -150,7 +156,7 @@ BOUND = Kind(
     "{0[0]}={0[1]}".format,
     f"sizes by name, whole numbers in 0 … {MOST_SIZE:,}",
 )
-FLAG = Kind(
+FLAG = OptionKind(
     "NAME=SETTING",
     "NAME=SETTING, such as NAME=on or NAME=off",
     _named,
@@ -158,10 +164,10 @@ FLAG = Kind(
     "{0[0]}={0[1]}".format,
     "settings by name",
 )
-RELEASE = Kind(
+RELEASE = OptionKind(
     "VERSION", "a version such as 2.8.2, nor ID=VERSION such as 2=2.8.2", _release, lambda value: value is not None
 )
-ZONE = Kind(
+ZONE = OptionKind(
     "+HH:MM",
     "+HH:MM or -HH:MM, up to 14:59 ahead of UTC or behind it",
     lambda value: _matched(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]", value),

@@ -29,7 +29,7 @@ from kwalk.search.base.option_kinds import (
     SEED,
     URL,
     WORKERS,
-    Kind,
+    OptionKind,
     one_of,
     text,
 )
@@ -54,7 +54,7 @@ class Option(NamedTuple):
         about_in_python: What it means in Python, where that is not what the command line says.
     """
 
-    kind: Kind | None
+    kind: OptionKind | None
     about: str = ""
     default: Any = None
     word: str = ""
@@ -173,7 +173,7 @@ class Properties(TypedDict, total=False):
     ]
 
 
-class Subject(TypedDict, total=False):
+class ModelKeywords(TypedDict, total=False):
     """The model of a scenario."""
 
     variant: Annotated[Name, "the variant (default: the first one)"]
@@ -227,7 +227,7 @@ class KeepGoing(TypedDict, total=False):
     ]
 
 
-class Findings(KeepGoing, total=False):
+class Violations(KeepGoing, total=False):
     """Which violations are counted, minimized and grouped."""
 
     minimize: Annotated[
@@ -235,7 +235,7 @@ class Findings(KeepGoing, total=False):
     ]
 
 
-class Judgement(TypedDict, total=False):
+class Strictness(TypedDict, total=False):
     """What counts as an answer."""
 
     strict: Annotated[
@@ -269,7 +269,7 @@ class Folder(TypedDict, total=False):
 # What each engine and analysis accepts.
 
 
-class Exhaust(Subject, Time, Threads, Findings, Judgement, Folder, total=False):
+class ExhaustKeywords(ModelKeywords, Time, Threads, Violations, Strictness, Folder, total=False):
     """The options of exhaustive search."""
 
     memory_bytes: Annotated[
@@ -319,14 +319,14 @@ class Exhaust(Subject, Time, Threads, Findings, Judgement, Folder, total=False):
     ]
 
 
-class Walk(Subject, Time, Seed, Threads, Findings, Judgement, Steps, total=False):
+class WalkKeywords(ModelKeywords, Time, Seed, Threads, Violations, Strictness, Steps, total=False):
     """The options of random walks."""
 
     walks: Annotated[Count, "number of walks"]
     depth: Annotated[Count, "the largest number of steps of a walk"]
 
 
-class Prove(Subject, Time, Judgement, total=False):
+class ProveKeywords(ModelKeywords, Time, Strictness, total=False):
     """The options of proofs."""
 
     depth: Annotated[Limit, "check unproved properties up to N steps (default: 20)"]
@@ -338,27 +338,27 @@ class Prove(Subject, Time, Judgement, total=False):
     ]
 
 
-class Check(Subject, Minute, Seed, Threads, Judgement, total=False):
+class CheckKeywords(ModelKeywords, Minute, Seed, Threads, Strictness, total=False):
     """The options of a check by three engines."""
 
 
-class Hunt(Subject, Minute, Seed, Threads, Findings, Judgement, Folder, Steps, total=False):
+class HuntKeywords(ModelKeywords, Minute, Seed, Threads, Violations, Strictness, Folder, Steps, total=False):
     """The options of a hunt."""
 
 
-class Hypothesis(Subject, Time, Seed, KeepGoing, Judgement, total=False):
+class HypothesisKeywords(ModelKeywords, Time, Seed, KeepGoing, Strictness, total=False):
     """The options of a search by Hypothesis, for assertions."""
 
     profile: Annotated[str, Option(one_of(*PROFILES), default=PROFILES[0]), "settings of Hypothesis"]
 
 
-class Graph(Subject, total=False):
+class GraphKeywords(ModelKeywords, total=False):
     """The options of a state graph."""
 
     most: Annotated[Count, "draw at most N states (default: 300)"]
 
 
-class Explore(Subject, Folder, total=False):
+class ExploreKeywords(ModelKeywords, Folder, total=False):
     """The options of an exploration by hand."""
 
     seconds: Annotated[Seconds, "time budget of a search for the nearest violation (default: 10)"]
@@ -370,7 +370,7 @@ class Explore(Subject, Folder, total=False):
     port: Annotated[int | None, Option(PORT), "the port of the page (default: a free one)", UNREPEATED]
 
 
-class Mutate(Subject, total=False):
+class MutateKeywords(ModelKeywords, total=False):
     """The options of a trial of mutants."""
 
     sample: Annotated[Count, "only a random sample of N mutants; a larger one has them all"]
@@ -379,7 +379,7 @@ class Mutate(Subject, total=False):
     workers: Annotated[Cores, "number of mutants in parallel (default: 1)"]
 
 
-class Audit(TypedDict, total=False):
+class AuditKeywords(TypedDict, total=False):
     """The options of an audit."""
 
     scenario: Annotated[Name, "only the trials in this scenario"]
@@ -388,7 +388,7 @@ class Audit(TypedDict, total=False):
     prove: Annotated[Switch, "also try to prove properties that no search violates"]
 
 
-class Explain(TypedDict, total=False):
+class ExplainKeywords(TypedDict, total=False):
     """The options of an explanation of snapshots."""
 
     variant: Annotated[Name, "the variant of the model (default: that of the snapshots)"]

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.search.base.components import entry
-from kwalk.search.base.option_table import Prove
+from kwalk.search.base.option_table import ProveKeywords
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
@@ -55,7 +55,7 @@ def shortest(
 
 def _bounded(model: Model, best: Trace, prop: PropertyInstance, seconds: float, report: Report) -> tuple[Trace, str]:
     known = max(0, best.length - 1)
-    query = Query.of(model, Prove, {"depth": known, "seconds": seconds}, prop)
+    query = Query.of(model, ProveKeywords, {"depth": known, "seconds": seconds}, prop)
     checked: Verdict = entry("prove")(query, report)
     checked = minimize_findings(model, checked)
     depth = conclusions(model, checked).get(prop.key, PropertyConclusion()).refuted

@@ -18,7 +18,7 @@ from attrs import asdict, field, fields, frozen
 
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
-from kwalk.search.base.option_kinds import MINUTES, POSITIVE, SECONDS, SEED, Kind, above_zero
+from kwalk.search.base.option_kinds import MINUTES, POSITIVE, SECONDS, SEED, OptionKind, above_zero
 
 ENGINES = ("walk", "exhaust")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -178,7 +178,7 @@ class _Table:
         """Return the error for a wrong value."""
         return UsageError(f"{self.place}: {name} = {value!r} is not {what}.")
 
-    def one(self, name: str, kind: Kind, default: Any = None) -> Any:
+    def one(self, name: str, kind: OptionKind, default: Any = None) -> Any:
         """Return a value of a kind of options; the default if it is missing."""
         value = self.content.get(name)
         if value is not None and not kind.holds(value):

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from pyspark.sql import SparkSession
 
-from kwalk.search.base.option_table import Exhaust, complete
+from kwalk.search.base.option_table import ExhaustKeywords, complete
 from kwalk.search.base.progress import Report
 from kwalk.search.base.query import Query
 from kwalk.search.examination.examination import examined
@@ -54,7 +54,7 @@ class ExhaustiveTask:
             "memory_bytes": None if memory is None else memory_bytes(memory, task.name),
             "resume": (states / MANIFEST).exists(),
         }
-        every, command = complete(Exhaust, options), task.command(None)
+        every, command = complete(ExhaustKeywords, options), task.command(None)
         verdict = exhaust_on_spark(
             Query(task.reference, task.model, task.properties, every, command),
             states,

@@ -13,7 +13,7 @@ from kwalk.model.language import Model, PropertyInstance, UsageError
 from kwalk.model.language.errors import KwalkError
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_from, setting_text, setting_texts
-from kwalk.search.base.option_table import Properties, Walk, rows, words_of
+from kwalk.search.base.option_table import Properties, WalkKeywords, rows, words_of
 from kwalk.search.kernel.model_digest import cache_key
 from kwalk.search.night.config import DEPTH, Config, TaskTable
 from kwalk.search.simulation.options import allowed_instances
@@ -72,7 +72,7 @@ class NightlyTask:
         if entry.engine == "walk":
             values |= {"seed": self.seed, "depth": self.depth, "walks": max(1, walks or 1)}
             values |= {"uniform": not entry.swarm, "only": entry.only, "without": entry.without}
-        return shlex.join(["kwalk", entry.engine, self.reference, *words_of(values, rows(Properties, Walk))])
+        return shlex.join(["kwalk", entry.engine, self.reference, *words_of(values, rows(Properties, WalkKeywords))])
 
 
 def tasks_of(config: Config, place: str) -> tuple[NightlyTask, ...]:

@@ -21,7 +21,7 @@ from kwalk.model.language.lift import lift
 from kwalk.model.language.settings import Setting, setting_text
 from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.base.components import entry
-from kwalk.search.base.option_table import Prove
+from kwalk.search.base.option_table import ProveKeywords
 from kwalk.search.base.options import DEFAULT_INDUCTION
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
@@ -310,5 +310,5 @@ def _proof(cell: AuditCell, options: AuditOptions, *, finished: bool) -> Verdict
     except TimeoutError:
         return None
     limits = {"depth": DEFAULT_INDUCTION, "seconds": max(options.seconds, PROVING)}
-    verdict: Verdict = entry("prove")(Query.of(cell.model, Prove, limits, properties), options.report)
+    verdict: Verdict = entry("prove")(Query.of(cell.model, ProveKeywords, limits, properties), options.report)
     return _uninterrupted(verdict)
