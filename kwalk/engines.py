@@ -29,6 +29,7 @@ from kwalk.search.base.option_table import (
     Time,
     WalkKeywords,
     complete,
+    present,
     rows,
 )
 from kwalk.search.base.query import Checked, Query
@@ -204,7 +205,7 @@ def explore(
     properties: Checked | Iterable[Checked] | None = None,
     **options: Unpack[ExploreKeywords],
 ) -> ExplorerFrame:
-    """Return a page, for a cell of a notebook, on which a user takes the steps of a model, also from the end of a trace.
+    """Return a page, for a cell of a notebook, on which a user takes the steps of a model, or continues a trace.
 
     Returns:
         An object whose `address` is that of the page; `close()` ends it.
@@ -242,8 +243,7 @@ def explain(
     _, found = scenario_for(scenario)
     began, given = time.monotonic(), complete(ExplainKeywords, options)
     several = series_of(found, [str(path) for path in snapshots])
-    events = {} if given["events"] is None else {"events": given["events"]}
-    limits = ExplainOptions(seconds=given["seconds"] or SECONDS, **events)
+    limits = ExplainOptions(seconds=given["seconds"] or SECONDS, **present(given, "events"))
     reports = explained([(model_of(found, series, given["variant"]), series) for series in several], limits, began)
     worst, *others = sorted(map(_with_model, reports), key=lambda report: -report.fit.exit_code)
     return evolve(worst, others=tuple(others))
@@ -276,8 +276,7 @@ def mutate(
     baselines = mutation.baselines_of([Trial(scenario, tuple(properties), given["variant"], bounds, flags)])
     mutants, size = mutation.mutants_on(baselines), given["sample"]
     chosen = mutants if size is None else mutation.sample(mutants, size, given["seed"])
-    limits = {name: given[name] for name in ("seconds", "workers") if given[name] is not None}
-    results = mutation.mutate(chosen, baselines, **limits)
+    results = mutation.mutate(chosen, baselines, **present(given, "seconds", "workers"))
     return mutation.MutationReport(results, baselines, (), len(mutants), None if size is None else given["seed"])
 
 
@@ -300,8 +299,8 @@ def audit(fixes: Fix | str | Iterable[Fix | str] = (), **options: Unpack[AuditKe
     found = [*(fix for fix in listed if isinstance(fix, Fix))]
     found += find_fixes(named).values() if named or not listed else ()
     given = complete(AuditKeywords, options)
-    cells = cells_of(found, given.pop("scenario"))
-    return AuditReport(run(cells, **{name: value for name, value in given.items() if value is not None}))
+    cells = cells_of(found, given["scenario"])
+    return AuditReport(run(cells, **present(given, "seconds", "workers", "prove")))
 
 
 def open_trace(path: str | Path) -> Trace:

@@ -53,15 +53,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and read the options; register Hypothesis profiles only if one of kwalk's is requested."""
     config.addinivalue_line("markers", MARK)
+    names = ("variant", "profile", "seconds", "seed", "pin", "strict")
     config.stash[OPTIONS] = AssertionOptions(
-        variant=config.getoption("--kwalk-variant"),
-        profile=config.getoption("--kwalk-profile"),
-        seconds=config.getoption("--kwalk-seconds"),
-        seed=config.getoption("--kwalk-seed"),
+        **{name: config.getoption(f"--kwalk-{name}") for name in names},
         bounds=dict(config.getoption("--kwalk-bound")),
         out=Path(config.getoption("--kwalk-out")),
-        pin=config.getoption("--kwalk-pin"),
-        strict=config.getoption("--kwalk-strict"),
     )
     if not hasattr(config, "workerinput"):  # xdist's workers send their reports to the process that has the terminal
         config.pluginmanager.register(FailedAssertions(config.getoption("--kwalk-html")), "kwalk-failures")

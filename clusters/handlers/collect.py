@@ -12,8 +12,8 @@ from typing import Any
 
 from kwalk.model.language import UsageError
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import document_folder, print_json
-from kwalk.reports.json_output import FORMAT
+from kwalk.reports.handlers.output import document_folder
+from kwalk.reports.json_output import FORMAT, print_json
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
 from kwalk.search.base.option_table import DEFAULT_OUT

@@ -27,8 +27,7 @@ from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import print_json
-from kwalk.reports.json_output import FORMAT
+from kwalk.reports.json_output import FORMAT, print_json
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import open_trace
 from kwalk.reports.traces.trace_file import read_trace

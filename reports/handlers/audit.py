@@ -28,7 +28,8 @@ from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.saved_outcomes import AUDIT
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
-from kwalk.search.analyses.audit.audit import AuditOptions, AuditReport, AuditRow, audit, cells_of
+from kwalk.search.analyses.audit.audit import AuditReport, AuditRow, audit, cells_of
+from kwalk.search.base.option_table import present
 
 
 def run_audit(options: Namespace) -> int:
@@ -36,14 +37,13 @@ def run_audit(options: Namespace) -> int:
     rows = cells_of(find_fixes(options.fixes).values(), options.scenario)
     with out_folder(options.out) as out, document_folder(options.markdown, "--markdown") as beside:
         with shown_on_stderr() as report:
-            chosen = AuditOptions(
-                prove=options.prove,
-                workers=options.workers or 1,
+            done = audit(
+                rows,
                 saved={} if options.fresh else AUDIT.read(out.path),
                 report=report,
                 save=lambda outcomes: AUDIT.write(outcomes, out),
+                **present(vars(options), "seconds", "workers", "prove"),
             )
-            done = audit(rows, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
         return _deliver(done, options, out, beside)
 
 

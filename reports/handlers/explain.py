@@ -16,8 +16,9 @@ from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.series import LogSource, Series
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.handlers.incident import inspection_of, planned_until, problem_of
-from kwalk.reports.handlers.output import LABELS, Written, print_ending, print_json
+from kwalk.reports.handlers.output import LABELS, Written, print_ending
 from kwalk.reports.handlers.target import command_line, malformed_json
+from kwalk.reports.json_output import print_json
 from kwalk.reports.pages.explanation import (
     ReportedExplanation,
     exit_code_of,
@@ -31,9 +32,10 @@ from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import EVENTS, ExplainOptions, Fit, explain, explain_widening
+from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain, explain_widening
 from kwalk.search.analyses.explain.kernels import CompilationQueue
 from kwalk.search.analyses.recovery import Recovery
+from kwalk.search.base.option_table import present
 
 SECONDS = 60.0
 """The default of `--seconds`."""
@@ -198,14 +200,9 @@ def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedE
 
 def _explained(pairs: Sequence[tuple[Model, Series]], options: Namespace, began: float) -> list[ReportedExplanation]:
     """Return the explanations; report progress on stderr."""
-    events = EVENTS if options.events is None else options.events
+    seconds, command = options.seconds or SECONDS, command_line(options, options.snapshots)
     with shown_on_stderr() as report:
-        wanted = ExplainOptions(
-            events=events,
-            seconds=options.seconds or SECONDS,
-            report=report,
-            command=command_line(options, options.snapshots),
-        )
+        wanted = ExplainOptions(seconds=seconds, report=report, command=command, **present(vars(options), "events"))
         return explained(pairs, wanted, began)
 
 

@@ -54,7 +54,8 @@ def _deliver(query: Query, drawing: Drawing, out: OutFolder, options: Namespace)
         written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
     more = {"exit_code": code, "file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
     ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
-    blocks = (Paragraph([strong("GRAPH"), f"  {extent(drawing.graph)}"]), *_facts(drawing.graph, figures))
+    facts = (Paragraph(fact, 2) for fact in _facts(drawing.graph, figures))
+    blocks = (Paragraph([strong("GRAPH"), f"  {extent(drawing.graph)}"]), *facts)
     files = {**written.names, **ending}
     print_result(options, lambda: {**_object(drawing, figures), **more}, blocks, files, drawing.command)
     return written.checked(code)
@@ -69,12 +70,7 @@ def _file_name(query: Query, drawing: Drawing) -> str:
 # Text.
 
 
-def _facts(explored: StateGraph, figures: Statistics) -> Iterator[Paragraph]:
-    """Yield the figures, each in a paragraph."""
-    yield from (Paragraph(sentence, 2) for sentence in _sentences(explored, figures))
-
-
-def _sentences(explored: StateGraph, figures: Statistics) -> Iterator[str]:
+def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:
     """Yield sentences about the figures, in a fixed order."""
     branching = figures.branching
     yield about(explored.model)

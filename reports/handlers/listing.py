@@ -20,7 +20,7 @@ from kwalk.model.language import Property, Scenario
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.settings import allowed_settings, declared_flags, setting_text
 from kwalk.reports.escaping import visible
-from kwalk.reports.json_output import FORMAT
+from kwalk.reports.json_output import FORMAT, print_json
 from kwalk.reports.terminal import console, put
 
 
@@ -28,11 +28,7 @@ def scenarios(options: Namespace) -> int:
     """List all scenarios, or one; 0."""
     found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
     if options.json:
-        print(
-            json.dumps(
-                {"format": FORMAT, "scenarios": [_scenario_object(scenario) for scenario in found.values()]}, indent=2
-            )
-        )
+        print_json({"format": FORMAT, "scenarios": [_scenario_object(scenario) for scenario in found.values()]})
         return 0
     for name, scenario in found.items():
         _line(name, scenario.story, style="bold")
@@ -51,7 +47,7 @@ def properties(options: Namespace) -> int:
     found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
     if options.json:
         listed = {name: [*map(_property_object, scenario.declared_properties)] for name, scenario in found.items()}
-        print(json.dumps({"format": FORMAT, "properties": listed}, indent=2))
+        print_json({"format": FORMAT, "properties": listed})
         return 0
     for name, scenario in found.items():
         _line(name, "", style="bold")

@@ -6,8 +6,6 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from attrs import evolve
-
 from kwalk.model.language import Trial, UsageError
 from kwalk.model.language.registry import find_scenario, find_trials
 from kwalk.model.language.settings import setting_from
@@ -17,8 +15,9 @@ from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import document_folder, print_ending, print_json, print_result
+from kwalk.reports.handlers.output import document_folder, print_ending, print_result
 from kwalk.reports.handlers.target import command_line
+from kwalk.reports.json_output import print_json
 from kwalk.reports.pages.mutation import (
     diff,
     mutant_object,
@@ -34,7 +33,6 @@ from kwalk.search.analyses.mutation.mutate import (
     Baseline,
     Mutant,
     MutantResult,
-    MutationOptions,
     MutationReport,
     baselines_of,
     chosen_mutants,
@@ -43,7 +41,7 @@ from kwalk.search.analyses.mutation.mutate import (
     sample,
     stale_explanations,
 )
-from kwalk.search.base.progress import Report
+from kwalk.search.base.option_table import present
 from kwalk.search.results.verdict import Answer
 
 PAGE = "mutants.html"
@@ -61,7 +59,15 @@ def run_mutate(options: Namespace) -> int:
         mutants = _chosen(all_mutants, options)
         if options.list:
             return _list(mutants, options)
-        results = _results(mutants, baselines, options, explained=explained, out=out, report=report)
+        results = mutate(
+            mutants,
+            baselines,
+            saved={} if options.fresh else MUTANTS.read(out.path),
+            save=lambda outcomes: MUTANTS.write(outcomes, out),
+            explained=explained,
+            report=report,
+            **present(vars(options), "seconds", "workers"),
+        )
     if options.show is not None:
         return _show(results[0], baselines, options)
     seed = None if options.sample is None else options.seed
@@ -103,26 +109,6 @@ def _chosen(all_mutants: Sequence[Mutant], options: Namespace) -> list[Mutant]:
         return named
     mutants = chosen_mutants(all_mutants, operators=options.operator, functions=options.function)
     return mutants if options.sample is None else sample(mutants, options.sample, options.seed)
-
-
-def _results(
-    mutants: Sequence[Mutant],
-    baselines: Sequence[Baseline],
-    options: Namespace,
-    *,
-    explained: dict[str, str],
-    out: OutFolder,
-    report: Report,
-) -> tuple[MutantResult, ...]:
-    """Return the mutants with their outcomes."""
-    chosen = MutationOptions(
-        workers=options.workers or 1,
-        saved={} if options.fresh else MUTANTS.read(out.path),
-        save=lambda outcomes: MUTANTS.write(outcomes, out),
-        explained=explained,
-        report=report,
-    )
-    return mutate(mutants, baselines, chosen if options.seconds is None else evolve(chosen, seconds=options.seconds))
 
 
 def _list(mutants: Sequence[Mutant], options: Namespace) -> int:

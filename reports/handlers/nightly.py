@@ -14,8 +14,9 @@ from kwalk.reports.document import CodeBlock
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder
-from kwalk.reports.handlers.output import document_folder, print_json, print_result
+from kwalk.reports.handlers.output import document_folder, print_result
 from kwalk.reports.handlers.target import command_line
+from kwalk.reports.json_output import print_json
 from kwalk.reports.nightly_compare.comparison import Comparison, compare
 from kwalk.reports.nightly_compare.output import comparison_object, comparison_text
 from kwalk.reports.streams import remark

@@ -6,7 +6,6 @@ What only some results need is imported where these are made, so that a short se
 from __future__ import annotations
 
 import hashlib
-import json
 import shlex
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
-from kwalk.reports.json_output import verdict_object
+from kwalk.reports.json_output import print_json, verdict_object
 from kwalk.reports.pages.verdict import MOST_CLUSTERS, cluster_table, summary
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
@@ -64,11 +63,6 @@ class Written:
         if self.failure is not None:
             raise self.failure
         return code
-
-
-def print_json(page: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    print(json.dumps(page, indent=2))
 
 
 def print_result(

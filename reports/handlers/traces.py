@@ -19,9 +19,9 @@ from kwalk.reports.document.markdown import markdown_page
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
-from kwalk.reports.handlers.output import deliver, print_ending, print_json
+from kwalk.reports.handlers.output import deliver, print_ending
 from kwalk.reports.handlers.target import command_line
-from kwalk.reports.json_output import FORMAT, counterexample_object
+from kwalk.reports.json_output import FORMAT, counterexample_object, print_json
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark

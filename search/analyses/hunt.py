@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import evolve
 
 from kwalk.model.language import DomainError, KwalkError
 from kwalk.search.base.components import entry
+from kwalk.search.base.option_table import present
 from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
@@ -68,9 +68,10 @@ def _walks(query: Query, report: Report, seconds: float) -> Verdict:
     """Walk on Spark; if Spark cannot run, in this process, with a note."""
     keywords = query.keywords(report, "keep_going", "seed")
     keywords |= {"options": steps_of(query.options), "minimize": query.minimized, "seconds": seconds}
-    cores, out = query.options["workers"], query.options["out"]
+    cores = present(query.options, "workers")
+    places = present({"partitions": query.options["workers"], **query.options}, "partitions", "out")
     try:
-        on_spark: Verdict = entry("walk_on_spark")(query.model, **keywords, **_present(partitions=cores, out=out))
+        on_spark: Verdict = entry("walk_on_spark")(query.model, **keywords, **places)
         if on_spark.walks or on_spark.is_interrupted:
             return on_spark
         why = "Spark had no time for a walk"
@@ -78,13 +79,8 @@ def _walks(query: Query, report: Report, seconds: float) -> Verdict:
         raise
     except (KwalkError, ImportError) as error:
         why = f"Spark could not run ({error})"
-    verdict = walk(query.model, **keywords, **_present(workers=cores))
+    verdict = walk(query.model, **keywords, **cores)
     return evolve(verdict, notes=(*verdict.notes, f"{why}; these walks ran without it."))
-
-
-def _present(**keywords: Any) -> dict[str, Any]:
-    """Return the keywords that are not None; the engine has its own defaults."""
-    return {name: value for name, value in keywords.items() if value is not None}
 
 
 def _combined(first: Verdict, walks: Verdict) -> Verdict:

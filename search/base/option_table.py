@@ -142,6 +142,11 @@ def complete(group: type, options: Mapping[str, object]) -> dict[str, Any]:
     return {name: _values(value) if table[name].many else value for name, value in values.items()}
 
 
+def present(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the values of some names that are not None: what takes them has its own defaults."""
+    return {name: values[name] for name in names if values[name] is not None}
+
+
 def _values(value: Any) -> Any:
     """Return several values; one alone is one of them."""
     return value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
@@ -158,9 +163,6 @@ Limit = Annotated[int | None, Option(NATURAL)]
 Cores = Annotated[int | None, Option(WORKERS)]
 Number = Annotated[int, Option(SEED, default=0)]
 UNREPEATED = {"repeats": False}
-
-
-# What is searched.
 
 
 class Properties(TypedDict, total=False):
@@ -190,9 +192,6 @@ class ModelKeywords(TypedDict, total=False):
         {"about_in_python": "settings that replace those of the variant, by the name of the flag"},
     ]
     constraints: Annotated[Names, "apply this optional constraint of the scenario", {"word": "constraint"}]
-
-
-# What a search may take, and when it ends.
 
 
 class Time(TypedDict, total=False):

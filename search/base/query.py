@@ -10,7 +10,7 @@ from attrs import field, frozen
 from kwalk.model.language import Model, Property, PropertyInstance, Reading, Scenario, UsageError
 from kwalk.model.language.errors import unknown
 from kwalk.model.language.registry import find_scenario
-from kwalk.search.base.option_table import complete
+from kwalk.search.base.option_table import complete, present
 from kwalk.search.base.progress import Report
 
 MINIMIZED = 100
@@ -47,13 +47,14 @@ class Query:
         count: int = MINIMIZED if self.options["minimize"] is None else self.options["minimize"]
         return count if self.options["keep_going"] else 0
 
-    def values(self, *names: str) -> dict[str, Any]:
-        """Return the options of some names that are not None: the search has defaults of its own."""
-        return {name: self.options[name] for name in names if self.options[name] is not None}
-
     def keywords(self, report: Report, *names: str) -> dict[str, Any]:
         """Return the keywords of a search: the properties, and some options."""
-        return {"properties": self.properties, "report": report, "command": self.command, **self.values(*names)}
+        return {
+            "properties": self.properties,
+            "report": report,
+            "command": self.command,
+            **present(self.options, *names),
+        }
 
     @classmethod
     def of(

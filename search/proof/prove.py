@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Kind
 from kwalk.model.language.lift import LiftedProperty, lift
+from kwalk.search.base.option_table import present
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Report, announce, silent
 from kwalk.search.base.query import Query
@@ -43,7 +44,7 @@ def prove(query: Query, report: Report = silent) -> Verdict:
     """
     model, limits = query.model, ("depth", "induction", "support", "seconds")
     tried = tuple(prop for prop in safety_properties(query.properties) if not prop.declaration.only_counts)
-    options = ProofOptions(tried, **query.values(*limits))
+    options = ProofOptions(tried, **present(query.options, *limits))
     announce("lifting the model")
     attempt = ProofAttempt(model, lift(model), options, report)
     try:

@@ -24,7 +24,8 @@ from kwalk.reports.document import CodeBlock
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import print_ending, print_json
+from kwalk.reports.handlers.output import print_ending
+from kwalk.reports.json_output import print_json
 from kwalk.reports.progress import duration, shown_on_stderr
 from kwalk.reports.terminal import console
 from tests.fuzz.run import (
