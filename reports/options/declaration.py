@@ -8,21 +8,12 @@ from enum import Enum
 from typing import Any
 
 from kwalk.search.base.option_kinds import DIR, FILE, OptionKind
-from kwalk.search.base.option_table import (
-    DEFAULT_OUT,
-    Option,
-    Properties,
-    rows,
-)
+from kwalk.search.base.option_table import DEFAULT_OUT, Option, Properties, rows
 
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
 14 not reachable, 15 cannot fail, 16 holds with gaps (--strict), 70 internal error"""
-
-
 Argument = tuple[str, dict[str, Any]]
 """An argument of a command: its name, and the keywords of `add_argument`."""
-
-
 MIGRATION = "migration-with-records"
 """The scenario of `hunt --migrate`; an installed package announces it."""
 

@@ -15,24 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypedDict
 
-from kwalk.search.base.option_kinds import (
-    BOUND,
-    DIR,
-    FLAG,
-    MEMORY,
-    NAME,
-    NATURAL,
-    PARTITIONS,
-    PORT,
-    POSITIVE,
-    SECONDS,
-    SEED,
-    URL,
-    WORKERS,
-    OptionKind,
-    one_of,
-    text,
-)
+from kwalk.search.base import option_kinds as kinds
+from kwalk.search.base.option_kinds import OptionKind
 
 DEFAULT_OUT = "kwalk-out"
 """The folder of what is written."""
@@ -153,15 +137,15 @@ def _values(value: Any) -> Any:
 
 
 Switch = Annotated[bool, Option(None, default=False)]
-Name = Annotated[str | None, Option(NAME)]
-Names = Annotated[Iterable[str], Option(NAME, default=(), many=True)]
-Place = Annotated[str | Path | None, Option(DIR)]
-Seconds = Annotated[float | None, Option(SECONDS)]
-Bytes = Annotated[int | None, Option(MEMORY, word="memory")]
-Count = Annotated[int | None, Option(POSITIVE)]
-Limit = Annotated[int | None, Option(NATURAL)]
-Cores = Annotated[int | None, Option(WORKERS)]
-Number = Annotated[int, Option(SEED, default=0)]
+Name = Annotated[str | None, Option(kinds.NAME)]
+Names = Annotated[Iterable[str], Option(kinds.NAME, default=(), many=True)]
+Place = Annotated[str | Path | None, Option(kinds.DIR)]
+Seconds = Annotated[float | None, Option(kinds.SECONDS)]
+Bytes = Annotated[int | None, Option(kinds.MEMORY, word="memory")]
+Count = Annotated[int | None, Option(kinds.POSITIVE)]
+Limit = Annotated[int | None, Option(kinds.NATURAL)]
+Cores = Annotated[int | None, Option(kinds.WORKERS)]
+Number = Annotated[int, Option(kinds.SEED, default=0)]
 UNREPEATED = {"repeats": False}
 
 
@@ -181,13 +165,13 @@ class ModelKeywords(TypedDict, total=False):
     variant: Annotated[Name, "the variant (default: the first one)"]
     bounds: Annotated[
         Mapping[str, int] | None,
-        Option(BOUND, default=(), many=True, word="bound"),
+        Option(kinds.BOUND, default=(), many=True, word="bound"),
         "change a bound",
         {"about_in_python": "sizes that replace those of the scenario, by the name of the bound"},
     ]
     flags: Annotated[
         Mapping[str, Any] | None,
-        Option(FLAG, default=(), many=True, word="flag"),
+        Option(kinds.FLAG, default=(), many=True, word="flag"),
         "change a flag of the variant: on, off, or the name of a setting",
         {"about_in_python": "settings that replace those of the variant, by the name of the flag"},
     ]
@@ -286,7 +270,7 @@ class ExhaustKeywords(ModelKeywords, Time, Threads, Violations, Strictness, Fold
     ]
     symmetry: Annotated[
         str | None,
-        Option(text("DOMAIN")),
+        Option(kinds.text("DOMAIN")),
         "visit one state for all that differ by a permutation of this domain, if Z3 proves that they are symmetric; "
         "not with --reduce, --spark or --checkpoint",
     ]
@@ -307,12 +291,12 @@ class ExhaustKeywords(ModelKeywords, Time, Threads, Violations, Strictness, Fold
     ]
     master: Annotated[
         str | None,
-        Option(URL),
+        Option(kinds.URL),
         "with --spark: a Spark master, such as spark://host:7077, whose machines share DIR",
     ]
     partitions: Annotated[
         int | None,
-        Option(PARTITIONS),
+        Option(kinds.PARTITIONS),
         "with --spark: tasks of a level; the new states of a task must fit into memory (default: 2 per core; rounded "
         "up to a power of two)",
     ]
@@ -348,7 +332,7 @@ class HuntKeywords(ModelKeywords, Minute, Seed, Threads, Violations, Strictness,
 class HypothesisKeywords(ModelKeywords, Time, Seed, KeepGoing, Strictness, total=False):
     """The options of a search by Hypothesis, for assertions."""
 
-    profile: Annotated[str, Option(one_of(*PROFILES), default=PROFILES[0]), "settings of Hypothesis"]
+    profile: Annotated[str, Option(kinds.one_of(*PROFILES), default=PROFILES[0]), "settings of Hypothesis"]
 
 
 class GraphKeywords(ModelKeywords, total=False):
@@ -366,7 +350,7 @@ class ExploreKeywords(ModelKeywords, Folder, total=False):
         "memory budget of that search, in GiB (default: 1)",
         {"about_in_python": "memory budget of that search in bytes; None for 1 GiB"},
     ]
-    port: Annotated[int | None, Option(PORT), "the port of the page (default: a free one)", UNREPEATED]
+    port: Annotated[int | None, Option(kinds.PORT), "the port of the page (default: a free one)", UNREPEATED]
 
 
 class MutateKeywords(ModelKeywords, total=False):
