@@ -59,7 +59,7 @@ def with_options(accepts: type) -> Callable[[Function], Function]:
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=row.default,
+                default=None if row.many else row.default,
                 annotation=accepts.__annotations__[name].__origin__,
             )
             for name, row in table.items()

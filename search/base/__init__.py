@@ -1,1 +1,1 @@
-"""The base of all engines: atomic files, worker processes, signals, progress, pacing, options."""
+"""The base of all engines: atomic files, worker processes, signals, progress, pacing, options, queries."""

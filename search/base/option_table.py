@@ -138,7 +138,7 @@ def _values(value: Any) -> Any:
 
 Switch = Annotated[bool, Option(None, default=False)]
 Name = Annotated[str | None, Option(kinds.NAME)]
-Names = Annotated[Iterable[str], Option(kinds.NAME, default=(), many=True)]
+Names = Annotated[Iterable[str] | None, Option(kinds.NAME, default=(), many=True)]
 Place = Annotated[str | Path | None, Option(kinds.DIR)]
 Seconds = Annotated[float | None, Option(kinds.SECONDS)]
 Bytes = Annotated[int | None, Option(kinds.MEMORY, word="memory")]
