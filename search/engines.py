@@ -195,7 +195,7 @@ class CheckByThree(Engine):
 class Hunts(Engine):
     """Exhaustive search, then walks on Spark, then minimization."""
 
-    name, accepts = "hunt", option_table.HuntKeywords
+    name, accepts, title = "hunt", option_table.HuntKeywords, "a hunt"
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         from kwalk.search.analyses.hunt import hunt

@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from posixpath import normpath
@@ -141,12 +142,9 @@ def _reproduce(options: Namespace) -> int:
             folder = Path(options.out) / experiment.name / release
             with shown_on_stderr() as report:
                 results.append(run_experiment(experiment, release, folder, rounds=options.rounds, report=report))
-            if not options.json:
-                print(_text(results[-1]), flush=True)
+            _announcer(options)(_text(results[-1]))
     code = 0 if all(result.as_predicted for result in results) else Answer.UNDECIDED.exit_code
-    if options.json:
-        print_json({"format": FORMAT, "results": [result_object(result) for result in results], "exit_code": code})
-    return code
+    return _concluded(options, map(result_object, results), code)
 
 
 def _replay(options: Namespace) -> int:
@@ -159,23 +157,18 @@ def _replay(options: Namespace) -> int:
     for each in opened:
         check_replayable(each.model, each.trace)
     results: list[tuple[LabReplay, Any]] = []
+    announce = _announcer(options)
     for path, each in zip(options.names, opened, strict=True):
         folder = _evidence_folder(Path(options.out) / "replay" / Path(path).name.removesuffix(".itf.json"))
-        if not options.json:
-            for warning in each.warnings:
-                print(visible(warning))
-            print(f"{visible(path)}: {each.trace.length} steps; evidence {folder}", flush=True)
+        for warning in each.warnings:
+            announce(visible(warning))
+        announce(f"{visible(path)}: {each.trace.length} steps; evidence {folder}")
         with shown_on_stderr() as report:
-            announce = _ignore if options.json else _print_line
             result = replay_on_lab(each.model, each.trace, folder, report=report, announce=announce)
         results.append((result, each.trace))
-        if not options.json:
-            print(f"{visible(result.headline)}\n  version   {result.release}\n  evidence  {result.folder}", flush=True)
+        announce(f"{visible(result.headline)}\n  version   {result.release}\n  evidence  {result.folder}")
     code = next((result.answer.exit_code for result, _ in results if result.answer.exit_code), 0)
-    if options.json:
-        objects = [replay_object(result, trace) for result, trace in results]
-        print_json({"format": FORMAT, "results": objects, "exit_code": code})
-    return code
+    return _concluded(options, (replay_object(result, trace) for result, trace in results), code)
 
 
 def _fuzz(options: Namespace) -> int:
@@ -194,7 +187,7 @@ def _fuzz(options: Namespace) -> int:
             minimize=options.minimize,
         )
         folder = Path(options.out) / "fuzz" / f"{release}-seed-{wanted.seed}"
-        announce = _ignore if options.json else _print_line
+        announce = _announcer(options)
         announce(f"version {release}: cases in {folder}")
         with shown_on_stderr() as report:
             results.append(fuzz_lab(wanted, folder, report=report, announce=announce))
@@ -202,17 +195,19 @@ def _fuzz(options: Namespace) -> int:
             announce(visible(line))
     codes = {result.exit_code for result in results}
     code = next(code for code in (12, 3, 0) if code in codes)
+    return _concluded(options, map(fuzz_object, results), code)
+
+
+def _announcer(options: Namespace) -> Callable[[str], None]:
+    """Return what prints a line at once; with --json, what prints nothing."""
+    return lambda line: None if options.json else print(line, flush=True)
+
+
+def _concluded(options: Namespace, results: Iterable[Mapping[str, Any]], code: int) -> int:
+    """Print the object of all results if the options ask for it; return the exit code."""
     if options.json:
-        print_json({"format": FORMAT, "results": [fuzz_object(result) for result in results], "exit_code": code})
+        print_json({"format": FORMAT, "results": list(results), "exit_code": code})
     return code
-
-
-def _ignore(line: str) -> None:
-    """Print nothing."""
-
-
-def _print_line(line: str) -> None:
-    print(line, flush=True)
 
 
 def _evidence_folder(folder: Path) -> Path:
