@@ -27,6 +27,7 @@ from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import Batch, LogSegment, OffsetPosition, PartitionLog, TimestampOffset
 from kwalk.model.kafka.storage.versions import FIXES, FLAGS, VARIANTS
 from kwalk.model.language import Kind, Model
+from kwalk.model.language.state import shape_of
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.broken import Broken
@@ -692,6 +693,20 @@ def test_timestamp_1557554753430_leads_by_offset_430_to_the_position_that_the_la
         found = lookup_offset((*INDEX_OF_001[:2], last), 0, entry.offset)
         earlier = lookup_timestamp(times, 1557554753369)
     assert (entry, found.position, earlier) == (Entry(430, timestamp=1557554753420), position, None)
+
+
+@pytest.mark.parametrize(
+    ("story", "text"),
+    [
+        ("log-largest-timestamp", "Batch(last offset 1, records 2, timestamp 0, largest is first no)"),
+        ("log-tombstones", "Batch(last offset 1, timestamp 0, key 0, is tombstone no, appended 0, cleaned none)"),
+    ],
+)
+def test_a_batch_is_printed_without_what_is_always_the_same_in_the_story(story, text):
+    model = Model(STORIES[story], "3.9.0")
+    with model.active():
+        records = 2 if story == "log-largest-timestamp" else 1
+        assert shape_of(Batch).text(Batch(last_offset=1, records=records)) == text
 
 
 def test_appending_batches_writes_the_entries_of_that_index_but_the_first():

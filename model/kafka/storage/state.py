@@ -67,7 +67,7 @@ class Batch:
     timestamp: int = number(0, TIMES)
     size: int = number(1, BATCH_BYTES)
     largest_is_first: bool = flag(when=RECORD_TIMES)
-    key: int = member(KEYS)
+    key: int = member(KEYS, when=CLEANINGS)
     is_tombstone: bool = flag(when=TOMBSTONES)
     appended: int = number(0, TIMES, when=TOMBSTONES)
     cleaned: int | None = optional(number(0, TIMES), when=TOMBSTONES)
