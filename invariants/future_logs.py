@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.future_log import MovePhase, MovingReplica
+from kwalk.model.kafka.storage.future_log import MovePhase, MovingReplica, first_dirty_offset, is_moving
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -69,6 +69,42 @@ def move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
     premise(before.epoch < after.epoch or before.stops < after.stops)
     is_begun = after.phase is MovePhase.TRUNCATING and after.thread_epoch == after.epoch
     return is_begun if before.phase in (MovePhase.TRUNCATING, MovePhase.FETCHING) else after.phase is before.phase
+
+
+@always(
+    symptom="a compacted log grows after a move to another log directory, until its broker starts again",
+    log="none: cleaner-offset-checkpoint keeps the offset that it has of the partition",
+)
+def cleaning_resumes_after_a_move(replica: MovingReplica) -> bool:
+    """The cleaner pauses for a move, and not longer."""
+    premise(replica.phase in (MovePhase.ABSENT, MovePhase.DONE))
+    return replica.pauses == 0
+
+
+@always(
+    symptom="the log cleaner removes segments of a log that is moved to another log directory, while it is copied",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def cleaning_pauses_for_a_move(replica: MovingReplica) -> bool:
+    """While a log is copied, the cleaner leaves it out."""
+    premise(is_moving(replica))
+    return replica.pauses > 0
+
+
+@step(
+    symptom="the log cleaner cleans one part of a log again and again, and others wait",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def cleaning_is_remembered(before: MovingReplica, after: MovingReplica) -> bool:
+    """The next cleaning begins where the last one ended."""
+    premise(before.cleanings < after.cleanings)
+    return first_dirty_offset(after) == after.base
+
+
+@reachable()
+def moved_log_is_cleaned(replica: MovingReplica) -> bool:
+    """A log is cleaned, moves, and is cleaned again."""
+    return replica.phase is MovePhase.DONE and replica.cleanings > 1 and replica.checkpoint == replica.base
 
 
 @reachable()

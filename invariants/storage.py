@@ -9,12 +9,14 @@ from kwalk.model.kafka.storage.domains import (
     KEYS,
     MAP_KEYS,
     MAX_RELATIVE_OFFSET,
+    OFFSETS,
     RETENTION_BYTES,
     RETENTION_MS,
     SEGMENT_BYTES,
     SEGMENT_MS,
     SEGMENTS,
     TOMBSTONES,
+    UNALIGNED_STARTS,
     Key,
     Offset,
     SegmentSlot,
@@ -433,8 +435,18 @@ def append_does_not_fail(log: PartitionLog) -> bool:
 
 
 def is_append(before: PartitionLog, after: PartitionLog) -> bool:
-    """Whether the step appends a batch: the log is longer, and was not truncated to begin at a later offset."""
-    return after.end_offset > before.end_offset and after.truncations == before.truncations
+    """Whether the step appends a batch: the log is longer, and was not truncated to begin at another offset."""
+    is_same = UNALIGNED_STARTS == 0 or before.begins_within == after.begins_within
+    return after.end_offset > before.end_offset and after.truncations == before.truncations and is_same
+
+
+@when_quiescent(
+    symptom="a replica does not follow its leader any more; before 2.3, none that its broker fetches with it does",
+    log="Unexpected error occurred while processing data for partition … at offset …",
+)
+def follower_catches_up(log: PartitionLog) -> bool:
+    """A follower copies all batches of its leader, whatever the topic allows by now, and wherever its log begins."""
+    return log.end_offset == OFFSETS
 
 
 @step(
@@ -1092,6 +1104,13 @@ def lookup_begins_at_an_entry(log: PartitionLog) -> bool:
         any(entry.position > 0 for entry in segment.offset_index) and not segment.time_index.is_empty
         for segment in log.segments
     )
+
+
+@reachable()
+def copy_begins_within_a_batch(log: PartitionLog) -> bool:
+    """A follower's log has its start offset within its first batch, and more than that."""
+    first = log.segments[0].batches
+    return log.count > 1 and not first.is_empty and first.head.first_offset < log.start_offset
 
 
 @reachable()

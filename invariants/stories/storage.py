@@ -634,13 +634,62 @@ MOVE = Scenario(
         future_logs.log_has_rolled,
         future_logs.replica_is_moved,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1},
+    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0},
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()
         if not release.startswith("0.") and release != "1.0"
     },
     source="ReplicaAlterLogDirsThread; KAFKA-8002, KAFKA-9087, KAFKA-9654",
+)
+COPY = LOOKUP.varied(
+    name="log-copy",
+    story=(
+        "A follower copies the log of its leader, also one of which clients have deleted the first records; meanwhile "
+        "max.message.bytes is lowered."
+    ),
+    actions=(
+        log.copy,
+        log.copy_from_within,
+        log.raise_high_watermark,
+        log.truncate_fully,
+        log.truncate_within_a_batch,
+        topic_configs.lower_limit,
+    ),
+    properties=(
+        *SEGMENTS,
+        storage.timestamp_lookup_finds_the_first_record,
+        storage.start_offset_is_not_above_the_high_watermark,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.follower_catches_up,
+        storage.copy_begins_within_a_batch,
+    ),
+    bounds={
+        "offsets": 5,
+        "batch_bytes": 1,
+        "batch_records": 2,
+        "segment_bytes": 2,
+        "unaligned_starts": 1,
+        "large_batches": 1,
+        "limit_changes": 1,
+    },
+    source="AbstractFetcherThread.processFetchRequest, Partition.appendRecordsToFollowerOrFutureReplica; KAFKA-9617",
+)
+MOVE_COMPACTED = MOVE.varied(
+    name="log-move-compacted",
+    story="A replica of a compacted topic moves to another log directory, and is cleaned before and after that.",
+    actions=(*MOVE.actions, future_log.clean),
+    initial=future_log.starts_in_a_directory,
+    properties=(
+        *MOVE.properties,
+        future_logs.cleaning_resumes_after_a_move,
+        future_logs.cleaning_pauses_for_a_move,
+        future_logs.cleaning_is_remembered,
+        future_logs.moved_log_is_cleaned,
+    ),
+    bounds={"cleanings": 2},
+    source="LogManager.replaceCurrentWithFutureLog, LogCleanerManager.alterCheckpointDir; KAFKA-8362, KAFKA-16709",
 )
 
 SCENARIOS = (
@@ -668,4 +717,6 @@ SCENARIOS = (
     LATE_BATCHES,
     MOVE,
     LARGEST_TIMESTAMP,
+    MOVE_COMPACTED,
+    COPY,
 )

@@ -158,6 +158,8 @@ SEARCHES = (
     "log-late-batches --variant 3.9.0 --keep-going",
     "log-largest-timestamp --variant 3.9.0 --keep-going",
     "log-move --variant 3.9.0 --keep-going",
+    "log-move-compacted --variant 3.9.0 --keep-going",
+    "log-copy --variant 3.9.0 --keep-going",
     "log-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --bound elections=2 --bound members=3 --keep-going",

@@ -535,6 +535,39 @@ BROKEN = (
         "3.7.0",
     ),
     (
+        Broken(
+            "cleaning_is_remembered()",
+            "log-move-compacted",
+            "2.5",
+            """
+            append_record(0) append_record(1) clean() start_move() truncate_future() fetch(0) fetch(0) replace_log()
+            append_record(1) clean()
+            """,
+            start=1,
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "cleaning_resumes_after_a_move()",
+            "log-move-compacted",
+            "3.7.0",
+            "start_move() change_leader() truncate_future() replace_log()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "follower_catches_up()",
+            "log-copy",
+            "1.0",
+            "truncate_within_a_batch(1)",
+            flags={"followers_take_large_batches": True},
+        ),
+        "2.0",
+    ),
+    (Broken("follower_catches_up()", "log-copy", "2.5", "lower_limit()"), "2.7"),
+    (
         Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
         "3.9.0",
     ),
@@ -622,6 +655,8 @@ SEARCHED = (
     ("log-late-batches", "3.9.0"),
     ("log-largest-timestamp", "3.9.0"),
     ("log-move", "3.9.0"),
+    ("log-move-compacted", "3.9.0"),
+    ("log-copy", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

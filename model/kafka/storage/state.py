@@ -34,6 +34,7 @@ from kwalk.model.kafka.storage.domains import (
     TOMBSTONES,
     TOUCHES,
     TRUNCATIONS,
+    UNALIGNED_STARTS,
 )
 from kwalk.model.language import (
     Array,
@@ -163,7 +164,8 @@ class Suffix(Enum):
 class PartitionLog:
     """The log of a partition (Kafka: Log): the first `count` slots of `segments` have its segments, in order.
 
-    `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms.
+    `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms. A follower's log
+    that has just begun again `begins_within` a batch of its leader, if that has its start offset there.
 
     Across restarts: `recovery_point` and its checkpoint, the checkpoint of the start offset, the clean shutdown file,
     and whether it was there when the logs were loaded. `flushed` is up to where the disk has the log. `torn` is the
@@ -187,6 +189,7 @@ class PartitionLog:
     high_watermark: int = number(0, OFFSETS)
     clock: int = number(0, TIMES)
     deleted: Fifo[DeletedFiles] = fifo(DeletedFiles, SEGMENTS.bound)
+    begins_within: bool = flag(when=UNALIGNED_STARTS)
     phase: LogPhase = choice(LogPhase, when=CRASHES)
     recovery_point: int = number(0, OFFSETS, when=CRASHES)
     recovery_point_checkpoint: int = number(0, OFFSETS, when=CRASHES)

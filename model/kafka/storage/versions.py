@@ -433,6 +433,43 @@ MOVE_RESUMES_AT_ITS_LOG = version_flag(
     source="KAFKA-9087 (3.5.0)",
     trials=(Trial("log-move", ("move_does_not_fail",)),),
 )
+COPIES_BEGIN_WITHIN_A_BATCH = version_flag(
+    "copies_begin_within_a_batch",
+    "KAFKA-6975 (1.0.2, 1.1.1, 2.0.0): a follower whose log begins within a batch, as its leader's start offset is "
+    "there, begins again where the batch does; before, it could not append the batch, and its fetcher ended",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="a follower copies a log of which clients have deleted a part of the first batch",
+    source="KAFKA-6975 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(Trial("log-copy", ("follower_catches_up",), variant="1.0", flags={"followers_take_large_batches": True}),),
+)
+FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
+    "followers_take_large_batches",
+    "KAFKA-9617 (2.6.0): a follower appends what its leader has; before, it refused batches that are larger than "
+    "max.message.bytes of the topic is by now",
+    {"2.6.0": True},
+    closes="a follower copies batches of before max.message.bytes was lowered",
+    source="KAFKA-9617 (2.6.0)",
+    trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
+)
+MOVES_PAUSE_ONCE = version_flag(
+    "moves_pause_once",
+    "KAFKA-16709 (3.8.0): cleaning pauses once for a move; since 2.5.0 (KAFKA-9654) and until then, also with each "
+    "leader epoch during a move, whose end resumes it once",
+    {"2.5.0": False, "3.8.0": True},
+    before=True,
+    closes="a log is cleaned again after a move",
+    source="KAFKA-16709 (3.8.0)",
+    trials=(Trial("log-move-compacted", ("cleaning_resumes_after_a_move",)),),
+)
+CHECKPOINT_MOVES = version_flag(
+    "checkpoint_moves",
+    "KAFKA-8362 (2.7.0): with a log, the cleaner's checkpoint of it leaves its directory; before, both directories had "
+    "one, of which the last that is read was taken",
+    {"2.7.0": True},
+    closes="the cleaner knows what it has cleaned after a move",
+    source="KAFKA-8362 (2.7.0)",
+    trials=(Trial("log-move-compacted", ("cleaning_is_remembered",), variant="2.5"),),
+)
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
     "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
