@@ -52,7 +52,11 @@ def active_segment_is_within_its_log(replica: MovingReplica) -> bool:
     log="none: kafka-dump-log.sh shows a gap between offsets",
 )
 def log_grows_record_by_record(before: MovingReplica, after: MovingReplica) -> bool:
-    """A log and its copy grow by one record at a time, of the old segment or of a new one; none grows otherwise."""
+    """A log and its copy grow by one record at a time, of the old segment or of a new one; none grows otherwise.
+
+    A truncation keeps what is replicated.
+    """
+    premise(before.truncations == after.truncations)
     grows = after.end == before.end + 1 and after.base in (before.base, before.end)
     copies = after.future_end == before.future_end + 1 and after.future_base in (before.future_base, before.future_end)
     is_same = after.end == before.end and (after.base == before.base or after.phase is MovePhase.DONE)

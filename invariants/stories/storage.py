@@ -487,6 +487,7 @@ COMPACTED_TRANSACTIONS = Scenario(
     state=TransactionalLog,
     actions=actions_of(compacted_transactions),
     properties=(
+        transactions.cleaner_outlives_transactions,
         transactions.aborted_record_is_left_out,
         transactions.transaction_has_its_marker,
         transactions.last_committed_record_is_kept,
@@ -634,7 +635,7 @@ MOVE = Scenario(
         future_logs.log_has_rolled,
         future_logs.replica_is_moved,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0},
+    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0},
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()
@@ -679,7 +680,7 @@ COPY = LOOKUP.varied(
 MOVE_COMPACTED = MOVE.varied(
     name="log-move-compacted",
     story="A replica of a compacted topic moves to another log directory, and is cleaned before and after that.",
-    actions=(*MOVE.actions, future_log.clean),
+    actions=(*MOVE.actions, future_log.clean, future_log.truncate),
     initial=future_log.starts_in_a_directory,
     properties=(
         *MOVE.properties,
@@ -688,7 +689,7 @@ MOVE_COMPACTED = MOVE.varied(
         future_logs.cleaning_is_remembered,
         future_logs.moved_log_is_cleaned,
     ),
-    bounds={"cleanings": 2},
+    bounds={"cleanings": 2, "truncations": 1},
     source="LogManager.replaceCurrentWithFutureLog, LogCleanerManager.alterCheckpointDir; KAFKA-8362, KAFKA-16709",
 )
 

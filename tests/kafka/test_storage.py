@@ -536,6 +536,25 @@ BROKEN = (
     ),
     (
         Broken(
+            "cleaner_outlives_transactions()",
+            "log-compacted-transactions",
+            "1.0",
+            "append_record(0,1) append_record(0,1) end_transaction(0) clean(0)",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "move_does_not_fail()",
+            "log-move-compacted",
+            "2.0",
+            "append_record(0) append_record(1) start_move() truncate_future() truncate() replace_log()",
+            flags={"move_resumes_at_its_log": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
             "cleaning_is_remembered()",
             "log-move-compacted",
             "2.5",

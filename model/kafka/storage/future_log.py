@@ -6,7 +6,7 @@ meanwhile, and its checkpoint moves, too.
 
 What the model leaves out, and why its story loses nothing by it:
 
-* Truncations of the current log: the future log follows them, and loses nothing else.
+* A truncation of the current log: the future log follows in the same step, as the next fetch would do.
 * Records: a log is its end offset, and where its active segment begins. What a cleaning removes is in `log_cleaner`.
 * Retries: a step that would fail again and again is not taken.
 """
@@ -24,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
     PRODUCER,
     REPLICAS,
     STOPS,
+    TRUNCATIONS,
 )
 from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
 from kwalk.model.kafka.storage.versions import (
@@ -33,6 +34,7 @@ from kwalk.model.kafka.storage.versions import (
     MOVE_RESUMES_AT_ITS_LOG,
     MOVES_HAVE_AN_EPOCH,
     MOVES_PAUSE_ONCE,
+    PAUSES_ARE_COUNTED,
 )
 from kwalk.model.language import Actor, action, choice, flag, number, optional, require, state
 
@@ -76,6 +78,7 @@ class MovingReplica:
     stale_checkpoint: int | None = optional(number(0, OFFSETS), when=CLEANINGS)
     is_read_last: bool = flag(when=CLEANINGS)
     cleanings: int = number(0, CLEANINGS)
+    truncations: int = number(0, TRUNCATIONS)
 
 
 def starts_in_a_directory(replica: MovingReplica, is_last: bool) -> None:
@@ -94,9 +97,12 @@ def begin_at(replica: MovingReplica, offset: int) -> None:
 
 
 def pause_cleaning(replica: MovingReplica) -> None:
-    """Keep the cleaner away until cleaning is resumed as often (Kafka: LogCleanerManager.abortAndPauseCleaning)."""
+    """Keep the cleaner away until cleaning is resumed; since KAFKA-7441, as often as it was paused.
+
+    Kafka: LogCleanerManager.abortAndPauseCleaning.
+    """
     if CLEANINGS > 0:
-        replica.pauses += 1
+        replica.pauses = replica.pauses + 1 if PAUSES_ARE_COUNTED else 1
 
 
 def resumption_offset(replica: MovingReplica) -> int:
@@ -121,6 +127,26 @@ def replicate(replica: MovingReplica) -> None:
     """The high watermark rises to the end offset."""
     require(replica.high_watermark < replica.end)
     replica.high_watermark = replica.end
+
+
+@action(
+    by=REPLICAS,
+    description="truncate the log to its high watermark",
+    source="ReplicaFetcherThread.truncate; LogManager.truncateTo, LogCleanerManager.maybeTruncateCheckpoint",
+)
+def truncate(replica: MovingReplica) -> None:
+    """A follower's log, of which segments go, so that cleaning pauses for a moment; the log then has one segment."""
+    require(replica.high_watermark < replica.base)
+    replica.truncations += 1
+    replica.end = replica.high_watermark
+    replica.base = replica.checkpoint = 0
+    if not PAUSES_ARE_COUNTED:
+        replica.pauses = 0
+    if replica.future_end > replica.end:
+        replica.future_end = replica.end
+        replica.future_base = 0
+        if replica.phase is MovePhase.FETCHING:
+            replica.fetch_offset = replica.end
 
 
 @action(
@@ -203,13 +229,15 @@ def fetch(replica: MovingReplica, rolls: bool) -> None:
 def replace_log(replica: MovingReplica) -> None:
     """Both end at the same offset; before KAFKA-8002, their active segments had to begin at the same offset, too.
 
-    The checkpoint of a log that was cleaned stayed in its first directory, too, until KAFKA-8362.
+    The checkpoint of a log that was cleaned stayed in its first directory, too, until KAFKA-8362. Cleaning that is not
+    paused cannot be resumed: the thread drops the partition, and the log that was replaced stays.
     """
     require(replica.phase is MovePhase.FETCHING and replica.fetch_offset == replica.future_end == replica.end)
     require(bool(MOVE_COMPARES_OFFSETS) or replica.future_base == replica.base)
-    replica.phase, replica.base = MovePhase.DONE, replica.future_base
+    is_paused = CLEANINGS == 0 or replica.pauses > 0
+    replica.phase, replica.base = MovePhase.DONE if is_paused else MovePhase.FAILED, replica.future_base
     if CLEANINGS > 0:
-        replica.pauses -= 1
+        replica.pauses = max(replica.pauses - 1, 0)
         if replica.checkpoint > 0 and not CHECKPOINT_MOVES:
             replica.stale_checkpoint = replica.checkpoint
 

@@ -288,6 +288,15 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
 )
+DISCARDED_BATCHES_ARE_READ = version_flag(
+    "discarded_batches_are_read",
+    "KAFKA-6854 (1.0.2, 1.1.1, 2.0.0): the cleaner counts batches that it discards as a whole as read; before, it took "
+    "a buffer full of them for one that is too small, and stopped when it could not grow it further",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="the cleaner does not die of aborted transactions",
+    source="KAFKA-6854 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(Trial("log-compacted-transactions", ("cleaner_outlives_transactions",), variant="1.0"),),
+)
 CLEANER_CARRIES_TRANSACTIONS = version_flag(
     "cleaner_carries_transactions",
     "KAFKA-8351 (2.2.2, 2.3.0): the cleaner remembers which transactions have records from one group of segments to "
@@ -450,6 +459,22 @@ FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
     closes="a follower copies batches of before max.message.bytes was lowered",
     source="KAFKA-9617 (2.6.0)",
     trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
+)
+PAUSES_ARE_COUNTED = version_flag(
+    "pauses_are_counted",
+    "KAFKA-7441 (2.1.0): cleaning is resumed when it was resumed as often as it was paused; before, a truncation "
+    "during a move between log directories resumed it, and the end of the move failed, as it had nothing to resume",
+    {"2.1.0": True},
+    closes="a truncation during a move between log directories does not resume the cleaner",
+    source="KAFKA-7441 (2.1.0)",
+    trials=(
+        Trial(
+            "log-move-compacted",
+            ("cleaning_pauses_for_a_move", "move_does_not_fail"),
+            variant="2.0",
+            flags={"move_resumes_at_its_log": True},
+        ),
+    ),
 )
 MOVES_PAUSE_ONCE = version_flag(
     "moves_pause_once",
