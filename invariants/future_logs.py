@@ -100,9 +100,21 @@ def cleaning_pauses_for_a_move(replica: MovingReplica) -> bool:
     log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
 )
 def cleaning_is_remembered(before: MovingReplica, after: MovingReplica) -> bool:
-    """The next cleaning begins where the last one ended."""
-    premise(before.cleanings < after.cleanings)
-    return first_dirty_offset(after) == after.base
+    """The next cleaning begins where the last one ended; there is none while it is paused, or without a dirty part."""
+    premise(before.cleanings != after.cleanings)
+    is_due = before.pauses == 0 and first_dirty_offset(before) < before.base
+    return is_due and after.cleanings == before.cleanings + 1 and first_dirty_offset(after) == after.base
+
+
+@step(
+    symptom="replicated records are missing from a follower, or its copy has more than the follower",
+    log="[Log partition=…, dir=…] Truncating to offset …",
+)
+def truncation_keeps_what_is_replicated(before: MovingReplica, after: MovingReplica) -> bool:
+    """A truncation that takes segments ends at the high watermark, of the log and of its copy; no more is clean."""
+    premise(before.truncations != after.truncations)
+    is_rest = after.base == after.checkpoint == 0 and after.future_end == min(before.future_end, after.end)
+    return after.end == before.high_watermark < before.base and is_rest
 
 
 @reachable()
@@ -121,3 +133,9 @@ def log_has_rolled(replica: MovingReplica) -> bool:
 def replica_is_moved(replica: MovingReplica) -> bool:
     """A log with records has moved."""
     return replica.phase is MovePhase.DONE and replica.future_end > 0
+
+
+@reachable()
+def move_outlives_its_broker(replica: MovingReplica) -> bool:
+    """A log has moved, although the leader epoch has changed and the broker was started again."""
+    return replica.phase is MovePhase.DONE and replica.epoch > 0 and replica.stops > 0

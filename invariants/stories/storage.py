@@ -634,6 +634,7 @@ MOVE = Scenario(
         future_logs.move_begins_again,
         future_logs.log_has_rolled,
         future_logs.replica_is_moved,
+        future_logs.move_outlives_its_broker,
     ),
     bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0},
     variants={
@@ -687,6 +688,7 @@ MOVE_COMPACTED = MOVE.varied(
         future_logs.cleaning_resumes_after_a_move,
         future_logs.cleaning_pauses_for_a_move,
         future_logs.cleaning_is_remembered,
+        future_logs.truncation_keeps_what_is_replicated,
         future_logs.moved_log_is_cleaned,
     ),
     bounds={"cleanings": 2, "truncations": 1},
