@@ -463,7 +463,7 @@ LEADER_EPOCHS = Scenario(
         epochs.isr_is_whole_again,
         epochs.follower_is_truncated_and_fetches,
     ),
-    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0},
+    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0, "late_answers": 0},
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
 )
@@ -480,6 +480,31 @@ LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
     properties=(*LEADER_EPOCHS.properties, epochs.epoch_file_can_be_read),
     bounds={"losses": 1},
     source="LeaderEpochFileCache.truncateFromEnd; KAFKA-15046, KAFKA-16541",
+)
+LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
+    name="leader-epochs-late-answer",
+    story="Replicas lead one after another; an answer to a follower is late, and may find it elected.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.delay_answer,
+        leader_epochs.handle_late_answer,
+    ),
+    properties=tuple(
+        prop
+        for prop in LEADER_EPOCHS.properties
+        if prop
+        not in (
+            epochs.partition_can_be_led,
+            epochs.dead_replica_leaves_the_isr,
+            epochs.lone_leader_commits,
+            epochs.isr_is_whole_again,
+        )
+    ),
+    bounds={"crashes": 0, "elections": 2, "late_answers": 1},
+    source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
 )
 COMPACTED_TRANSACTIONS = Scenario(
     name="log-compacted-transactions",
@@ -647,7 +672,7 @@ MOVE = Scenario(
 COPY = LOOKUP.varied(
     name="log-copy",
     story=(
-        "A follower copies the log of its leader, also one of which clients have deleted the first records; meanwhile "
+        "A follower copies the log of its leader, which deletes records as clients ask, also within a batch; meanwhile "
         "max.message.bytes is lowered."
     ),
     actions=(
@@ -656,6 +681,7 @@ COPY = LOOKUP.varied(
         log.raise_high_watermark,
         log.truncate_fully,
         log.truncate_within_a_batch,
+        log.delete_of_leader,
         topic_configs.lower_limit,
     ),
     properties=(
@@ -673,6 +699,7 @@ COPY = LOOKUP.varied(
         "batch_records": 2,
         "segment_bytes": 2,
         "unaligned_starts": 1,
+        "leader_deletions": 1,
         "large_batches": 1,
         "limit_changes": 1,
     },
@@ -722,4 +749,5 @@ SCENARIOS = (
     LARGEST_TIMESTAMP,
     MOVE_COMPACTED,
     COPY,
+    LEADER_EPOCHS_LATE_ANSWER,
 )

@@ -536,6 +536,17 @@ BROKEN = (
     ),
     (
         Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs-late-answer",
+            "2.7",
+            """
+            produce() elect(1) delay_answer(0) elect(0) truncate_follower(1) fetch(1) fetch(1) handle_late_answer(0)
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "cleaner_outlives_transactions()",
             "log-compacted-transactions",
             "1.0",
@@ -581,7 +592,17 @@ BROKEN = (
             "log-copy",
             "1.0",
             "truncate_within_a_batch(1)",
-            flags={"followers_take_large_batches": True},
+            flags={"followers_take_large_batches": True, "responses_are_of_one_moment": True},
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "follower_catches_up()",
+            "log-copy",
+            "1.0",
+            "delete_of_leader(1)",
+            flags={"followers_take_large_batches": True, "copies_begin_within_a_batch": True},
         ),
         "2.0",
     ),
@@ -667,6 +688,7 @@ SEARCHED = (
     ("leader-epochs", "3.9.0"),
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),
+    ("leader-epochs-late-answer", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

@@ -9,6 +9,7 @@ from kwalk.model.kafka.storage.domains import (
     FETCHER,
     FILE_DELETE_DELAY_MS,
     KEYS,
+    LEADER_DELETIONS,
     LIMIT_CHANGES,
     LOG,
     OFFSETS,
@@ -59,6 +60,7 @@ from kwalk.model.kafka.storage.versions import (
     FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RESPONSES_ARE_OF_ONE_MOMENT,
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
     START_OFFSET_IN_COMPACTED_LOGS,
@@ -113,10 +115,31 @@ def append_compressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> N
 )
 def copy(log: PartitionLog, timestamp: Timestamp, records: Records) -> None:
     """The leader's log ends at the highest offset. A batch may be larger than the topic allows by now (KAFKA-9617)."""
-    require(is_running(log) and takes_large_batches(log) and (UNALIGNED_STARTS == 0 or not log.begins_within))
+    require(is_fetching(log) and takes_large_batches(log) and (UNALIGNED_STARTS == 0 or not log.begins_within))
     last_offset = log.end_offset + records - 1
     require(last_offset < OFFSETS)
     append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=1))
+
+
+def is_fetching(log: PartitionLog) -> bool:
+    """Whether the log has a fetcher."""
+    return is_running(log) and (LEADER_DELETIONS == 0 or not log.has_ended)
+
+
+@action(
+    by=REPLICAS,
+    description="delete the records before {offset} of the leader, while it answers a fetch",
+    source="ReplicaManager.updateFollowerLogReadResults; Replica.maybeIncrementLogStartOffset",
+)
+def delete_of_leader(log: PartitionLog, offset: Offset) -> None:
+    """Before KAFKA-7104 the response has the new start offset, and no record up to there: the follower cannot take it.
+
+    Since then it gets it with a later response.
+    """
+    require(bool(DELETE_RECORDS) and is_fetching(log) and log.end_offset < offset < OFFSETS)
+    require(UNALIGNED_STARTS == 0 or not log.begins_within)
+    log.leader_deletions += 1
+    log.has_ended = not RESPONSES_ARE_OF_ONE_MOMENT
 
 
 def takes_large_batches(log: PartitionLog) -> bool:
@@ -131,7 +154,7 @@ def takes_large_batches(log: PartitionLog) -> bool:
 )
 def copy_from_within(log: PartitionLog, timestamp: Timestamp) -> None:
     """Since KAFKA-6975 the log begins again where the batch does; the start offset stays that of the leader."""
-    require(bool(COPIES_BEGIN_WITHIN_A_BATCH) and is_running(log) and log.begins_within and takes_large_batches(log))
+    require(bool(COPIES_BEGIN_WITHIN_A_BATCH) and is_fetching(log) and log.begins_within and takes_large_batches(log))
     log.begins_within = False
     batch = Batch(last_offset=log.end_offset, records=2, timestamp=timestamp, size=1)
     open_segment(active_segment(log), batch.first_offset, log.clock)

@@ -374,6 +374,16 @@ ISR_NEEDS_THE_EPOCH = version_flag(
         ),
     ),
 )
+REMOVED_PARTITIONS_STAY = version_flag(
+    "removed_partitions_stay",
+    "KAFKA-13207 (2.8.1, 3.0.0): a fetcher truncates only partitions that it still has, by the diverging epochs of a "
+    "response; in 2.7 (KIP-595) and 2.8.0, also one that its broker leads by now",
+    {"2.7.0": False, "2.8.1": True},
+    before=True,
+    closes="a leader's log is not truncated by an answer to what it asked as a follower",
+    source="KAFKA-13207 (2.8.1, 3.0.0)",
+    trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.7"),),
+)
 EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
     "epochs_are_truncated_at_the_end",
     "KAFKA-10706 (2.6.1, 2.7.0): a truncation to the end of the log removes an epoch without records that begins there",
@@ -442,6 +452,23 @@ MOVE_RESUMES_AT_ITS_LOG = version_flag(
     source="KAFKA-9087 (3.5.0)",
     trials=(Trial("log-move", ("move_does_not_fail",)),),
 )
+RESPONSES_ARE_OF_ONE_MOMENT = version_flag(
+    "responses_are_of_one_moment",
+    "KAFKA-7104 (1.0.2, 1.1.1, 2.0.0): a response to a fetch has the start offset that the leader had when it read the "
+    "records; since 1.0.0 and until then, a later one, which the follower could not take",
+    {"1.0.0": False, "1.0.2": True, "1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="a follower goes on when its leader deletes records",
+    source="KAFKA-7104 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(
+        Trial(
+            "log-copy",
+            ("follower_catches_up",),
+            variant="1.0",
+            flags={"followers_take_large_batches": True, "copies_begin_within_a_batch": True},
+        ),
+    ),
+)
 COPIES_BEGIN_WITHIN_A_BATCH = version_flag(
     "copies_begin_within_a_batch",
     "KAFKA-6975 (1.0.2, 1.1.1, 2.0.0): a follower whose log begins within a batch, as its leader's start offset is "
@@ -449,7 +476,14 @@ COPIES_BEGIN_WITHIN_A_BATCH = version_flag(
     {"1.0.2": True, "1.1.0": False, "1.1.1": True},
     closes="a follower copies a log of which clients have deleted a part of the first batch",
     source="KAFKA-6975 (1.0.2, 1.1.1, 2.0.0)",
-    trials=(Trial("log-copy", ("follower_catches_up",), variant="1.0", flags={"followers_take_large_batches": True}),),
+    trials=(
+        Trial(
+            "log-copy",
+            ("follower_catches_up",),
+            variant="1.0",
+            flags={"followers_take_large_batches": True, "responses_are_of_one_moment": True},
+        ),
+    ),
 )
 FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
     "followers_take_large_batches",
