@@ -241,6 +241,20 @@ def expired_segment_is_deleted(log: PartitionLog) -> bool:
     return any(log.clock - batch.timestamp <= RETENTION_MS for batch in first.batches)
 
 
+@when_quiescent(
+    symptom="a topic has records that were appended far longer ago than retention.ms, before one from the future",
+    log="none: no segment is found deletable",
+)
+def old_appends_are_deleted(log: PartitionLog) -> bool:
+    """The first segment is deleted once it is replicated, and was appended to for longer ago than the retention time.
+
+    The modification time of its file is that of the last append, unless somebody has touched it since.
+    """
+    first = log.segments[0]
+    premise(not first.batches.is_empty and log.high_watermark >= min(next_base_offset(log, 0), log.end_offset))
+    return log.clock - first.last_modified <= RETENTION_MS
+
+
 @when_quiescent(symptom="a partition has far more bytes than retention.bytes", log="none")
 def excess_is_deleted(log: PartitionLog) -> bool:
     """While the first segment is replicated and not the active one, the log would be too small without it."""

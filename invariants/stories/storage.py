@@ -211,6 +211,13 @@ RETENTION = LOOKUP.varied(
     },
     source="Log.deleteOldSegments; KAFKA-3163, KAFKA-5634",
 )
+FUTURE_TIMESTAMPS = RETENTION.varied(
+    name="log-future-timestamps",
+    story="As before; producers may have clocks that are ahead.",
+    properties=(*RETENTION.properties, storage.old_appends_are_deleted),
+    bounds={"offsets": 3},
+    source="Log.deleteRetentionMsBreachedSegments; KAFKA-14991, KIP-937",
+)
 RECOVERY = LOOKUP.varied(
     name="log-recovery",
     story=(
@@ -750,4 +757,5 @@ SCENARIOS = (
     MOVE_COMPACTED,
     COPY,
     LEADER_EPOCHS_LATE_ANSWER,
+    FUTURE_TIMESTAMPS,
 )

@@ -160,6 +160,7 @@ SEARCHES = (
     "log-move --variant 3.9.0 --keep-going",
     "log-move-compacted --variant 3.9.0 --keep-going",
     "log-copy --variant 3.9.0 --keep-going",
+    "log-future-timestamps --variant 3.9.0 --keep-going",
     "leader-epochs-late-answer --variant 3.9.0 --keep-going",
     "log-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --keep-going",

@@ -613,6 +613,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "old_appends_are_deleted()",
+            "log-future-timestamps",
+            "3.9.0",
+            "append(1,1,1,0) raise_high_watermark(1) time_passes()",
+        ),
+        "0.10.0",  # the last one without it: no later one closes it, unless it is configured
+    ),
+    (
+        Broken(
             "topic_configuration_is_kept()",
             "dynamic-configuration",
             "2.0",
@@ -698,6 +707,7 @@ SEARCHED = (
     ("log-move", "3.9.0"),
     ("log-move-compacted", "3.9.0"),
     ("log-copy", "3.9.0"),
+    ("log-future-timestamps", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

@@ -58,6 +58,7 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_SEGMENT_IS_REPLACED,
     FOLLOWERS_TAKE_LARGE_BATCHES,
     FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
+    FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
     RESPONSES_ARE_OF_ONE_MOMENT,
@@ -90,8 +91,8 @@ def active_segment(log: PartitionLog) -> LogSegment:
     source="Log.append, Log.maybeRoll; LogSegment.append",
 )
 def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records, gap: Gap) -> None:
-    """A batch gets the next offsets; its timestamp is the producer's, in any order (CreateTime)."""
-    require(is_running(log))
+    """A batch gets the next offsets; its timestamp is the producer's, in any order (CreateTime), also a later one."""
+    require(is_running(log) and (not FUTURE_TIMESTAMPS_ARE_REFUSED or timestamp <= log.clock))
     last_offset = log.end_offset + gap + records - 1
     append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=size))
 

@@ -671,4 +671,13 @@ LATER_SEGMENTS_ARE_SEARCHED = candidate(
     trials=(Trial("log-lookup", ("timestamp_lookup_finds_the_first_record",)),),
 )
 
+FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
+    "future_timestamps_are_refused",
+    "message.timestamp.after.max.ms is set (KIP-937, since 3.6.0): a leader refuses a batch with a timestamp above its "
+    "clock; without it, and before, retention keeps such a batch until then",
+    closes="a segment goes when the retention time is over since its last append",
+    source="KAFKA-14991, KIP-937 (3.6.0), a configuration that is off unless it is set",
+    trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
+)
+
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
