@@ -975,20 +975,31 @@ def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> boo
     log="none: ls shows the time",
 )
 def cleaned_segment_has_the_time_of_its_last(before: PartitionLog, after: PartitionLog) -> bool:
-    """After a swap each segment has a base offset and a modification time that one of the old segments had."""
+    """After a swap each segment has a base offset and a modification time that one of the old segments had.
+
+    The new one has the time of the last segment that it replaces.
+    """
     premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
     premise(before.suffix is Suffix.SWAP and after.suffix is Suffix.NONE)
-    return all(
-        slot >= after.count
-        or any(
-            older < before.count and before.segments[older].last_modified == after.segments[slot].last_modified
-            for older in SEGMENTS
+    first = next(
+        (slot for slot in SEGMENTS if slot < before.count and before.segments[slot].base_offset >= before.cleaned_to), 0
+    )
+    last = first + before.replaced - 1
+    return (
+        after.segments[first].last_modified == before.segments[last].last_modified
+        and all(
+            slot >= after.count
+            or any(
+                older < before.count and before.segments[older].last_modified == after.segments[slot].last_modified
+                for older in SEGMENTS
+            )
+            for slot in SEGMENTS
         )
-        for slot in SEGMENTS
-    ) and all(
-        slot >= after.count
-        or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
-        for slot in SEGMENTS
+        and all(
+            slot >= after.count
+            or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
+            for slot in SEGMENTS
+        )
     )
 
 

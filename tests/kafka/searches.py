@@ -129,6 +129,7 @@ SEARCHES = (
     "consumer-group-join-timeout --variant 3.9.0 --keep-going",
     "consumer-group-long-metadata --variant 3.9.0 --keep-going",
     "consumer-group-maximum-size --variant 3.9.0 --keep-going",
+    "consumer-group-old-leader --variant 3.9.0 --keep-going",
     "consumer-group-over-its-maximum --variant 3.9.0 --keep-going",
     "consumer-group-short-of-replicas --variant 3.9.0 --keep-going",
     "consumer-group-recreated-topic --variant 3.9.0 --keep-going",
