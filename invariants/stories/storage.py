@@ -490,7 +490,7 @@ LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
 )
 LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
     name="leader-epochs-late-answer",
-    story="Replicas lead one after another; an answer to a follower is late, and may find it elected.",
+    story="Replicas lead one after another; the fetcher of a follower is late, and may find it elected.",
     actions=(
         leader_epochs.elect,
         leader_epochs.produce,

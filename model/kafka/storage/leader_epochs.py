@@ -50,7 +50,7 @@ from kwalk.model.language import (
 MEMBERS = Domain("members", "replicas of the partition")
 ELECTIONS = Bound("elections", "how often a replica is elected: the highest leader epoch")
 LATE_ANSWERS = Bound(
-    "late_answers", "how often a leader's answer is late: the follower may be elected first", default=0
+    "late_answers", "how often a fetcher handles the answer of a leader late: the follower may lead by then", default=0
 )
 REMOVALS = Bound("removals", "how often leader-epoch-checkpoint is removed while its broker is down", default=0)
 
@@ -272,11 +272,11 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
 
 @action(
     by=FAULT,
-    description="delays the answer to replica {member}, which asks its leader where its latest epoch ends",
+    description="delays the fetcher of replica {member}, which has asked its leader where its latest epoch ends",
     source="AbstractFetcherThread.processFetchRequest; Partition.lastOffsetForLeaderEpoch",
 )
 def delay_answer(partition: EpochPartition, member: Member) -> None:
-    """An answer that is on its way when the follower asks again, as another leader has been elected."""
+    """The thread does not hold its lock between the answer and the truncation: elections may come between."""
     follower = partition.replicas[member]
     require(follows(partition, member) and follower.is_truncating and follower.late_answer is None)
     assert partition.leader is not None
@@ -289,7 +289,7 @@ def delay_answer(partition: EpochPartition, member: Member) -> None:
 
 @action(
     by=BROKERS,
-    description="replica {member} gets the answer that is late",
+    description="the fetcher of replica {member} handles the answer that it has",
     source="AbstractFetcherThread.truncateOnFetchResponse, AbstractFetcherThread.maybeTruncateToEpochEndOffsets",
 )
 def handle_late_answer(partition: EpochPartition, member: Member) -> None:
