@@ -9,6 +9,15 @@ from kwalk.model.language import always, premise, reachable, step
 
 
 @always(
+    symptom="compacted topics grow without bound: the log cleaner does nothing any more",
+    log="This log contains a message larger than maximum allowable size of ….",
+)
+def cleaner_outlives_transactions(log: TransactionalLog) -> bool:
+    """The cleaner lives, however many batches it discards as a whole."""
+    return not log.is_cleaner_dead
+
+
+@always(
     symptom="consumers with isolation.level=read_committed get records of a transaction that was aborted",
     log="none: kafka-dump-log.sh --files ….txnindex lacks the transaction",
 )

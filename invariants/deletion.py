@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_context import EventProgress, ReplicaState
 from kwalk.model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
+from kwalk.model.kafka.requests import RequestKind
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
@@ -28,15 +29,29 @@ def deleted_logs_were_unused(
     A topic uses a log whose Partition has had a leader since the topic was created. A log that an earlier topic of the
     name left open is not the topic's, and may be deleted when the name is used again: it has no leader epoch, a higher
     one than the topic's partition, or another topic id. Before 2.8, without ids, one with no higher leader epoch is
-    taken for the topic's, as brokers take it.
+    taken for the topic's, as brokers take it, unless the broker has not handled the topic's first LeaderAndIsr yet: a
+    topic's leader epochs rise, so that one which is sent with no higher epoch than the log has is of a later topic.
     """
     was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
     premise(was.on_disk and not now.on_disk)
+    premise(was.topic_id is not None or not is_of_earlier_topic(after, broker, topic, partition, was.leader_epoch))
     znode = after.zookeeper.topics[topic]
     state, is_of_topic = znode.states[partition], was.topic_id in (None, znode.topic_id, znode.first_topic_id)
     premise(was.leader_epoch is not None and state.leader_epoch is not None and was.leader_epoch <= state.leader_epoch)
     is_used = znode.exists and is_of_topic
     return not is_used or znode.deletion_requested or broker not in znode.assignments[partition].target
+
+
+def is_of_earlier_topic(cluster: Cluster, broker: int, topic: int, partition: int, leader_epoch: int | None) -> bool:
+    """Whether a LeaderAndIsr on its way to the broker has no higher leader epoch than its log of the partition."""
+    requests = cluster.brokers[broker].requests
+    return leader_epoch is not None and any(
+        header.topic == topic
+        and header.kind is RequestKind.LEADER_AND_ISR
+        and wanted is not None
+        and wanted.leader_epoch <= leader_epoch
+        for header, wanted in zip(requests.headers, requests.partition_states[partition], strict=False)
+    )
 
 
 @when_quiescent(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.future_log import MovePhase, MovingReplica
+from kwalk.model.kafka.storage.future_log import MovePhase, MovingReplica, first_dirty_offset, is_moving
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -52,7 +52,11 @@ def active_segment_is_within_its_log(replica: MovingReplica) -> bool:
     log="none: kafka-dump-log.sh shows a gap between offsets",
 )
 def log_grows_record_by_record(before: MovingReplica, after: MovingReplica) -> bool:
-    """A log and its copy grow by one record at a time, of the old segment or of a new one; none grows otherwise."""
+    """A log and its copy grow by one record at a time, of the old segment or of a new one; none grows otherwise.
+
+    A truncation keeps what is replicated.
+    """
+    premise(before.truncations == after.truncations)
     grows = after.end == before.end + 1 and after.base in (before.base, before.end)
     copies = after.future_end == before.future_end + 1 and after.future_base in (before.future_base, before.future_end)
     is_same = after.end == before.end and (after.base == before.base or after.phase is MovePhase.DONE)
@@ -71,6 +75,54 @@ def move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
     return is_begun if before.phase in (MovePhase.TRUNCATING, MovePhase.FETCHING) else after.phase is before.phase
 
 
+@always(
+    symptom="a compacted log grows after a move to another log directory, until its broker starts again",
+    log="none: cleaner-offset-checkpoint keeps the offset that it has of the partition",
+)
+def cleaning_resumes_after_a_move(replica: MovingReplica) -> bool:
+    """The cleaner pauses for a move, and not longer."""
+    premise(replica.phase in (MovePhase.ABSENT, MovePhase.DONE))
+    return replica.pauses == 0
+
+
+@always(
+    symptom="the log cleaner removes segments of a log that is moved to another log directory, while it is copied",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def cleaning_pauses_for_a_move(replica: MovingReplica) -> bool:
+    """While a log is copied, the cleaner leaves it out."""
+    premise(is_moving(replica))
+    return replica.pauses > 0
+
+
+@step(
+    symptom="the log cleaner cleans one part of a log again and again, and others wait",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def cleaning_is_remembered(before: MovingReplica, after: MovingReplica) -> bool:
+    """The next cleaning begins where the last one ended; there is none while it is paused, or without a dirty part."""
+    premise(before.cleanings != after.cleanings)
+    is_due = before.pauses == 0 and first_dirty_offset(before) < before.base
+    return is_due and after.cleanings == before.cleanings + 1 and first_dirty_offset(after) == after.base
+
+
+@step(
+    symptom="replicated records are missing from a follower, or its copy has more than the follower",
+    log="[Log partition=…, dir=…] Truncating to offset …",
+)
+def truncation_keeps_what_is_replicated(before: MovingReplica, after: MovingReplica) -> bool:
+    """A truncation that takes segments ends at the high watermark, of the log and of its copy; no more is clean."""
+    premise(before.truncations != after.truncations)
+    is_rest = after.base == after.checkpoint == 0 and after.future_end == min(before.future_end, after.end)
+    return after.end == before.high_watermark < before.base and is_rest
+
+
+@reachable()
+def moved_log_is_cleaned(replica: MovingReplica) -> bool:
+    """A log is cleaned, moves, and is cleaned again."""
+    return replica.phase is MovePhase.DONE and replica.cleanings > 1 and replica.checkpoint == replica.base
+
+
 @reachable()
 def log_has_rolled(replica: MovingReplica) -> bool:
     """A log and its copy have rolled at different offsets."""
@@ -81,3 +133,9 @@ def log_has_rolled(replica: MovingReplica) -> bool:
 def replica_is_moved(replica: MovingReplica) -> bool:
     """A log with records has moved."""
     return replica.phase is MovePhase.DONE and replica.future_end > 0
+
+
+@reachable()
+def move_outlives_its_broker(replica: MovingReplica) -> bool:
+    """A log has moved, although the leader epoch has changed and the broker was started again."""
+    return replica.phase is MovePhase.DONE and replica.epoch > 0 and replica.stops > 0

@@ -386,6 +386,7 @@ LOG_TRIALS = (
         about="The epochs of a log are recovered from its records.",
     ),
     Trial("leader-epochs-torn", variant=LATEST, bounds={"elections": 2}, about="The file of the epochs is flushed."),
+    Trial("log-copy", variant=LATEST, bounds={"offsets": 4}, about="A follower copies the log of its leader."),
 )
 """The trials of logs: docs/reference/mutants-of-logs.md."""
 
@@ -395,6 +396,12 @@ PRODUCER_TRIALS = (
     Trial("log-late-batches", variant=LATEST, about="A batch comes after its transaction."),
 )
 """The trials of what logs know of producers: docs/reference/mutants-of-producers.md."""
+
+MOVE_TRIALS = (
+    Trial("log-move", variant=LATEST, about="A replica moves to another log directory."),
+    Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
+)
+"""The trials of moves between log directories: docs/reference/mutants-of-moves.md."""
 
 
 MIGRATION_TRIALS = (

@@ -9,12 +9,14 @@ from kwalk.model.kafka.storage.domains import (
     KEYS,
     MAP_KEYS,
     MAX_RELATIVE_OFFSET,
+    OFFSETS,
     RETENTION_BYTES,
     RETENTION_MS,
     SEGMENT_BYTES,
     SEGMENT_MS,
     SEGMENTS,
     TOMBSTONES,
+    UNALIGNED_STARTS,
     Key,
     Offset,
     SegmentSlot,
@@ -239,6 +241,20 @@ def expired_segment_is_deleted(log: PartitionLog) -> bool:
     return any(log.clock - batch.timestamp <= RETENTION_MS for batch in first.batches)
 
 
+@when_quiescent(
+    symptom="a topic has records that were appended far longer ago than retention.ms, before one from the future",
+    log="none: no segment is found deletable",
+)
+def old_appends_are_deleted(log: PartitionLog) -> bool:
+    """The first segment is deleted once it is replicated, and was appended to for longer ago than the retention time.
+
+    The modification time of its file is that of the last append, unless somebody has touched it since.
+    """
+    first = log.segments[0]
+    premise(not first.batches.is_empty and log.high_watermark >= min(next_base_offset(log, 0), log.end_offset))
+    return log.clock - first.last_modified <= RETENTION_MS
+
+
 @when_quiescent(symptom="a partition has far more bytes than retention.bytes", log="none")
 def excess_is_deleted(log: PartitionLog) -> bool:
     """While the first segment is replicated and not the active one, the log would be too small without it."""
@@ -433,8 +449,18 @@ def append_does_not_fail(log: PartitionLog) -> bool:
 
 
 def is_append(before: PartitionLog, after: PartitionLog) -> bool:
-    """Whether the step appends a batch: the log is longer, and was not truncated to begin at a later offset."""
-    return after.end_offset > before.end_offset and after.truncations == before.truncations
+    """Whether the step appends a batch: the log is longer, and was not truncated to begin at another offset."""
+    is_same = UNALIGNED_STARTS == 0 or before.begins_within == after.begins_within
+    return after.end_offset > before.end_offset and after.truncations == before.truncations and is_same
+
+
+@when_quiescent(
+    symptom="a replica does not follow its leader any more; before 2.3, none that its broker fetches with it does",
+    log="Unexpected error occurred while processing data for partition … at offset …",
+)
+def follower_catches_up(log: PartitionLog) -> bool:
+    """A follower copies all batches of its leader, whatever the topic allows by now, and wherever its log begins."""
+    return log.end_offset == OFFSETS
 
 
 @step(
@@ -949,20 +975,31 @@ def cleaning_goes_step_by_step(before: PartitionLog, after: PartitionLog) -> boo
     log="none: ls shows the time",
 )
 def cleaned_segment_has_the_time_of_its_last(before: PartitionLog, after: PartitionLog) -> bool:
-    """After a swap each segment has a base offset and a modification time that one of the old segments had."""
+    """After a swap each segment has a base offset and a modification time that one of the old segments had.
+
+    The new one has the time of the last segment that it replaces.
+    """
     premise(before.phase is LogPhase.RUNNING and after.phase is LogPhase.RUNNING)
     premise(before.suffix is Suffix.SWAP and after.suffix is Suffix.NONE)
-    return all(
-        slot >= after.count
-        or any(
-            older < before.count and before.segments[older].last_modified == after.segments[slot].last_modified
-            for older in SEGMENTS
+    first = next(
+        (slot for slot in SEGMENTS if slot < before.count and before.segments[slot].base_offset >= before.cleaned_to), 0
+    )
+    last = first + before.replaced - 1
+    return (
+        after.segments[first].last_modified == before.segments[last].last_modified
+        and all(
+            slot >= after.count
+            or any(
+                older < before.count and before.segments[older].last_modified == after.segments[slot].last_modified
+                for older in SEGMENTS
+            )
+            for slot in SEGMENTS
         )
-        for slot in SEGMENTS
-    ) and all(
-        slot >= after.count
-        or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
-        for slot in SEGMENTS
+        and all(
+            slot >= after.count
+            or any(before.segments[older].base_offset == after.segments[slot].base_offset for older in SEGMENTS)
+            for slot in SEGMENTS
+        )
     )
 
 
@@ -1092,6 +1129,13 @@ def lookup_begins_at_an_entry(log: PartitionLog) -> bool:
         any(entry.position > 0 for entry in segment.offset_index) and not segment.time_index.is_empty
         for segment in log.segments
     )
+
+
+@reachable()
+def copy_begins_within_a_batch(log: PartitionLog) -> bool:
+    """A follower's log has its start offset within its first batch, and more than that."""
+    first = log.segments[0].batches
+    return log.count > 1 and not first.is_empty and first.head.first_offset < log.start_offset
 
 
 @reachable()

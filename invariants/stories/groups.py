@@ -313,6 +313,22 @@ OVER_ITS_MAXIMUM = CONSUMER_GROUP.varied(
     bounds={"starts": 0, "commits": 0, "group_max_size": 1},
     source="KAFKA-9885",
 )
+OLD_LEADER = STATIC_MEMBER.varied(
+    name="consumer-group-old-leader",
+    story="A consumer of an old release leads a group, as consumers are upgraded; another one has a group.instance.id.",
+    properties=tuple(prop for prop in MEMBERS_OF_ONE_BROKER if prop is not groups.assignment_is_the_leaders),
+    bounds={
+        "brokers": 1,
+        "moves": 0,
+        "leader_epochs": 0,
+        "consumers": 2,
+        "consumer_stops": 0,
+        "old_consumers": 1,
+        "member_ids": 2,
+        "generations": 4,
+    },
+    source="GroupMetadata.currentMemberMetadata, JoinGroupResponse.json; KAFKA-14422",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -333,4 +349,5 @@ SCENARIOS = (
     SHORT_OF_REPLICAS,
     MAXIMUM_SIZE,
     OVER_ITS_MAXIMUM,
+    OLD_LEADER,
 )

@@ -211,6 +211,13 @@ RETENTION = LOOKUP.varied(
     },
     source="Log.deleteOldSegments; KAFKA-3163, KAFKA-5634",
 )
+FUTURE_TIMESTAMPS = RETENTION.varied(
+    name="log-future-timestamps",
+    story="As before; producers may have clocks that are ahead.",
+    properties=(*RETENTION.properties, storage.old_appends_are_deleted),
+    bounds={"offsets": 3},
+    source="Log.deleteRetentionMsBreachedSegments; KAFKA-14991, KIP-937",
+)
 RECOVERY = LOOKUP.varied(
     name="log-recovery",
     story=(
@@ -463,7 +470,7 @@ LEADER_EPOCHS = Scenario(
         epochs.isr_is_whole_again,
         epochs.follower_is_truncated_and_fetches,
     ),
-    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0},
+    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0, "late_answers": 0},
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
 )
@@ -481,12 +488,38 @@ LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
     bounds={"losses": 1},
     source="LeaderEpochFileCache.truncateFromEnd; KAFKA-15046, KAFKA-16541",
 )
+LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
+    name="leader-epochs-late-answer",
+    story="Replicas lead one after another; the fetcher of a follower is late, and may find it elected.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.delay_answer,
+        leader_epochs.handle_late_answer,
+    ),
+    properties=tuple(
+        prop
+        for prop in LEADER_EPOCHS.properties
+        if prop
+        not in (
+            epochs.partition_can_be_led,
+            epochs.dead_replica_leaves_the_isr,
+            epochs.lone_leader_commits,
+            epochs.isr_is_whole_again,
+        )
+    ),
+    bounds={"crashes": 0, "elections": 2, "late_answers": 1},
+    source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
+)
 COMPACTED_TRANSACTIONS = Scenario(
     name="log-compacted-transactions",
     story="A producer commits and aborts transactions in a compacted log; the cleaner's map has room for one key.",
     state=TransactionalLog,
     actions=actions_of(compacted_transactions),
     properties=(
+        transactions.cleaner_outlives_transactions,
         transactions.aborted_record_is_left_out,
         transactions.transaction_has_its_marker,
         transactions.last_committed_record_is_kept,
@@ -633,14 +666,67 @@ MOVE = Scenario(
         future_logs.move_begins_again,
         future_logs.log_has_rolled,
         future_logs.replica_is_moved,
+        future_logs.move_outlives_its_broker,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1},
+    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0},
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()
         if not release.startswith("0.") and release != "1.0"
     },
     source="ReplicaAlterLogDirsThread; KAFKA-8002, KAFKA-9087, KAFKA-9654",
+)
+COPY = LOOKUP.varied(
+    name="log-copy",
+    story=(
+        "A follower copies the log of its leader, which deletes records as clients ask, also within a batch; meanwhile "
+        "max.message.bytes is lowered."
+    ),
+    actions=(
+        log.copy,
+        log.copy_from_within,
+        log.raise_high_watermark,
+        log.truncate_fully,
+        log.truncate_within_a_batch,
+        log.delete_of_leader,
+        topic_configs.lower_limit,
+    ),
+    properties=(
+        *SEGMENTS,
+        storage.timestamp_lookup_finds_the_first_record,
+        storage.start_offset_is_not_above_the_high_watermark,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.follower_catches_up,
+        storage.copy_begins_within_a_batch,
+    ),
+    bounds={
+        "offsets": 5,
+        "batch_bytes": 1,
+        "batch_records": 2,
+        "segment_bytes": 2,
+        "unaligned_starts": 1,
+        "leader_deletions": 1,
+        "large_batches": 1,
+        "limit_changes": 1,
+    },
+    source="AbstractFetcherThread.processFetchRequest, Partition.appendRecordsToFollowerOrFutureReplica; KAFKA-9617",
+)
+MOVE_COMPACTED = MOVE.varied(
+    name="log-move-compacted",
+    story="A replica of a compacted topic moves to another log directory, and is cleaned before and after that.",
+    actions=(*MOVE.actions, future_log.clean, future_log.truncate),
+    initial=future_log.starts_in_a_directory,
+    properties=(
+        *MOVE.properties,
+        future_logs.cleaning_resumes_after_a_move,
+        future_logs.cleaning_pauses_for_a_move,
+        future_logs.cleaning_is_remembered,
+        future_logs.truncation_keeps_what_is_replicated,
+        future_logs.moved_log_is_cleaned,
+    ),
+    bounds={"cleanings": 2, "truncations": 1},
+    source="LogManager.replaceCurrentWithFutureLog, LogCleanerManager.alterCheckpointDir; KAFKA-8362, KAFKA-16709",
 )
 
 SCENARIOS = (
@@ -668,4 +754,8 @@ SCENARIOS = (
     LATE_BATCHES,
     MOVE,
     LARGEST_TIMESTAMP,
+    MOVE_COMPACTED,
+    COPY,
+    LEADER_EPOCHS_LATE_ANSWER,
+    FUTURE_TIMESTAMPS,
 )

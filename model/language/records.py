@@ -12,7 +12,7 @@ from attrs import fields, frozen
 
 from kwalk.model.language.binding import cached
 from kwalk.model.language.errors import DomainError
-from kwalk.model.language.shapes import ChoiceShape, FlagShape, Leaf, Reader, Shape
+from kwalk.model.language.shapes import ChoiceShape, FlagShape, Leaf, NumberShape, Reader, Shape
 
 MAX_CACHED_RECORDS = 100_000
 """The number of records of one shape that are cached for states to share."""
@@ -121,13 +121,14 @@ class ValueShape(Shape):
     def text(self, value: Any) -> str:
         """Return a record by its own `__str__` if its class has one, else its name and fields.
 
-        Fields that exist only under a flag which is off are left out, but for choices: these say what is modelled.
+        Left out are fields that exist only under a flag which is off, but for choices, which say what is modelled, and
+        numbers that are always the same, as under a bound of 0.
         """
         if value is None:
             return "none"
         if "__str__" in self.cls.__dict__:
             return str(value)
-        shapes = ((name, s) for name, s in shapes_of(self.cls) if not s.fixed or isinstance(s, ChoiceShape))
+        shapes = ((name, s) for name, s in shapes_of(self.cls) if not is_constant(s))
         fields = (f"{name.replace('_', ' ')} {s.text(getattr(value, name))}" for name, s in shapes)
         return f"{self.cls.__name__}({', '.join(fields)})"
 
@@ -140,6 +141,13 @@ class ValueShape(Shape):
         names = [name for name, _ in shapes_of(self.cls)]
         for row in product(*(tuple(shape.values()) for _, shape in shapes_of(self.cls))):
             yield self.cls(**dict(zip(names, row, strict=True)))
+
+
+def is_constant(shape: Shape) -> bool:
+    """Whether the text of a record leaves a field out, as it always has the same value."""
+    if isinstance(shape, NumberShape):
+        return shape.count() == 1
+    return shape.fixed and not isinstance(shape, ChoiceShape)
 
 
 def token_of(value: Any) -> str:

@@ -10,6 +10,7 @@ from kwalk.invariants.mutation import (
     GROUP_TRIALS,
     LOG_TRIALS,
     MIGRATION_TRIALS,
+    MOVE_TRIALS,
     PRODUCER_TRIALS,
     TRIALS,
 )
@@ -72,6 +73,7 @@ RUNS = (
         "MIGRATION_TRIALS",
         "--function migration --sample 200 --seed 0 --seconds 20 ",
     ),
+    MutantRun("mutants-of-moves", MOVE_TRIALS, "MOVE_TRIALS"),
     MutantRun(
         "mutants-of-producers",
         PRODUCER_TRIALS,

@@ -251,6 +251,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "rebalance_ends()",
+            "consumer-group-old-leader",
+            "2.8.2",
+            "start(0) start(1) join_group(0,0) join_group(1,0) complete_join(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "leader_knows_that_it_leads(0)",
             "consumer-group-static-member",
             "2.8.2",
@@ -341,6 +350,7 @@ SEARCHED = (
     ("consumer-group-late-expiration", "3.9.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
+    ("consumer-group-old-leader", "3.9.0"),
     ("consumer-group-over-its-maximum", "3.9.0"),
     ("consumer-group-recreated-topic", "3.9.0"),
     ("consumer-group-removal", "0.10.0"),

@@ -27,6 +27,7 @@ from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import Batch, LogSegment, OffsetPosition, PartitionLog, TimestampOffset
 from kwalk.model.kafka.storage.versions import FIXES, FLAGS, VARIANTS
 from kwalk.model.language import Kind, Model
+from kwalk.model.language.state import shape_of
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
 from tests.kafka.broken import Broken
@@ -534,8 +535,90 @@ BROKEN = (
         "3.7.0",
     ),
     (
+        Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs-late-answer",
+            "2.7",
+            """
+            produce() elect(1) delay_answer(0) elect(0) truncate_follower(1) fetch(1) fetch(1) handle_late_answer(0)
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "cleaner_outlives_transactions()",
+            "log-compacted-transactions",
+            "1.0",
+            "append_record(0,1) append_record(0,1) end_transaction(0) clean(0)",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "move_does_not_fail()",
+            "log-move-compacted",
+            "2.0",
+            "append_record(0) append_record(1) start_move() truncate_future() truncate() replace_log()",
+            flags={"move_resumes_at_its_log": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "cleaning_is_remembered()",
+            "log-move-compacted",
+            "2.5",
+            """
+            append_record(0) append_record(1) clean() start_move() truncate_future() fetch(0) fetch(0) replace_log()
+            append_record(1) clean()
+            """,
+            start=1,
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "cleaning_resumes_after_a_move()",
+            "log-move-compacted",
+            "3.7.0",
+            "start_move() change_leader() truncate_future() replace_log()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "follower_catches_up()",
+            "log-copy",
+            "1.0",
+            "truncate_within_a_batch(1)",
+            flags={"followers_take_large_batches": True, "responses_are_of_one_moment": True},
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "follower_catches_up()",
+            "log-copy",
+            "1.0",
+            "delete_of_leader(1)",
+            flags={"followers_take_large_batches": True, "copies_begin_within_a_batch": True},
+        ),
+        "2.0",
+    ),
+    (Broken("follower_catches_up()", "log-copy", "2.5", "lower_limit()"), "2.7"),
+    (
         Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
         "3.9.0",
+    ),
+    (
+        Broken(
+            "old_appends_are_deleted()",
+            "log-future-timestamps",
+            "3.9.0",
+            "append(1,1,1,0) raise_high_watermark(1) time_passes()",
+        ),
+        "0.10.0",  # the last one without it: no later one closes it, unless it is configured
     ),
     (
         Broken(
@@ -614,6 +697,7 @@ SEARCHED = (
     ("leader-epochs", "3.9.0"),
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),
+    ("leader-epochs-late-answer", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),
@@ -621,6 +705,9 @@ SEARCHED = (
     ("log-late-batches", "3.9.0"),
     ("log-largest-timestamp", "3.9.0"),
     ("log-move", "3.9.0"),
+    ("log-move-compacted", "3.9.0"),
+    ("log-copy", "3.9.0"),
+    ("log-future-timestamps", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),
@@ -692,6 +779,20 @@ def test_timestamp_1557554753430_leads_by_offset_430_to_the_position_that_the_la
         found = lookup_offset((*INDEX_OF_001[:2], last), 0, entry.offset)
         earlier = lookup_timestamp(times, 1557554753369)
     assert (entry, found.position, earlier) == (Entry(430, timestamp=1557554753420), position, None)
+
+
+@pytest.mark.parametrize(
+    ("story", "text"),
+    [
+        ("log-largest-timestamp", "Batch(last offset 1, records 2, timestamp 0, largest is first no)"),
+        ("log-tombstones", "Batch(last offset 1, timestamp 0, key 0, is tombstone no, appended 0, cleaned none)"),
+    ],
+)
+def test_a_batch_is_printed_without_what_is_always_the_same_in_the_story(story, text):
+    model = Model(STORIES[story], "3.9.0")
+    with model.active():
+        records = 2 if story == "log-largest-timestamp" else 1
+        assert shape_of(Batch).text(Batch(last_offset=1, records=records)) == text
 
 
 def test_appending_batches_writes_the_entries_of_that_index_but_the_first():

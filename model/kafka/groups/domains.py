@@ -28,6 +28,9 @@ GROUP_DELETIONS = Bound("group_deletions", "how often an operator deletes the gr
 OTHER_PROTOCOLS = Bound(
     "other_protocols", "consumers, the last ones, that support another protocol than the rest", default=0
 )
+OLD_CONSUMERS = Bound(
+    "old_consumers", "consumers, the first ones, of a release before 2.3: they have no group.instance.id", default=0
+)
 
 LARGE_GROUP = Bound(
     "large_group", "members with whom a group's record is larger than offsets.load.buffer.size; 0: none is", default=0

@@ -17,6 +17,7 @@ from kwalk.model.kafka.groups.domains import (
     GROUP_MAX_SIZE,
     LATE_EXPIRATIONS,
     MEMBER_IDS,
+    OLD_CONSUMERS,
     OTHER_PROTOCOLS,
     ConsumerId,
     MemberId,
@@ -47,6 +48,7 @@ from kwalk.model.kafka.groups.versions import (
     LAST_MEMBERS_ARE_EVICTED,
     MAX_SIZE_IS_ENFORCED,
     NEW_MEMBERS_EXPIRE,
+    OLD_LEADERS_ARE_ANSWERED,
     PENDING_SYNC_EXPIRES,
     REMOVED_MEMBERS_ARE_NOT_WATCHED,
     SHORT_ISR_IS_RETRIABLE,
@@ -184,7 +186,7 @@ def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) ->
     joining.status = ConsumerStatus.JOINING_NEW
     joining.found_no_group = False
     cluster.is_removed = False
-    if STATIC_MEMBERS:
+    if STATIC_MEMBERS and consumer >= OLD_CONSUMERS:
         cluster.instance_of[new] = consumer
     for old in MEMBER_IDS:
         if is_static_member(cluster, group, consumer, old):
@@ -265,7 +267,8 @@ def answer_join(joining: Consumer, group: GroupMetadata) -> None:
 def complete_join(cluster: GroupCluster, broker: Broker) -> None:
     """All members have joined again, or those that have not do not answer and are removed when the time is up.
 
-    Static members are not removed here; if none of the members has joined, the coordinator waits on.
+    Static members are not removed here; if none of the members has joined, the coordinator waits on. Where the answer
+    to the leader cannot be written, the exception ends the loop over the members: none behind it is answered either.
     """
     group = cluster.coordinators[broker].group
     require(group.state is GroupState.PREPARING_REBALANCE)
@@ -284,11 +287,13 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
         group.time = cluster.clock
         group.is_unsubscribed = False
         group.pending_sync = group.members
+        is_answered = can_answer_leader(cluster, group)
         for consumer in cluster.consumers:
-            is_waiting = consumer.status in (ConsumerStatus.JOINING, ConsumerStatus.JOINING_NEW)
+            is_waiting = is_answered and consumer.status in (ConsumerStatus.JOINING, ConsumerStatus.JOINING_NEW)
             if is_waiting and consumer.coordinator == broker and consumer.member_id in group.awaiting_join:
                 answer_join(consumer, group)
-        group.awaiting_join = frozenset()
+        if is_answered:
+            group.awaiting_join = frozenset()
     elif EMPTY_GROUPS_STAY:
         group.generation += 1
         group.state = GroupState.EMPTY
@@ -297,6 +302,17 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
         store_group(cluster, broker)
     else:
         remove_group(cluster, broker)
+
+
+def can_answer_leader(cluster: GroupCluster, group: GroupMetadata) -> bool:
+    """Whether the answer to the leader's JoinGroup can be written in the version of its request.
+
+    Kafka: GroupMetadata.currentMemberMetadata, JoinGroupResponse.
+    """
+    if OLD_CONSUMERS == 0 or OLD_LEADERS_ARE_ANSWERED:
+        return True
+    is_old = any(c.member_id == group.leader for number, c in enumerate(cluster.consumers) if number < OLD_CONSUMERS)
+    return not is_old or not any(m in group.members and cluster.instance_of[m] is not None for m in MEMBER_IDS)
 
 
 def answers(cluster: GroupCluster, broker: int, member_id: int) -> bool:

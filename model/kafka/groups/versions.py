@@ -287,6 +287,16 @@ STATIC_REJOIN_IS_STORED = version_flag(
     source="KAFKA-10284 (2.6.1)",
     trials=(Trial("consumer-group-static-member", ("settled_static_member_is_not_fenced",)),),
 )
+OLD_LEADERS_ARE_ANSWERED = version_flag(
+    "old_leaders_are_answered",
+    "KAFKA-14422 (3.3.2, 3.4.0): the answer to a leader of a release before 2.3 leaves out which members are static; "
+    "since 2.3 and until then, it could not be written, and the rebalance did not end",
+    {"2.3.0": False, "3.3.2": True},
+    before=True,
+    closes="a group whose leader does not know static members gets one",
+    source="KAFKA-14422 (3.3.2, 3.4.0)",
+    trials=(Trial("consumer-group-old-leader", ("rebalance_ends",)),),
+)
 LEADER_SKIPS_ASSIGNMENT = version_flag(
     "leader_skips_assignment",
     "KIP-814, KAFKA-13435 (3.2.0): a static leader that starts again reads that it leads, and that it is to make no "

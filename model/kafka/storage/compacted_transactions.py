@@ -8,6 +8,7 @@ What the model leaves out, and why its stories lose nothing by it:
 
 * A cleaning is one step, of one group of segments that are closed, or two: what it chooses is decided when it has built
   its map.
+* Sizes: the cleaner's buffers have room for one batch, and the largest ones for two.
 * delete.retention.ms: a cleaning removes the markers that it may remove, or none.
 * The batch that keeps the sequence number of an active producer: it is empty.
 """
@@ -20,9 +21,10 @@ from kwalk.model.kafka.storage.domains import CLEANINGS, KEYS, LOG_CLEANER, MAP_
 from kwalk.model.kafka.storage.versions import (
     ABORTS_OF_THE_WHOLE_SEGMENT,
     CLEANER_CARRIES_TRANSACTIONS,
+    DISCARDED_BATCHES_ARE_READ,
     MARKERS_HAVE_NO_KEY,
 )
-from kwalk.model.language import Bound, Fifo, action, choice, fifo, number, optional, require, state, value
+from kwalk.model.language import Bound, Fifo, action, choice, fifo, flag, number, optional, require, state, value
 
 SECOND_GROUP = Bound(
     "second_group", "the base offset of the second group of segments that is cleaned; 0 for one group", default=0
@@ -73,6 +75,7 @@ class TransactionalLog:
     dirty_offset: int = number(0, OFFSETS)
     aborted: Fifo[int] = fifo(number(0, OFFSETS), OFFSETS)
     cleanings: int = number(0, CLEANINGS)
+    is_cleaner_dead: bool = flag()
 
 
 @action(
@@ -170,6 +173,22 @@ def is_kept(log: TransactionalLog, entry: TransactionalEntry, to: int, upper: in
     return bool(MARKERS_HAVE_NO_KEY) or not is_superseded
 
 
+def outgrows_its_buffers(log: TransactionalLog, upper: int, *, removes_markers: bool) -> bool:
+    """Whether the cleaner discards two batches of a group as a whole.
+
+    Before KAFKA-6854 it took a buffer without a record that it had read for one that is too small.
+    Kafka: Cleaner.cleanInto, Cleaner.growBuffers.
+    """
+    discarded = [
+        entry.offset
+        for entry in log.entries
+        if (entry.kind is EntryKind.RECORD and is_aborted(log, entry, upper))
+        or (entry.kind is not EntryKind.RECORD and removes_markers and not has_records(log, entry))
+    ]
+    is_first = sum(offset < SECOND_GROUP for offset in discarded) > 1
+    return not DISCARDED_BATCHES_ARE_READ and (is_first or sum(offset >= SECOND_GROUP for offset in discarded) > 1)
+
+
 @action(
     by=LOG_CLEANER,
     description="cleans the log; removes markers: {removes_markers}",
@@ -182,9 +201,12 @@ def clean(log: TransactionalLog, removes_markers: bool) -> None:
     """
     end = log.end_offset if log.ongoing is None else log.ongoing
     to = end_of_cleaning(log, end)
-    require(log.dirty_offset < to)
+    require(log.dirty_offset < to and not log.is_cleaner_dead)
     upper = log.end_offset if ABORTS_OF_THE_WHOLE_SEGMENT else to
     log.cleanings += 1
+    if outgrows_its_buffers(log, upper, removes_markers=removes_markers):
+        log.is_cleaner_dead = True
+        return
     index = [
         aborted
         for aborted in log.index

@@ -20,6 +20,10 @@ GAPS = Bound(
     "gaps", "how many offsets a batch can leave out, as in a log that is copied from a compacted one", default=0
 )
 TRUNCATIONS = Bound("truncations", "how often the log is truncated", default=0)
+UNALIGNED_STARTS = Bound(
+    "unaligned_starts", "1 if a leader's start offset may be within a batch, as clients delete records", default=0
+)
+LEADER_DELETIONS = Bound("leader_deletions", "how often a leader deletes records while a follower fetches", default=0)
 TOUCHES = Bound("touches", "how often a file's modification time is set, as by a copy of the files", default=0)
 CRASHES = Bound("crashes", "how often the broker crashes", default=0)
 LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed", default=0)
@@ -63,6 +67,7 @@ Key = Annotated[int, KEYS]
 
 LOG = Actor("log manager")
 LOG_CLEANER = Actor("log cleaner")
+FETCHER = Actor("replica fetcher")
 FAULT = Actor("fault", system=False)
 PRODUCER = Actor("producer", system=False)
 CLIENT = Actor("admin client", system=False)

@@ -1,12 +1,13 @@
 """ReplicaAlterLogDirsThread: a replica moves to another log directory of its broker, by way of a future log.
 
 A thread copies the current log to the future log, and replaces one by the other once both have the same end. It fetches
-as a follower does: with a leader epoch, after it has truncated what it copies to.
+as a follower does: with a leader epoch, after it has truncated what it copies to. The cleaner of a compacted log pauses
+meanwhile, and its checkpoint moves, too.
 
 What the model leaves out, and why its story loses nothing by it:
 
-* Truncations of the current log: the future log follows them, and loses nothing else.
-* Records: a log is its end offset, and where its active segment begins.
+* A truncation of the current log: the future log follows in the same step, as the next fetch would do.
+* Records: a log is its end offset, and where its active segment begins. What a cleaning removes is in `log_cleaner`.
 * Retries: a step that would fail again and again is not taken.
 """
 
@@ -15,21 +16,27 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import (
+    CLEANINGS,
     LOG,
+    LOG_CLEANER,
     OFFSETS,
     OPERATOR,
     PRODUCER,
     REPLICAS,
     STOPS,
+    TRUNCATIONS,
 )
 from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
 from kwalk.model.kafka.storage.versions import (
+    CHECKPOINT_MOVES,
     EPOCH_REACHES_THE_MOVE,
     MOVE_COMPARES_OFFSETS,
     MOVE_RESUMES_AT_ITS_LOG,
     MOVES_HAVE_AN_EPOCH,
+    MOVES_PAUSE_ONCE,
+    PAUSES_ARE_COUNTED,
 )
-from kwalk.model.language import Actor, action, choice, number, require, state
+from kwalk.model.language import Actor, action, choice, flag, number, optional, require, state
 
 CONTROLLER = Actor("controller", system=False)
 
@@ -50,6 +57,10 @@ class MovingReplica:
 
     A log has an end offset; `base` and `future_base` are where its active segment begins. The thread fetches from
     `fetch_offset` on, with `thread_epoch`.
+
+    Of a compacted log: the cleaner leaves it out while it has `pauses`. `checkpoint` is what cleaner-offset-checkpoint
+    of the log's directory has, and `stale_checkpoint` that of the other directory, which `is_read_last` if it stands
+    later in log.dirs.
     """
 
     end: int = number(0, OFFSETS)
@@ -62,6 +73,17 @@ class MovingReplica:
     thread_epoch: int = number(0, ELECTIONS)
     phase: MovePhase = choice(MovePhase)
     stops: int = number(0, STOPS)
+    pauses: int = number(0, ELECTIONS + 1, when=CLEANINGS)
+    checkpoint: int = number(0, OFFSETS, when=CLEANINGS)
+    stale_checkpoint: int | None = optional(number(0, OFFSETS), when=CLEANINGS)
+    is_read_last: bool = flag(when=CLEANINGS)
+    cleanings: int = number(0, CLEANINGS)
+    truncations: int = number(0, TRUNCATIONS)
+
+
+def starts_in_a_directory(replica: MovingReplica, is_last: bool) -> None:
+    """Put the replica into the first or the last of two log directories."""
+    replica.is_read_last = is_last
 
 
 def is_moving(replica: MovingReplica) -> bool:
@@ -72,6 +94,15 @@ def is_moving(replica: MovingReplica) -> bool:
 def begin_at(replica: MovingReplica, offset: int) -> None:
     """Hand the partition to the thread, to truncate first (Kafka: AbstractFetcherThread.addPartitions)."""
     replica.phase, replica.fetch_offset, replica.thread_epoch = MovePhase.TRUNCATING, offset, replica.epoch
+
+
+def pause_cleaning(replica: MovingReplica) -> None:
+    """Keep the cleaner away until cleaning is resumed; since KAFKA-7441, as often as it was paused.
+
+    Kafka: LogCleanerManager.abortAndPauseCleaning.
+    """
+    if CLEANINGS > 0:
+        replica.pauses = replica.pauses + 1 if PAUSES_ARE_COUNTED else 1
 
 
 def resumption_offset(replica: MovingReplica) -> int:
@@ -99,6 +130,26 @@ def replicate(replica: MovingReplica) -> None:
 
 
 @action(
+    by=REPLICAS,
+    description="truncate the log to its high watermark",
+    source="ReplicaFetcherThread.truncate; LogManager.truncateTo, LogCleanerManager.maybeTruncateCheckpoint",
+)
+def truncate(replica: MovingReplica) -> None:
+    """A follower's log, of which segments go, so that cleaning pauses for a moment; the log then has one segment."""
+    require(replica.high_watermark < replica.base)
+    replica.truncations += 1
+    replica.end = replica.high_watermark
+    replica.base = replica.checkpoint = 0
+    if not PAUSES_ARE_COUNTED:
+        replica.pauses = 0
+    if replica.future_end > replica.end:
+        replica.future_end = replica.end
+        replica.future_base = 0
+        if replica.phase is MovePhase.FETCHING:
+            replica.fetch_offset = replica.end
+
+
+@action(
     by=OPERATOR,
     description="moves the replica to another log directory",
     source="ReplicaManager.alterReplicaLogDirs",
@@ -107,6 +158,7 @@ def start_move(replica: MovingReplica) -> None:
     """The future log is empty."""
     require(replica.phase is MovePhase.ABSENT)
     begin_at(replica, 0)
+    pause_cleaning(replica)
 
 
 @action(
@@ -115,10 +167,12 @@ def start_move(replica: MovingReplica) -> None:
     source="ReplicaManager.becomeLeaderOrFollower",
 )
 def change_leader(replica: MovingReplica) -> None:
-    """Since KAFKA-9654 the thread learns the epoch, and begins again."""
+    """Since KAFKA-9654 the thread learns the epoch, and begins again; until KAFKA-16709 cleaning pauses once more."""
     replica.epoch += 1
     if is_moving(replica) and replica.phase is not MovePhase.FAILED and EPOCH_REACHES_THE_MOVE:
         begin_at(replica, resumption_offset(replica))
+        if not MOVES_PAUSE_ONCE:
+            pause_cleaning(replica)
 
 
 @action(by=OPERATOR, description="starts the broker again", source="ReplicaManager.becomeLeaderOrFollower")
@@ -127,6 +181,8 @@ def restart(replica: MovingReplica) -> None:
     require(is_moving(replica))
     replica.stops += 1
     begin_at(replica, resumption_offset(replica))
+    if CLEANINGS > 0:
+        replica.pauses = 1
 
 
 @action(
@@ -168,10 +224,40 @@ def fetch(replica: MovingReplica, rolls: bool) -> None:
 @action(
     by=LOG,
     description="replaces the current log by the future log",
-    source="Partition.maybeReplaceCurrentWithFutureReplica",
+    source="Partition.maybeReplaceCurrentWithFutureReplica; LogManager.replaceCurrentWithFutureLog",
 )
 def replace_log(replica: MovingReplica) -> None:
-    """Both end at the same offset; before KAFKA-8002, their active segments had to begin at the same offset, too."""
+    """Both end at the same offset; before KAFKA-8002, their active segments had to begin at the same offset, too.
+
+    The checkpoint of a log that was cleaned stayed in its first directory, too, until KAFKA-8362. Cleaning that is not
+    paused cannot be resumed: the thread drops the partition, and the log that was replaced stays.
+    """
     require(replica.phase is MovePhase.FETCHING and replica.fetch_offset == replica.future_end == replica.end)
     require(bool(MOVE_COMPARES_OFFSETS) or replica.future_base == replica.base)
-    replica.phase, replica.base = MovePhase.DONE, replica.future_base
+    is_paused = CLEANINGS == 0 or replica.pauses > 0
+    replica.phase, replica.base = MovePhase.DONE if is_paused else MovePhase.FAILED, replica.future_base
+    if CLEANINGS > 0:
+        replica.pauses = max(replica.pauses - 1, 0)
+        if replica.checkpoint > 0 and not CHECKPOINT_MOVES:
+            replica.stale_checkpoint = replica.checkpoint
+
+
+def first_dirty_offset(replica: MovingReplica) -> int:
+    """Return where the cleaner begins: of two checkpoints, the one that is read last is taken.
+
+    Kafka: LogCleanerManager.allCleanerCheckpoints.
+    """
+    stale = replica.stale_checkpoint
+    return stale if stale is not None and replica.is_read_last else replica.checkpoint
+
+
+@action(
+    by=LOG_CLEANER,
+    description="cleans the log up to its active segment",
+    source="LogCleanerManager.grabFilthiestCompactedLog, LogCleanerManager.doneCleaning",
+)
+def clean(replica: MovingReplica) -> None:
+    """Not while it is paused. The checkpoint is written in the log's directory."""
+    require(replica.pauses == 0 and first_dirty_offset(replica) < replica.base)
+    replica.cleanings += 1
+    replica.checkpoint = replica.base

@@ -9,7 +9,8 @@ What the model leaves out, and why its stories lose nothing by it:
 * A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order. Records of
   message formats before 0.11, which have none, are not there (KAFKA-6857, KAFKA-7601, KAFKA-7897).
 * A log is one segment that was not flushed: its recovery reads all records. Nothing is deleted at its beginning.
-* Requests are one step each, and a replica follows a new leader at once: a crash may come before its next step.
+* Requests are one step each, but for an answer that may be late, and a replica follows a new leader at once: a crash
+  may come before its next step.
 * From 2.7 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared.
 * The last member of the ISR stays in it. Replicas that are slow leave the ISR only by a crash.
 """
@@ -26,6 +27,7 @@ from kwalk.model.kafka.storage.versions import (
     ISR_NEEDS_THE_EPOCH,
     LEADER_ANSWERS_WITH_ITS_EPOCH,
     LEADER_KNOWS_ITS_EPOCH,
+    REMOVED_PARTITIONS_STAY,
     TRUNCATES_BY_EPOCH,
 )
 from kwalk.model.language import (
@@ -47,6 +49,9 @@ from kwalk.model.language import (
 
 MEMBERS = Domain("members", "replicas of the partition")
 ELECTIONS = Bound("elections", "how often a replica is elected: the highest leader epoch")
+LATE_ANSWERS = Bound(
+    "late_answers", "how often a fetcher handles the answer of a leader late: the follower may lead by then", default=0
+)
 REMOVALS = Bound("removals", "how often leader-epoch-checkpoint is removed while its broker is down", default=0)
 
 Member = Annotated[int, MEMBERS]
@@ -65,13 +70,21 @@ class EpochEntry:
     start_offset: int = number(0, OFFSETS)
 
 
+@value
+class EpochEnd:
+    """Where a leader epoch ends, as a leader answers (Kafka: EpochEndOffset)."""
+
+    epoch: int = number(0, ELECTIONS)
+    end_offset: int = number(0, OFFSETS)
+
+
 @state
 class ReplicaLog:
     """A replica: the leader epochs of its `records`, by offset, and the `epochs` that it knows.
 
     `has_flushed_epochs` means that the file of the epochs is on disk as the cache is; `is_torn` that a crash of the
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
-    its leader knows it.
+    its leader knows it. A `late_answer` says where it is to truncate.
     """
 
     records: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
@@ -83,6 +96,7 @@ class ReplicaLog:
     is_truncating: bool = flag()
     has_flushed_epochs: bool = flag(when=LOSSES, default=True)
     is_torn: bool = flag(when=LOSSES)
+    late_answer: EpochEnd | None = optional(EpochEnd, when=LATE_ANSWERS)
 
 
 @state
@@ -96,6 +110,7 @@ class EpochPartition:
     committed: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
     crashes: int = number(0, CRASHES)
     removals: int = number(0, REMOVALS)
+    late_answers: int = number(0, LATE_ANSWERS)
 
 
 def latest_epoch(log: ReplicaLog) -> int:
@@ -255,6 +270,41 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
     follower.is_truncating = not is_done
 
 
+@action(
+    by=FAULT,
+    description="delays the fetcher of replica {member}, which has asked its leader where its latest epoch ends",
+    source="AbstractFetcherThread.processFetchRequest; Partition.lastOffsetForLeaderEpoch",
+)
+def delay_answer(partition: EpochPartition, member: Member) -> None:
+    """The thread does not hold its lock between the answer and the truncation: elections may come between."""
+    follower = partition.replicas[member]
+    require(follows(partition, member) and follower.is_truncating and follower.late_answer is None)
+    assert partition.leader is not None
+    leader, requested = partition.replicas[partition.leader], latest_epoch(follower)
+    leader_offset, leader_epoch = end_offset_for(leader, requested), epoch_for(leader, requested)
+    require(UNDEFINED < leader_offset < len(follower.records) and leader_epoch > UNDEFINED)
+    partition.late_answers += 1
+    follower.late_answer = EpochEnd(epoch=leader_epoch, end_offset=leader_offset)
+
+
+@action(
+    by=BROKERS,
+    description="the fetcher of replica {member} handles the answer that it has",
+    source="AbstractFetcherThread.truncateOnFetchResponse, AbstractFetcherThread.maybeTruncateToEpochEndOffsets",
+)
+def handle_late_answer(partition: EpochPartition, member: Member) -> None:
+    """By then another fetcher has the partition, or none, as the replica leads; until KAFKA-13207 it was truncated."""
+    replica = partition.replicas[member]
+    require(replica.is_up and replica.late_answer is not None)
+    assert replica.late_answer is not None
+    answer = replica.late_answer
+    replica.late_answer = None
+    if not REMOVED_PARTITIONS_STAY:
+        own_offset, own_epoch = end_offset_for(replica, answer.epoch), epoch_for(replica, answer.epoch)
+        is_equal = own_offset != UNDEFINED and own_epoch == answer.epoch
+        truncate_to(replica, min(own_offset, answer.end_offset) if is_equal else answer.end_offset)
+
+
 def may_join_isr(partition: EpochPartition, end: int) -> bool:
     """Whether a follower with that end offset joins the ISR; before KAFKA-7128 the leader's high watermark decides.
 
@@ -306,6 +356,8 @@ def crash(partition: EpochPartition, member: Member, with_machine: bool) -> None
     require(replica.is_up and (LOSSES > 0 or not with_machine))
     partition.crashes += 1
     replica.is_up = False
+    if LATE_ANSWERS > 0:
+        replica.late_answer = None
     if LOSSES > 0:
         replica.is_torn = replica.is_torn or (with_machine and not replica.has_flushed_epochs)
         replica.has_flushed_epochs = True

@@ -6,8 +6,11 @@ from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
     CLIENT,
     CRASHES,
+    FETCHER,
     FILE_DELETE_DELAY_MS,
     KEYS,
+    LEADER_DELETIONS,
+    LIMIT_CHANGES,
     LOG,
     OFFSETS,
     OPERATOR,
@@ -21,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
     TIMES,
     TOMBSTONES,
     TRUNCATIONS,
+    UNALIGNED_STARTS,
     Gap,
     Key,
     Offset,
@@ -48,12 +52,16 @@ from kwalk.model.kafka.storage.state import (
     Suffix,
 )
 from kwalk.model.kafka.storage.versions import (
+    COPIES_BEGIN_WITHIN_A_BATCH,
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
+    FOLLOWERS_TAKE_LARGE_BATCHES,
     FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
+    FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RESPONSES_ARE_OF_ONE_MOMENT,
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
     START_OFFSET_IN_COMPACTED_LOGS,
@@ -83,8 +91,8 @@ def active_segment(log: PartitionLog) -> LogSegment:
     source="Log.append, Log.maybeRoll; LogSegment.append",
 )
 def append(log: PartitionLog, size: Size, timestamp: Timestamp, records: Records, gap: Gap) -> None:
-    """A batch gets the next offsets; its timestamp is the producer's, in any order (CreateTime)."""
-    require(is_running(log))
+    """A batch gets the next offsets; its timestamp is the producer's, in any order (CreateTime), also a later one."""
+    require(is_running(log) and (not FUTURE_TIMESTAMPS_ARE_REFUSED or timestamp <= log.clock))
     last_offset = log.end_offset + gap + records - 1
     append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=size))
 
@@ -99,6 +107,60 @@ def append_compressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> N
     require(is_running(log))
     last_offset = log.end_offset + 1
     append_to_log(log, Batch(last_offset=last_offset, records=2, timestamp=timestamp, size=1, largest_is_first=first))
+
+
+@action(
+    by=FETCHER,
+    description="copies the leader's next batch, of {records} records with timestamp {timestamp}",
+    source="AbstractFetcherThread.processFetchRequest; Partition.appendRecordsToFollowerOrFutureReplica; Log.append",
+)
+def copy(log: PartitionLog, timestamp: Timestamp, records: Records) -> None:
+    """The leader's log ends at the highest offset. A batch may be larger than the topic allows by now (KAFKA-9617)."""
+    require(is_fetching(log) and takes_large_batches(log) and (UNALIGNED_STARTS == 0 or not log.begins_within))
+    last_offset = log.end_offset + records - 1
+    require(last_offset < OFFSETS)
+    append_to_log(log, Batch(last_offset=last_offset, records=records, timestamp=timestamp, size=1))
+
+
+def is_fetching(log: PartitionLog) -> bool:
+    """Whether the log has a fetcher."""
+    return is_running(log) and (LEADER_DELETIONS == 0 or not log.has_ended)
+
+
+@action(
+    by=REPLICAS,
+    description="delete the records before {offset} of the leader, while it answers a fetch",
+    source="ReplicaManager.updateFollowerLogReadResults; Replica.maybeIncrementLogStartOffset",
+)
+def delete_of_leader(log: PartitionLog, offset: Offset) -> None:
+    """Before KAFKA-7104 the response has the new start offset, and no record up to there: the follower cannot take it.
+
+    Since then it gets it with a later response.
+    """
+    require(bool(DELETE_RECORDS) and is_fetching(log) and log.end_offset < offset < OFFSETS)
+    require(UNALIGNED_STARTS == 0 or not log.begins_within)
+    log.leader_deletions += 1
+    log.has_ended = not RESPONSES_ARE_OF_ONE_MOMENT
+
+
+def takes_large_batches(log: PartitionLog) -> bool:
+    """Whether a follower takes the next batch, also if its topic has a lower limit by now (Kafka: ignoreRecordSize)."""
+    return LIMIT_CHANGES == 0 or log.limit_changes == 0 or bool(FOLLOWERS_TAKE_LARGE_BATCHES)
+
+
+@action(
+    by=FETCHER,
+    description="copies the batch of two records within which its log begins, with timestamp {timestamp}",
+    source="Partition.appendRecordsToFollowerOrFutureReplica; Log.truncateFullyAndStartAt",
+)
+def copy_from_within(log: PartitionLog, timestamp: Timestamp) -> None:
+    """Since KAFKA-6975 the log begins again where the batch does; the start offset stays that of the leader."""
+    require(bool(COPIES_BEGIN_WITHIN_A_BATCH) and is_fetching(log) and log.begins_within and takes_large_batches(log))
+    log.begins_within = False
+    batch = Batch(last_offset=log.end_offset, records=2, timestamp=timestamp, size=1)
+    open_segment(active_segment(log), batch.first_offset, log.clock)
+    append_batch(active_segment(log), batch, log.clock)
+    log.end_offset += 1
 
 
 def append_to_log(log: PartitionLog, batch: Batch) -> None:
@@ -236,6 +298,24 @@ def truncate_fully(log: PartitionLog, offset: Offset) -> None:
     Before KAFKA-9491 its high watermark stays until the next fetch. What the cleaner does meanwhile is not modelled.
     """
     require(is_running(log) and log.truncations < TRUNCATIONS and log.end_offset < offset)
+    begin_again(log, offset)
+
+
+@action(
+    by=REPLICAS,
+    description="truncate the whole log, which begins again at {offset}, within a batch of the leader's",
+    source="AbstractFetcherThread.fetchOffsetAndTruncate; Log.truncateFullyAndStartAt",
+)
+def truncate_within_a_batch(log: PartitionLog, offset: Offset) -> None:
+    """Clients have deleted the first records of the batch, so that the leader's start offset is that of another one."""
+    require(bool(DELETE_RECORDS) and is_running(log) and log.truncations < TRUNCATIONS and log.end_offset < offset)
+    require(offset < OFFSETS)
+    begin_again(log, offset)
+    log.begins_within = True
+
+
+def begin_again(log: PartitionLog, offset: int) -> None:
+    """Delete all segments, and begin a new one (Kafka: Log.truncateFullyAndStartAt)."""
     log.truncations += 1
     for slot in SEGMENTS:
         if slot < log.count:

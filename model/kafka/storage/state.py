@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage.domains import (
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
     KEYS,
+    LEADER_DELETIONS,
     LIMIT_CHANGES,
     OFFSETS,
     POLICY_CHANGES,
@@ -34,6 +35,7 @@ from kwalk.model.kafka.storage.domains import (
     TOMBSTONES,
     TOUCHES,
     TRUNCATIONS,
+    UNALIGNED_STARTS,
 )
 from kwalk.model.language import (
     Array,
@@ -67,7 +69,7 @@ class Batch:
     timestamp: int = number(0, TIMES)
     size: int = number(1, BATCH_BYTES)
     largest_is_first: bool = flag(when=RECORD_TIMES)
-    key: int = member(KEYS)
+    key: int = member(KEYS, when=CLEANINGS)
     is_tombstone: bool = flag(when=TOMBSTONES)
     appended: int = number(0, TIMES, when=TOMBSTONES)
     cleaned: int | None = optional(number(0, TIMES), when=TOMBSTONES)
@@ -163,7 +165,9 @@ class Suffix(Enum):
 class PartitionLog:
     """The log of a partition (Kafka: Log): the first `count` slots of `segments` have its segments, in order.
 
-    `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms.
+    `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms. A follower's log
+    that has just begun again `begins_within` a batch of its leader, if that has its start offset there; its fetcher
+    `has_ended` at an exception.
 
     Across restarts: `recovery_point` and its checkpoint, the checkpoint of the start offset, the clean shutdown file,
     and whether it was there when the logs were loaded. `flushed` is up to where the disk has the log. `torn` is the
@@ -187,6 +191,8 @@ class PartitionLog:
     high_watermark: int = number(0, OFFSETS)
     clock: int = number(0, TIMES)
     deleted: Fifo[DeletedFiles] = fifo(DeletedFiles, SEGMENTS.bound)
+    begins_within: bool = flag(when=UNALIGNED_STARTS)
+    has_ended: bool = flag(when=LEADER_DELETIONS)
     phase: LogPhase = choice(LogPhase, when=CRASHES)
     recovery_point: int = number(0, OFFSETS, when=CRASHES)
     recovery_point_checkpoint: int = number(0, OFFSETS, when=CRASHES)
@@ -210,6 +216,7 @@ class PartitionLog:
     lacks_old: bool = flag(when=POLICY_CHANGES)
     is_offline: bool = flag(when=POLICY_CHANGES)
     policy_changes: int = number(0, POLICY_CHANGES)
+    leader_deletions: int = number(0, LEADER_DELETIONS)
     limit_changes: int = number(0, LIMIT_CHANGES)
     crashes: int = number(0, CRASHES)
     stops: int = number(0, STOPS)

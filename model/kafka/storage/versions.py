@@ -288,6 +288,15 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
 )
+DISCARDED_BATCHES_ARE_READ = version_flag(
+    "discarded_batches_are_read",
+    "KAFKA-6854 (1.0.2, 1.1.1, 2.0.0): the cleaner counts batches that it discards as a whole as read; before, it took "
+    "a buffer full of them for one that is too small, and stopped when it could not grow it further",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="the cleaner does not die of aborted transactions",
+    source="KAFKA-6854 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(Trial("log-compacted-transactions", ("cleaner_outlives_transactions",), variant="1.0"),),
+)
 CLEANER_CARRIES_TRANSACTIONS = version_flag(
     "cleaner_carries_transactions",
     "KAFKA-8351 (2.2.2, 2.3.0): the cleaner remembers which transactions have records from one group of segments to "
@@ -365,6 +374,16 @@ ISR_NEEDS_THE_EPOCH = version_flag(
         ),
     ),
 )
+REMOVED_PARTITIONS_STAY = version_flag(
+    "removed_partitions_stay",
+    "KAFKA-13207 (2.8.1, 3.0.0): a fetcher truncates only partitions that it still has, by the diverging epochs of a "
+    "response; in 2.7 (KIP-595) and 2.8.0, also one that its broker leads by now",
+    {"2.7.0": False, "2.8.1": True},
+    before=True,
+    closes="a leader's log is not truncated by an answer to what it asked as a follower",
+    source="KAFKA-13207 (2.8.1, 3.0.0)",
+    trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.7"),),
+)
 EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
     "epochs_are_truncated_at_the_end",
     "KAFKA-10706 (2.6.1, 2.7.0): a truncation to the end of the log removes an epoch without records that begins there",
@@ -432,6 +451,83 @@ MOVE_RESUMES_AT_ITS_LOG = version_flag(
     closes="a move between log directories goes on after an election or a restart, before anything is copied",
     source="KAFKA-9087 (3.5.0)",
     trials=(Trial("log-move", ("move_does_not_fail",)),),
+)
+RESPONSES_ARE_OF_ONE_MOMENT = version_flag(
+    "responses_are_of_one_moment",
+    "KAFKA-7104 (1.0.2, 1.1.1, 2.0.0): a response to a fetch has the start offset that the leader had when it read the "
+    "records; since 1.0.0 and until then, a later one, which the follower could not take",
+    {"1.0.0": False, "1.0.2": True, "1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="a follower goes on when its leader deletes records",
+    source="KAFKA-7104 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(
+        Trial(
+            "log-copy",
+            ("follower_catches_up",),
+            variant="1.0",
+            flags={"followers_take_large_batches": True, "copies_begin_within_a_batch": True},
+        ),
+    ),
+)
+COPIES_BEGIN_WITHIN_A_BATCH = version_flag(
+    "copies_begin_within_a_batch",
+    "KAFKA-6975 (1.0.2, 1.1.1, 2.0.0): a follower whose log begins within a batch, as its leader's start offset is "
+    "there, begins again where the batch does; before, it could not append the batch, and its fetcher ended",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="a follower copies a log of which clients have deleted a part of the first batch",
+    source="KAFKA-6975 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(
+        Trial(
+            "log-copy",
+            ("follower_catches_up",),
+            variant="1.0",
+            flags={"followers_take_large_batches": True, "responses_are_of_one_moment": True},
+        ),
+    ),
+)
+FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
+    "followers_take_large_batches",
+    "KAFKA-9617 (2.6.0): a follower appends what its leader has; before, it refused batches that are larger than "
+    "max.message.bytes of the topic is by now",
+    {"2.6.0": True},
+    closes="a follower copies batches of before max.message.bytes was lowered",
+    source="KAFKA-9617 (2.6.0)",
+    trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
+)
+PAUSES_ARE_COUNTED = version_flag(
+    "pauses_are_counted",
+    "KAFKA-7441 (2.1.0): cleaning is resumed when it was resumed as often as it was paused; before, a truncation "
+    "during a move between log directories resumed it, and the end of the move failed, as it had nothing to resume",
+    {"2.1.0": True},
+    closes="a truncation during a move between log directories does not resume the cleaner",
+    source="KAFKA-7441 (2.1.0)",
+    trials=(
+        Trial(
+            "log-move-compacted",
+            ("cleaning_pauses_for_a_move", "move_does_not_fail"),
+            variant="2.0",
+            flags={"move_resumes_at_its_log": True},
+        ),
+    ),
+)
+MOVES_PAUSE_ONCE = version_flag(
+    "moves_pause_once",
+    "KAFKA-16709 (3.8.0): cleaning pauses once for a move; since 2.5.0 (KAFKA-9654) and until then, also with each "
+    "leader epoch during a move, whose end resumes it once",
+    {"2.5.0": False, "3.8.0": True},
+    before=True,
+    closes="a log is cleaned again after a move",
+    source="KAFKA-16709 (3.8.0)",
+    trials=(Trial("log-move-compacted", ("cleaning_resumes_after_a_move",)),),
+)
+CHECKPOINT_MOVES = version_flag(
+    "checkpoint_moves",
+    "KAFKA-8362 (2.7.0): with a log, the cleaner's checkpoint of it leaves its directory; before, both directories had "
+    "one, of which the last that is read was taken",
+    {"2.7.0": True},
+    closes="the cleaner knows what it has cleaned after a move",
+    source="KAFKA-8362 (2.7.0)",
+    trials=(Trial("log-move-compacted", ("cleaning_is_remembered",), variant="2.5"),),
 )
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
@@ -573,6 +669,15 @@ LATER_SEGMENTS_ARE_SEARCHED = candidate(
     closes="a lookup by timestamp finds a record although an earlier segment has such ones before the start offset",
     source="no release",
     trials=(Trial("log-lookup", ("timestamp_lookup_finds_the_first_record",)),),
+)
+
+FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
+    "future_timestamps_are_refused",
+    "message.timestamp.after.max.ms is set (KIP-937, since 3.6.0): a leader refuses a batch with a timestamp above its "
+    "clock; without it, and before, retention keeps such a batch until then",
+    closes="a segment goes when the retention time is over since its last append",
+    source="KAFKA-14991, KIP-937 (3.6.0), a configuration that is off unless it is set",
+    trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
