@@ -21,7 +21,8 @@ VALUE, BELOW, BESIDE, CHAIN = range(4)
 FRAME = 12
 """The words of the stack that a call of a loop by a loop takes: its block, with nine arguments at most."""
 NOT_KEPT = -1
-QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE, QUESTION_SATURATE, QUESTION_PREIMAGE = range(1, 7)
+QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE = range(1, 5)
+QUESTION_SATURATE, QUESTION_PREIMAGE, QUESTION_WEIGH = range(5, 8)
 MOST_STATES = 1 << 62
 """What a count stays below."""
 
@@ -107,7 +108,7 @@ def add_pair(engine: int, value: int, below: int) -> None:
     """Add a pair to the list at the top of the stack."""
     top = get(engine, Engine.TOP)
     if top + 64 * FRAME > get(engine, Engine.STACK_END):
-        put(engine, Engine.STOPPED, Stop.FULL)
+        put(engine, Engine.STOPPED, Stop.NO_TABLES)
     else:
         put(top, 0, value << 32 | below)
         put(engine, Engine.TOP, top + 8)
@@ -118,7 +119,7 @@ def begin_frame(engine: int) -> int:
     """Take a frame from the stack and return its address; the list of pairs begins behind it."""
     frame = get(engine, Engine.TOP)
     if frame + 64 * FRAME > get(engine, Engine.STACK_END):
-        put(engine, Engine.STOPPED, Stop.FULL)
+        put(engine, Engine.STOPPED, Stop.NO_TABLES)
     else:
         put(engine, Engine.TOP, frame + 8 * FRAME)
     return frame

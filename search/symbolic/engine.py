@@ -22,6 +22,8 @@ NODE_SHARE, CACHE_SHARE = 0.5, 0.2
 STACK_BYTES = 1 << 30
 """The address space of the stack, of which a search uses little."""
 LEAST_BYTES = 1 << 24
+NEARLY = 0.7
+"""The share of the nodes from which garbage is collected; if more is in use afterwards, the budget is spent."""
 
 
 @frozen(eq=False)
@@ -86,12 +88,12 @@ def _function(head: str, e: Emitter) -> str:
     return f"define {head} nounwind {{\nentry:\n" + "\n".join(e.lines) + "\n}\n"
 
 
-class OutOfRoom(Exception):
-    """The memory budget is spent."""
+class Stopped(Exception):
+    """An operation was stopped; its result means nothing."""
 
-
-class Requested(Exception):
-    """The time budget is spent."""
+    def __init__(self, why: Stop) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class SymbolicEngine:
@@ -118,7 +120,9 @@ class SymbolicEngine:
         self._changes: dict[tuple[int, bytes], int] = {}
         self._code: list[LoadedCode] = []
         self._into = self._array(1 << 16)
-        self.round_number = 0
+        self._target, self._targets = 0, 0
+        self._counts = np.zeros(0, np.int64)
+        """The numbers of states by node, as far as they are known."""
 
     # Memory.
 
@@ -157,6 +161,7 @@ class SymbolicEngine:
             Engine.PREIMAGE: rules.preimage,
             Engine.LEARN: rules.learn,
             Engine.SATURATE: rules.saturate,
+            Engine.WEIGH: rules.weigh,
         }
         for which, one in loops.items():
             self.block[which] = one.entry
@@ -167,13 +172,41 @@ class SymbolicEngine:
         """Call a loop with the engine and some numbers.
 
         Raises:
-            OutOfRoom: The memory budget is spent.
-            Requested: `stop` was called.
+            Stopped: There is no room, or `stop` was called.
         """
         result = int(one(self.engine, *numbers) or 0)
         if self.block[Engine.STOPPED]:
-            raise OutOfRoom if self.block[Engine.STOPPED] == Stop.FULL else Requested
+            raise Stopped(Stop(int(self.block[Engine.STOPPED])))
         return result
+
+    def stop(self) -> None:
+        """Stop what another thread does."""
+        self.block[Engine.STOPPED] = Stop.REQUESTED
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes that were ever used."""
+        return int(self.block[Engine.FRESH])
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether garbage should be collected."""
+        return not self.block[Engine.FREE] and self.block[Engine.FRESH] > NEARLY * self.block[Engine.LIMIT]
+
+    def collect(self, sets: Iterable[int]) -> None:
+        """Free the nodes that none of these sets and no rule needs, and clear a stop for lack of room.
+
+        Raises:
+            Stopped: Few nodes were freed.
+        """
+        known = [int(rule[which]) for rule in self.rules for which in (Rule.SEEN, Rule.PAIRS)]
+        roots = np.array([*sets, *known, 0], np.int64)
+        self._counts = np.zeros(0, np.int64)
+        left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
+        if left > NEARLY * self.block[Engine.LIMIT]:
+            raise Stopped(Stop.FULL)
+        if self.block[Engine.STOPPED] == Stop.FULL:
+            self.block[Engine.STOPPED] = 0
 
     def union(self, left: int, right: int) -> int:
         """Return the union of two sets."""
@@ -192,6 +225,17 @@ class SymbolicEngine:
         total = self.run(rules.successors, states, mode, rule, self._into.ctypes.data)
         return [(int(self._into[2 * k]), int(self._into[2 * k + 1])) for k in range(total) if self._into[2 * k + 1]]
 
+    def before(self, states: int, mode: int, rule: int, target: int, target_mode: int) -> int:
+        """Return the states of a set that a rule leads to one state, which is alone in its set."""
+        if target != self._target:
+            self._target, self._targets = target, self._targets + 1
+        return self.run(rules.predecessors, states, mode, rule, target, target_mode, self._targets)
+
+    def changes_mode(self, rule: int) -> bool:
+        """Return whether a rule changes the mode, or nothing below it."""
+        block = self.rules[rule]
+        return bool(self._kept[int(block[Rule.CHANGES])][0]) or not block[Rule.LAST]
+
     def where(self, states: int, mode: int, rule: int) -> int:
         """Return the states of a set where the conditions of a rule without effect hold."""
         found = 0
@@ -199,11 +243,14 @@ class SymbolicEngine:
             found = self.union(found, part)
         return found
 
-    def counts(self, sets: Iterable[int]) -> list[int]:
-        """Return the numbers of states of some sets."""
-        counts = reserve(int(self.block[Engine.FRESH]), np.int64, dense=False)
-        self.block[Engine.COUNTS] = counts.ctypes.data
-        return [self.run(diagrams.count, states) for states in sets]
+    def count(self, sets: Mapping[int, int], rule: int | None = None) -> int:
+        """Return the number of states of some sets by mode, or of those where the conditions of a rule hold."""
+        if len(self._counts) < self.nodes:
+            self._counts = reserve(int(self.block[Engine.LIMIT]), np.int64, dense=False)
+            self.block[Engine.COUNTS] = self._counts.ctypes.data
+        if rule is None:
+            return sum(self.run(diagrams.count, states) for states in sets.values())
+        return sum(self.run(rules.states_where, states, mode, rule) for mode, states in sets.items())
 
     # States.
 

@@ -59,19 +59,21 @@ class Engine(IntEnum):
     COUNT = 25
     PREIMAGE = 26
     LEARN = 27
+    WEIGH = 30
     EVALUATED = 28
     """How many vectors of classes were evaluated."""
     COUNTS = 29
     """The address of uint64 counts by node, while states are counted."""
-    TOO_MANY = 30
-    """Whether a count did not fit into 62 bits."""
 
 
 class Stop(IntEnum):
     """Why results mean nothing."""
 
     FULL = 1
-    REQUESTED = 2
+    """There is no room for nodes: some may be free when garbage is collected."""
+    NO_TABLES = 2
+    """There is no room for tables, or on the stack."""
+    REQUESTED = 3
 
 
 class Table(IntEnum):

@@ -13,11 +13,13 @@ from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, loop, part
 from kwalk.search.symbolic.diagrams import (
     BELOW,
     BESIDE,
+    MOST_STATES,
     NOT_KEPT,
     QUESTION_IMAGE,
     QUESTION_PREIMAGE,
     QUESTION_PROJECT,
     QUESTION_SATURATE,
+    QUESTION_WEIGH,
     VALUE,
     add_pair,
     begin_frame,
@@ -211,6 +213,38 @@ def _within(engine: int, states: int, vector: int) -> int:
     return vector if here == 1 else 0
 
 
+@loop
+def weigh(engine: int, states: int, pairs: int, level: int, number: int) -> int:
+    """Return the number of states of a set where the conditions of a rule hold; its pairs are known.
+
+    `Engine.COUNTS` has room for the numbers of all nodes.
+    """
+    if states == 0 or pairs == 0 or get(engine, Engine.STOPPED) != 0:
+        return 0
+    rule, frame = rule_at(engine, number), begin_frame(engine)
+    if level > get(rule, Rule.LAST):
+        result = _call(get(engine, Engine.COUNT), frame, engine, states, 0, 0, 0, 0, 0)
+        put(engine, Engine.TOP, frame)
+        return result
+    first, second = states | pairs << 32, question(QUESTION_WEIGH, level, number)
+    result = kept(engine, first, second)
+    if result == NOT_KEPT:
+        nodes, view, each, entry = get(engine, Engine.NODES), get(get(rule, Rule.VIEWS), level), states, 0
+        result, entry = 0, get(engine, Engine.WEIGH)
+        while each != 0:
+            inside = pairs
+            if view != 0:
+                found = class_of(engine, view, item(each, nodes, VALUE))
+                outcome = 0 if found == REFUSED else child(engine, pairs, found)
+                inside = 0 if outcome == 0 else item(outcome, nodes, BELOW)  # a condition has one outcome
+            more = _call(entry, frame, engine, item(each, nodes, BELOW), inside, level + 1, number, 0, 0)
+            result = min(MOST_STATES, result + more)
+            each = item(each, nodes, BESIDE)
+        keep(engine, first, second, result)
+    put(engine, Engine.TOP, frame)
+    return result
+
+
 # Learning.
 
 
@@ -247,7 +281,7 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
             level += 1
             continue
         if end + (end - rows) // width + 8 * (width + 64) > get(engine, Engine.STACK_END):
-            put(engine, Engine.STOPPED, Stop.FULL)
+            put(engine, Engine.STOPPED, Stop.NO_TABLES)
             break
         if _evaluate(engine, rule):
             after = state + 8 * words if get(rule, Rule.EFFECT) != 0 else state
@@ -266,10 +300,12 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
         node = item(get(path, level), nodes, BESIDE)
     total = (end - rows) // (8 * width)
     put(engine, Engine.TOP, end + 8 * total)
-    added = _pairs_of(engine, rule, rows, end, total)
-    put(rule, Rule.PAIRS, call_union(engine, frame, get(rule, Rule.PAIRS), added))
-    seen = fresh if get(views, 0) == 0 else make(engine, mode, fresh, 0)
-    put(rule, Rule.SEEN, call_union(engine, frame, get(rule, Rule.SEEN), seen))
+    pairs = call_union(engine, frame, get(rule, Rule.PAIRS), _pairs_of(engine, rule, rows, end, total))
+    now_seen = fresh if get(views, 0) == 0 else make(engine, mode, fresh, 0)
+    seen = call_union(engine, frame, get(rule, Rule.SEEN), now_seen)
+    if get(engine, Engine.STOPPED) == 0:
+        put(rule, Rule.PAIRS, pairs)
+        put(rule, Rule.SEEN, seen)
     put(engine, Engine.TOP, frame)
 
 
@@ -510,3 +546,15 @@ def write_value(engine: int, component: int, number: int, state: int) -> None:
     width = get(component, Component.TABLE + Table.WIDTH)
     row = get(component, Component.TABLE + Table.ROWS) + 8 * width * number
     put_bits(state + 8 * get(component, Component.FIRST), row, get(component, Component.MASK), width)
+
+
+@loop
+def states_where(engine: int, states: int, mode: int, number: int) -> int:
+    """Return how many states of a set of one mode satisfy the conditions of a rule without effect."""
+    frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, Engine.NODES)
+    pairs = prepare(engine, frame, states, 1, mode, number)
+    if pairs != 0 and get(get(rule, Rule.VIEWS), 0) != 0:
+        pairs = item(pairs, nodes, BELOW)
+    result = _call(get(engine, Engine.WEIGH), frame, engine, states, pairs, 1, number, 0, 0)
+    put(engine, Engine.TOP, frame)
+    return result

@@ -29,7 +29,7 @@ def allocate(engine: int, words: int) -> int:
     """Return the address of zeros; 0 without room."""
     address = get(engine, Engine.ARENA)
     if address + 8 * words > get(engine, Engine.ARENA_END):
-        put(engine, Engine.STOPPED, Stop.FULL)
+        put(engine, Engine.STOPPED, Stop.NO_TABLES)
         return 0
     put(engine, Engine.ARENA, address + 8 * words)
     return address

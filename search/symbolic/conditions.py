@@ -1,0 +1,143 @@
+"""The terms of a symbolic search: its steps, and the sets of states that its verdict needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+
+from attrs import field, frozen
+
+from kwalk.model.language import Kind, PropertyInstance
+from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, Term, substitute
+from kwalk.search.kernel.compile.functions import false_and_premise
+from kwalk.search.partial_order.transition_groups import TransitionGroup, conjuncts, transition_groups
+from kwalk.search.solver.terms import leaves_domain, state_variables
+from kwalk.search.symbolic.engine import RuleTerms
+
+
+class What(Enum):
+    """What a set of states says."""
+
+    ENABLED = "enabled"
+    """The guard of an instance is true."""
+    BOUND = "bound"
+    """A bound disables an enabled instance."""
+    ERROR = "error"
+    """An enabled instance leaves its domain."""
+    IDLE = "idle"
+    """A transition group leads to the same state."""
+    FALSE = "false"
+    """A property is false, or raises an error; of a `reachable` property: it is true."""
+    PREMISE = "premise"
+    """The premise of a property is true."""
+    FAILED = "failed"
+    """A property raises an error."""
+
+
+@frozen
+class StateSet:
+    """A set of states by its meaning.
+
+    Args:
+        what: What it says.
+        instance: The number of the action instance; of a `step` property, that of the step.
+        prop: The number of the property.
+        bound: The name of the bound.
+        group: The number of the transition group.
+    """
+
+    what: What
+    instance: int | None = None
+    prop: int | None = None
+    bound: str = ""
+    group: int | None = None
+
+
+@frozen(eq=False)
+class SymbolicTerms:
+    """The steps, each with its instance, and the sets of states; sets that are empty by their terms are left out."""
+
+    steps: tuple[tuple[int, RuleTerms], ...]
+    sets: Mapping[StateSet, RuleTerms] = field(factory=dict)
+
+
+def symbolic_terms(lifted: Lifted, properties: Sequence[PropertyInstance]) -> SymbolicTerms:
+    """Return the terms of a search that checks some properties."""
+    groups = transition_groups(lifted)
+    steps = tuple((group.instance, RuleTerms(_flat(group.atoms), group.updates)) for group in groups if group.updates)
+    found: dict[StateSet, RuleTerms] = {}
+    for which, conditions in (
+        *_of_instances(lifted),
+        *_of_groups(lifted, groups),
+        *_of_states(lifted, properties),
+        *_of_steps(lifted, groups, properties),
+    ):
+        flat = _flat(conditions)
+        if lifted.terms.conjunction(flat) is not lifted.terms.false:
+            found[which] = RuleTerms(flat, {})
+    return SymbolicTerms(steps, found)
+
+
+def _flat(conditions: Sequence[Term]) -> tuple[Term, ...]:
+    """Return the conditions as parts that are as small as possible."""
+    return tuple(dict.fromkeys(part for condition in conditions for part in conjuncts(condition)))
+
+
+def _of_instances(lifted: Lifted) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
+    t = lifted.terms
+    for number, action in enumerate(lifted.actions):
+        yield StateSet(What.ENABLED, number), (action.guard,)
+        for bound, condition in _bounds(lifted, action).items():
+            yield StateSet(What.BOUND, number, bound=bound), (action.guard, condition)
+        yield StateSet(What.ERROR, number), (leaves_domain(t, action),)
+
+
+def _bounds(lifted: Lifted, action: LiftedAction) -> dict[str, Term]:
+    """Return by the name of each bound where it disables an enabled instance: where no condition before it is met."""
+    t, clear, found = lifted.terms, lifted.terms.true, dict[str, Term]()
+    for one in action.side_conditions:
+        if one.kind is ConditionKind.BOUND:
+            met = t.conjunction((clear, one.condition))
+            found[one.name] = t.disjunction((found.get(one.name, t.false), met))
+        clear = t.conjunction((clear, t.negation(one.condition)))
+    return found
+
+
+def _of_groups(lifted: Lifted, groups: Sequence[TransitionGroup]) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
+    t, leaves = lifted.terms, state_variables(lifted)
+    for group in groups:
+        same = [_same(lifted, leaves[leaf], term) for leaf, term in group.updates.items()]
+        yield StateSet(What.IDLE, group.instance, group=group.index), (*group.atoms, t.conjunction(same))
+
+
+def _same(lifted: Lifted, left: Term, right: Term) -> Term:
+    return lifted.terms.equal(left, right)
+
+
+def _of_states(
+    lifted: Lifted, properties: Sequence[PropertyInstance]
+) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
+    t = lifted.terms
+    for prop in (lifted.properties[one.index] for one in properties if one.kind is not Kind.STEP):
+        number = prop.prop.index
+        false, premise = false_and_premise(prop, t)
+        failed = t.disjunction(one.condition for one in prop.errors)
+        yield StateSet(What.FALSE, prop=number), (false,)
+        yield StateSet(What.PREMISE, prop=number), (premise,)
+        before = () if prop.prop.kind.is_liveness else (prop.premise,)
+        yield StateSet(What.FAILED, prop=number), (*before, failed)
+
+
+def _of_steps(
+    lifted: Lifted, groups: Sequence[TransitionGroup], properties: Sequence[PropertyInstance]
+) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
+    t, leaves = lifted.terms, state_variables(lifted)
+    for prop in (lifted.properties[one.index] for one in properties if one.kind is Kind.STEP):
+        false, premise = false_and_premise(prop, t)
+        failed = t.conjunction((prop.premise, t.disjunction(one.condition for one in prop.errors)))
+        for group in groups:
+            after = [group.updates.get(leaf, term) for leaf, term in enumerate(leaves)]
+            here = substitute(t, [false, premise, failed], [*leaves, *after])
+            for what, condition in zip((What.FALSE, What.PREMISE, What.FAILED), here, strict=True):
+                which = StateSet(what, group.instance, prop.prop.index, group=group.index)
+                yield which, (*group.atoms, condition)
