@@ -18,8 +18,8 @@ SMALL = 4
 """The bits of an object below which it stays in the component of what it is a part of."""
 WHOLE = 16
 """The bits of an object up to which it is not divided."""
-LARGE = 20
-"""The bits of all objects that exist once, up to which they are one component."""
+LARGE = 12
+"""The bits of a component of objects that exist once, at most, unless it is a single leaf."""
 ROUNDS = 50
 """The rounds of the heuristic that orders components, at most."""
 STEP = re.compile(r"\[\d+\]|\.?[^.\[]+")
@@ -42,11 +42,34 @@ def components_of(paths: Sequence[str], widths: Sequence[int]) -> list[frozenset
     for leaf, names in owners.items():
         whole = (name for name in names if "[" in name and SMALL <= bits[name] <= WHOLE)
         large = (name for name in reversed(names) if bits[name] >= SMALL)
-        objects.setdefault(next(whole, None) or next(large, ""), []).append(leaf)
+        objects.setdefault(next(whole, "") or next(large, ""), []).append(leaf)
     single = [leaf for name, leaves in objects.items() if "[" not in name for leaf in leaves]
-    if sum(widths[leaf] for leaf in single) <= LARGE:
-        objects = {"": single} | {name: leaves for name, leaves in objects.items() if "[" in name}
-    return [frozenset(leaves) for leaves in objects.values() if leaves]
+    parts = _merged(_divided(single, paths, widths, 1), widths)
+    return [frozenset(leaves) for leaves in (*parts, *(objects[name] for name in objects if "[" in name))]
+
+
+def _divided(leaves: list[int], paths: Sequence[str], widths: Sequence[int], steps: int) -> list[list[int]]:
+    """Return leaves in parts of at most LARGE bits: those whose paths begin with the same steps are together."""
+    starts: dict[tuple[str, ...], list[int]] = {}
+    for leaf in leaves:
+        starts.setdefault(tuple(STEP.findall(paths[leaf])[:steps]), []).append(leaf)
+    found = list[list[int]]()
+    for part in starts.values():
+        is_small = len(part) == 1 or sum(widths[leaf] for leaf in part) <= LARGE
+        found += [part] if is_small else _divided(part, paths, widths, steps + 1)
+    return found
+
+
+def _merged(parts: Iterable[list[int]], widths: Sequence[int]) -> list[list[int]]:
+    """Return parts that follow each other as one, up to LARGE bits."""
+    found = list[list[int]]()
+    for part in parts:
+        together = [*(found[-1] if found else []), *part]
+        if found and sum(widths[leaf] for leaf in together) <= LARGE:
+            found[-1] = together
+        else:
+            found.append(part)
+    return found
 
 
 def _owners(path: str, queues: Collection[str]) -> list[str]:
