@@ -53,6 +53,12 @@ COMMAND = Command(
         "dependencies are computed for seconds to minutes",
     ),
     switch(
+        "--symbolic",
+        "compute sets of states as decision diagrams in place of single states: less memory where brokers and topics "
+        "do most things independently; without depths; on one core; not with --reduce, --symmetry, --interpreter, "
+        "--spark or --checkpoint",
+    ),
+    switch(
         "--interpreter",
         "execute plain Python in place of compiled code, some hundred states per second on one core: an "
         "independent check, and faster for large models with few states; not with --reduce, --symmetry or --spark",

@@ -16,6 +16,7 @@ from kwalk.reports.handlers.target import target
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
 from kwalk.reports.watch import PAGE, WatchPage
+from kwalk.search.base.components import entry
 from kwalk.search.base.progress import announcements_to
 from kwalk.search.results.verdict import Verdict
 
@@ -26,6 +27,8 @@ def exhaust(options: Namespace) -> int:
     """Visit every state; return the exit code."""
     if options.spark:
         return _exhaust_on_spark(options)
+    if options.symbolic:
+        return _exhaust_symbolically(options)
     for name in ("master", "partitions"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} is for searches on Spark. Add --spark.")
@@ -40,6 +43,20 @@ def exhaust(options: Namespace) -> int:
         checkpoint=_checkpoint(options),
         symmetry=options.symmetry,
     )
+
+
+NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "checkpoint", "every", "resume", "master", "partitions")
+"""Options that a symbolic search does not have."""
+
+
+def _exhaust_symbolically(options: Namespace) -> int:
+    """Compute all states as sets; return the exit code."""
+    for name in NOT_SYMBOLIC:
+        if getattr(options, name) not in (None, False):
+            raise UsageError(f"A symbolic search does not support --{name}. Leave out --{name}, or --symbolic.")
+    if (options.workers or 1) > 1:
+        raise UsageError("A symbolic search runs on one core. Leave out --workers, or --symbolic.")
+    return _search(options, _clustering(entry("exhaust_symbolically"), options), memory_bytes=_memory(options))
 
 
 def _interpreted(engine: Engine, options: Namespace) -> Engine:
@@ -64,6 +81,7 @@ UNSUPPORTED = {
     "reduce": "does not support reduction",
     "every": "saves a checkpoint at every level",
     "interpreter": "runs compiled code",
+    "symbolic": "visits single states",
 }
 """Options that a search on Spark does not have, and why."""
 

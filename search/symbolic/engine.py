@@ -50,9 +50,14 @@ class RuleCode:
     reads: tuple[int, ...]
     writes: tuple[int, ...]
 
+    @property
+    def leaves(self) -> frozenset[int]:
+        """All leaves that it reads or can change."""
+        return frozenset((*self.reads, *self.writes, *(leaf for _, leaves in self.conditions for leaf in leaves)))
 
-def rule_code(given: Sequence[RuleTerms], layout: Layout) -> tuple[list[RuleCode], str]:
-    """Return the rules as code, and the LLVM text of their functions."""
+
+def rule_code(given: Sequence[RuleTerms], layout: Layout) -> tuple[list[RuleCode], list[str]]:
+    """Return the rules as code, and the LLVM texts of their functions."""
     names: dict[Term, str] = {}
     texts, made = list[str](), list[RuleCode]()
     for rule in given:
@@ -67,7 +72,7 @@ def rule_code(given: Sequence[RuleTerms], layout: Layout) -> tuple[list[RuleCode
         made.append(
             RuleCode(conditions, effect, tuple(sorted(reads(rule.updates.values()))), tuple(sorted(rule.updates)))
         )
-    return made, "\n".join(texts)
+    return made, texts
 
 
 def _condition(name: str, term: Term, layout: Layout) -> str:
@@ -338,7 +343,7 @@ class SymbolicEngine:
 
     # Rules.
 
-    def add(self, given: Sequence[RuleCode], code: LoadedCode) -> list[int]:
+    def add(self, given: Iterable[RuleCode], code: LoadedCode) -> list[int]:
         """Add rules, and return their numbers."""
         self._code.append(code)
         numbers = [self._add(rule, code.addresses) for rule in given]

@@ -17,7 +17,6 @@ import numpy as np
 from attrs import field, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance, Vector
-from kwalk.model.language.lift import lift
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.kernel.compared import Compared
@@ -27,17 +26,16 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.interpreter import Visit
 from kwalk.search.kernel.python_comparison import disagreement, plain_step, plain_truth, step_truth
 from kwalk.search.kernel.sampling import seconds_for_comparison
-from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
-from kwalk.search.native.object_code import object_code
 from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, extended_path
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Answer, Finding, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
+from kwalk.search.symbolic.compiled import compiled_rules
 from kwalk.search.symbolic.components import components_of, in_good_order
-from kwalk.search.symbolic.conditions import StateSet, SymbolicTerms, What, symbolic_terms
+from kwalk.search.symbolic.conditions import StateSet, What
 from kwalk.search.symbolic.diagrams import MOST_STATES
-from kwalk.search.symbolic.engine import Stopped, SymbolicEngine, rule_code
+from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
 from kwalk.search.symbolic.layout import Stop
 from kwalk.search.symbolic.reachability import Reachability, States, where, without
 
@@ -116,27 +114,22 @@ class SymbolicSearch:
     def __init__(self, model: Model, options: SearchOptions) -> None:
         self.model, self.options = model, options
         self.kernel: Kernel = kernel_for(model)
-        self.terms: SymbolicTerms = symbolic_terms(lift(model), options.properties)
-        layout = layout_of(model.leaves)
-        given = [rule for _, rule in self.terms.steps] + list(self.terms.sets.values())
-        code, text = rule_code(given, layout)
-        names = {name for rule in code for name, _ in rule.conditions} | {rule.effect for rule in code if rule.effect}
-        loaded = LoadedCode(object_code([text], large=True) if text else [], sorted(names))
-        steps = code[: len(self.terms.steps)]
-        touched = [
-            frozenset((*rule.reads, *rule.writes, *(leaf for _, leaves in rule.conditions for leaf in leaves)))
-            for rule in steps
-        ]
+        known = compiled_rules(model)
+        steps, layout = known.rules[: len(known.steps)], layout_of(model.leaves)
         components = components_of([leaf.path for leaf in model.leaves], layout.widths) or [frozenset()]
         initial = self.kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
-        self.engine = SymbolicEngine(layout, in_good_order(components, touched), initial, options.memory)
-        numbers = self.engine.add(code, loaded)
-        self.engine.begin_with(numbers[: len(steps)])
-        instances = [instance for instance, _ in self.terms.steps]
-        self.sets = dict(zip(self.terms.sets, numbers[len(steps) :], strict=True))
-        self.reachability = Reachability(
-            self.engine, dict(zip(numbers[: len(steps)], instances, strict=True)), initial
+        self.engine = SymbolicEngine(
+            layout, in_good_order(components, [rule.leaves for rule in steps]), initial, options.memory
         )
+        numbers = self.engine.add(known.rules, known.loaded())
+        self.engine.begin_with(numbers[: len(steps)])
+        checked = {None, *options.checked}
+        self.sets = {
+            which: rule
+            for which, rule in zip(known.sets, numbers[len(steps) :], strict=True)
+            if which.prop in checked
+        }
+        self.reachability = Reachability(self.engine, dict(zip(numbers, known.steps, strict=False)), initial)
         self.initial = len(initial)
         self.compared = Compared()
         self.seconds = 0.0

@@ -22,6 +22,7 @@ ORDER = (
     "simulation",
     "liveness",
     "partial_order",
+    "symbolic",
     "proof",
     "spark",
     "symmetry",
