@@ -45,6 +45,7 @@ OPTIONS = (
     "no_support",
     "keep_going",
     "reduce",
+    "symbolic",
     "interpreter",
     "spark",
     "strict",

@@ -24,8 +24,6 @@ class What(Enum):
     """A bound disables an enabled instance."""
     ERROR = "error"
     """An enabled instance leaves its domain."""
-    IDLE = "idle"
-    """A transition group leads to the same state."""
     FALSE = "false"
     """A property is false, or raises an error; of a `reachable` property: it is true."""
     PREMISE = "premise"
@@ -68,7 +66,6 @@ def symbolic_terms(lifted: Lifted, properties: Sequence[PropertyInstance]) -> Sy
     found: dict[StateSet, RuleTerms] = {}
     for which, conditions in (
         *_of_instances(lifted),
-        *_of_groups(lifted, groups),
         *_of_states(lifted, properties),
         *_of_steps(lifted, groups, properties),
     ):
@@ -101,17 +98,6 @@ def _bounds(lifted: Lifted, action: LiftedAction) -> dict[str, Term]:
             found[one.name] = t.disjunction((found.get(one.name, t.false), met))
         clear = t.conjunction((clear, t.negation(one.condition)))
     return found
-
-
-def _of_groups(lifted: Lifted, groups: Sequence[TransitionGroup]) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
-    t, leaves = lifted.terms, state_variables(lifted)
-    for group in groups:
-        same = [_same(lifted, leaves[leaf], term) for leaf, term in group.updates.items()]
-        yield StateSet(What.IDLE, group.instance, group=group.index), (*group.atoms, t.conjunction(same))
-
-
-def _same(lifted: Lifted, left: Term, right: Term) -> Term:
-    return lifted.terms.equal(left, right)
 
 
 def _of_states(

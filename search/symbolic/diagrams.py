@@ -22,7 +22,7 @@ FRAME = 12
 """The words of the stack that a call of a loop by a loop takes: its block, with nine arguments at most."""
 NOT_KEPT = -1
 QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE = range(1, 5)
-QUESTION_SATURATE, QUESTION_PREIMAGE, QUESTION_WEIGH = range(5, 8)
+QUESTION_SATURATE, QUESTION_PREIMAGE, QUESTION_WEIGH = range(5, 8)  # 8 is a question of `weigh` as well
 MOST_STATES = 1 << 62
 """What a count stays below."""
 

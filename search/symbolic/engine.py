@@ -22,6 +22,11 @@ NODE_SHARE, CACHE_SHARE = 0.5, 0.2
 STACK_BYTES = 1 << 30
 """The address space of the stack, of which a search uses little."""
 LEAST_BYTES = 1 << 24
+OTHER_LOOPS = (
+    *(diagrams.single, diagrams.collect, rules.value_in, rules.write_value),
+    *(rules.successors, rules.predecessors, rules.states_where),
+)
+"""The loops that only Python calls; they are compiled before the search begins."""
 NEARLY = 0.7
 """The share of the nodes from which garbage is collected; if more is in use afterwards, the budget is spent."""
 
@@ -170,6 +175,8 @@ class SymbolicEngine:
         }
         for which, one in loops.items():
             self.block[which] = one.entry
+        for one in OTHER_LOOPS:
+            one.load()
 
     # Operations.
 
@@ -248,14 +255,17 @@ class SymbolicEngine:
             found = self.union(found, part)
         return found
 
-    def count(self, sets: Mapping[int, int], rule: int | None = None) -> int:
-        """Return the number of states of some sets by mode, or of those where the conditions of a rule hold."""
+    def count(self, sets: Mapping[int, int], rule: int | None = None, *, same: bool = False) -> int:
+        """Return the number of states of some sets by mode, or of those where the conditions of a rule hold.
+
+        With `same` only those are counted that the rule leaves as they are.
+        """
         if len(self._counts) < self.nodes:
             self._counts = reserve(int(self.block[Engine.LIMIT]), np.int64, dense=False)
             self.block[Engine.COUNTS] = self._counts.ctypes.data
         if rule is None:
             return sum(self.run(diagrams.count, states) for states in sets.values())
-        return sum(self.run(rules.states_where, states, mode, rule) for mode, states in sets.items())
+        return sum(self.run(rules.states_where, states, mode, rule, int(same)) for mode, states in sets.items())
 
     # States.
 

@@ -214,10 +214,16 @@ def _within(engine: int, states: int, vector: int) -> int:
 
 
 @loop
-def weigh(engine: int, states: int, pairs: int, level: int, number: int) -> int:
+def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: int) -> int:
     """Return the number of states of a set where the conditions of a rule hold; its pairs are known.
 
-    `Engine.COUNTS` has room for the numbers of all nodes.
+    Args:
+        engine: The address of the engine; `Engine.COUNTS` has room for the numbers of all nodes.
+        states: The set, from the level on.
+        pairs: The pairs of the rule, from the level on.
+        level: The level.
+        number: The number of the rule.
+        same: Whether only those states are counted that the rule leaves as they are.
     """
     if states == 0 or pairs == 0 or get(engine, Engine.STOPPED) != 0:
         return 0
@@ -226,19 +232,25 @@ def weigh(engine: int, states: int, pairs: int, level: int, number: int) -> int:
         result = _call(get(engine, Engine.COUNT), frame, engine, states, 0, 0, 0, 0, 0)
         put(engine, Engine.TOP, frame)
         return result
-    first, second = states | pairs << 32, question(QUESTION_WEIGH, level, number)
+    first, second = states | pairs << 32, question(QUESTION_WEIGH + same, level, number)
     result = kept(engine, first, second)
     if result == NOT_KEPT:
-        nodes, view, each, entry = get(engine, Engine.NODES), get(get(rule, Rule.VIEWS), level), states, 0
-        result, entry = 0, get(engine, Engine.WEIGH)
+        nodes, each, entry = get(engine, Engine.NODES), states, get(engine, Engine.WEIGH)
+        view, change = get(get(rule, Rule.VIEWS), level), get(get(rule, Rule.CHANGES), level)
+        result = 0
         while each != 0:
-            inside = pairs
-            if view != 0:
-                found = class_of(engine, view, item(each, nodes, VALUE))
+            value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
+            if view == 0:
+                more = _call(entry, frame, engine, below, pairs, level + 1, number, same, 0)
+                result = min(MOST_STATES, result + more)
+            else:
+                found = class_of(engine, view, value)
                 outcome = 0 if found == REFUSED else child(engine, pairs, found)
-                inside = 0 if outcome == 0 else item(outcome, nodes, BELOW)  # a condition has one outcome
-            more = _call(entry, frame, engine, item(each, nodes, BELOW), inside, level + 1, number, 0, 0)
-            result = min(MOST_STATES, result + more)
+                while outcome != 0:
+                    if same == 0 or changed(engine, change, item(outcome, nodes, VALUE), value) == value:
+                        more = _call(entry, frame, engine, below, item(outcome, nodes, BELOW), level + 1, number, same, 0)
+                        result = min(MOST_STATES, result + more)
+                    outcome = item(outcome, nodes, BESIDE)
             each = item(each, nodes, BESIDE)
         keep(engine, first, second, result)
     put(engine, Engine.TOP, frame)
@@ -549,12 +561,17 @@ def write_value(engine: int, component: int, number: int, state: int) -> None:
 
 
 @loop
-def states_where(engine: int, states: int, mode: int, number: int) -> int:
-    """Return how many states of a set of one mode satisfy the conditions of a rule without effect."""
+def states_where(engine: int, states: int, mode: int, number: int, same: int) -> int:
+    """Return how many states of a set of one mode satisfy the conditions of a rule; `same` is that of `weigh`."""
     frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, Engine.NODES)
-    pairs = prepare(engine, frame, states, 1, mode, number)
-    if pairs != 0 and get(get(rule, Rule.VIEWS), 0) != 0:
-        pairs = item(pairs, nodes, BELOW)
-    result = _call(get(engine, Engine.WEIGH), frame, engine, states, pairs, 1, number, 0, 0)
+    pairs, entry, result = prepare(engine, frame, states, 1, mode, number), get(engine, Engine.WEIGH), 0
+    if get(get(rule, Rule.VIEWS), 0) == 0:
+        result = _call(entry, frame, engine, states, pairs, 1, number, same, 0)
+    else:
+        change = get(get(rule, Rule.CHANGES), 0)
+        while pairs != 0:
+            if same == 0 or changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
+                result += _call(entry, frame, engine, states, item(pairs, nodes, BELOW), 1, number, same, 0)
+            pairs = item(pairs, nodes, BESIDE)
     put(engine, Engine.TOP, frame)
     return result

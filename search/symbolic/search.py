@@ -415,20 +415,19 @@ class SymbolicSearch:
 
     def _counts_of_instances(self) -> tuple[list[int], list[int], list[int], dict[str, int]]:
         """Return how often instances are enabled, taken, and change the state, and how often bounds disable one."""
-        instances = len(self.model.instances)
-        enabled, blocked, idle = [0] * instances, [0] * instances, [0] * instances
+        instances, engine, reached = len(self.model.instances), self.engine, self.reachability.reached
+        enabled, blocked, changed = [0] * instances, [0] * instances, [0] * instances
         hits = dict.fromkeys(self.kernel.bounds, 0)
         for which in self.sets:
-            if which.instance is None or which.what not in (What.ENABLED, What.BOUND, What.IDLE):
-                continue
-            count = self._count(which)
-            if which.what is What.BOUND:
+            if which.instance is not None and which.what is What.BOUND:
+                count = self._count(which)
                 blocked[which.instance] += count
                 hits[which.bound] += count
-            else:
-                (enabled if which.what is What.ENABLED else idle)[which.instance] += count
-        taken = [a - b for a, b in zip(enabled, blocked, strict=True)]
-        return enabled, taken, [a - b for a, b in zip(taken, idle, strict=True)], hits
+            elif which.instance is not None and which.what is What.ENABLED:
+                enabled[which.instance] = self._count(which)
+        for rule, instance in self.reachability.steps.items():
+            changed[instance] += engine.count(reached, rule) - engine.count(reached, rule, same=True)
+        return enabled, [a - b for a, b in zip(enabled, blocked, strict=True)], changed, hits
 
     def _premises(self) -> Iterator[tuple[str, int]]:
         for prop in self.options.properties:
