@@ -108,10 +108,12 @@ def _of_states(
         number = prop.prop.index
         false, premise = false_and_premise(prop, t)
         failed = t.disjunction(one.condition for one in prop.errors)
-        yield StateSet(What.FALSE, prop=number), (false,)
-        yield StateSet(What.PREMISE, prop=number), (premise,)
-        before = () if prop.prop.kind.is_liveness else (prop.premise,)
-        yield StateSet(What.FAILED, prop=number), (*before, failed)
+        if prop.prop.kind.is_liveness:
+            yield StateSet(What.FAILED, prop=number), (failed,)
+        else:
+            yield StateSet(What.FALSE, prop=number), (false,)
+            yield StateSet(What.PREMISE, prop=number), (premise,)
+            yield StateSet(What.FAILED, prop=number), (prop.premise, failed)
 
 
 def _of_steps(
