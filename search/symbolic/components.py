@@ -106,7 +106,10 @@ def in_good_order(components: Sequence[frozenset[int]], steps: Collection[frozen
             for n in edge:
                 centers[n].append(center)
         wanted = {n: sum(near) / len(near) if near else place[n] for n, near in centers.items()}
-        order = [0, *sorted(order[1:] if order[0] == 0 else [n for n in order if n], key=lambda n: (wanted[n], place[n]))]
+        order = [
+            0,
+            *sorted(order[1:] if order[0] == 0 else [n for n in order if n], key=lambda n: (wanted[n], place[n])),
+        ]
         span = _span(edges, order)
         if span >= least:
             break

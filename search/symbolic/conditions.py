@@ -100,9 +100,7 @@ def _bounds(lifted: Lifted, action: LiftedAction) -> dict[str, Term]:
     return found
 
 
-def _of_states(
-    lifted: Lifted, properties: Sequence[PropertyInstance]
-) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
+def _of_states(lifted: Lifted, properties: Sequence[PropertyInstance]) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
     t = lifted.terms
     for prop in (lifted.properties[one.index] for one in properties if one.kind is not Kind.STEP):
         number = prop.prop.index

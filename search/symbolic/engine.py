@@ -243,6 +243,12 @@ class SymbolicEngine:
             self._target, self._targets = target, self._targets + 1
         return self.run(rules.predecessors, states, mode, rule, target, target_mode, self._targets)
 
+    def sources(self, states: int, mode: int, rule: int) -> int:
+        """Return the states of a set that a rule leads to one of its successors there."""
+        target_mode, after = self.after(states, mode, rule)[0]
+        target_mode, target = self.single(self.state(target_mode, after))
+        return self.before(states, mode, rule, target, target_mode)
+
     def changes_mode(self, rule: int) -> bool:
         """Return whether a rule changes the mode, or nothing below it."""
         block = self.rules[rule]

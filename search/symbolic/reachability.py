@@ -106,9 +106,7 @@ class Reachability:
     def common(self, left: States, right: States) -> States:
         """Return the states that are in both sets."""
         engine = self.engine
-        both = {
-            mode: engine.minus(left[mode], engine.minus(left[mode], right[mode])) for mode in left if mode in right
-        }
+        both = {mode: engine.minus(left[mode], engine.minus(left[mode], right[mode])) for mode in left if mode in right}
         return {mode: states for mode, states in both.items() if states}
 
     def path_to(self, packed: np.ndarray, length: int) -> PackedPath:
@@ -142,4 +140,3 @@ def without(engine: SymbolicEngine, states: States, others: Iterable[States]) ->
     for each in others:
         left = {mode: engine.minus(diagram, each.get(mode, 0)) for mode, diagram in left.items()}
     return {mode: diagram for mode, diagram in left.items() if diagram}
-

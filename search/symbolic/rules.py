@@ -32,7 +32,6 @@ from kwalk.search.symbolic.diagrams import (
     make,
     question,
     sort_pairs,
-    sort_words,
 )
 from kwalk.search.symbolic.layout import REFUSED, Component, Engine, Rule, Stop, Table
 from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, value_of
@@ -142,9 +141,7 @@ def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
             found = class_of(engine, view, value)
             outcome = 0 if found == REFUSED else child(engine, pairs, found)
             while outcome != 0:
-                below = _image(
-                    engine, frame, item(each, nodes, BELOW), item(outcome, nodes, BELOW), level + 1, number
-                )
+                below = _image(engine, frame, item(each, nodes, BELOW), item(outcome, nodes, BELOW), level + 1, number)
                 if below != 0:
                     add_pair(engine, changed(engine, change, item(outcome, nodes, VALUE), value), below)
                 outcome = item(outcome, nodes, BESIDE)
@@ -248,7 +245,9 @@ def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: i
                 outcome = 0 if found == REFUSED else child(engine, pairs, found)
                 while outcome != 0:
                     if same == 0 or changed(engine, change, item(outcome, nodes, VALUE), value) == value:
-                        more = _call(entry, frame, engine, below, item(outcome, nodes, BELOW), level + 1, number, same, 0)
+                        more = _call(
+                            entry, frame, engine, below, item(outcome, nodes, BELOW), level + 1, number, same, 0
+                        )
                         result = min(MOST_STATES, result + more)
                     outcome = item(outcome, nodes, BESIDE)
             each = item(each, nodes, BESIDE)

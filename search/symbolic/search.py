@@ -1,13 +1,12 @@
 """Exhaustive search by sets of states: the verdict of `exhaust --symbolic`.
 
 All reachable states are found first, without their depths. Then each property is evaluated once for what its states can
-tell apart, and states are counted. For a shortest trace, the search goes level by level from the initial states, until a
+tell apart, and states are counted. For a shortest trace, the search goes level by level from the initial states until a
 level has a violation, and back from there.
 """
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
@@ -16,34 +15,28 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from kwalk.model.language import Kind, Model, PropertyInstance, Vector
+from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.interpreter import Visit
-from kwalk.search.kernel.python_comparison import disagreement, plain_step, plain_truth, step_truth
-from kwalk.search.kernel.sampling import seconds_for_comparison
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, extended_path
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Answer, Finding, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
+from kwalk.search.symbolic.comparison import SetComparison
 from kwalk.search.symbolic.compiled import compiled_rules
 from kwalk.search.symbolic.components import components_of, in_good_order
 from kwalk.search.symbolic.conditions import StateSet, What
 from kwalk.search.symbolic.diagrams import MOST_STATES
 from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
-from kwalk.search.symbolic.layout import Stop
 from kwalk.search.symbolic.reachability import Reachability, States, where, without
 
 LOOK = 0.2
 """Seconds between two looks at the clock while the search runs in its thread."""
-SAMPLES = 64
-"""The reached states that are compared with plain Python, at least LEAST_SAMPLES of them and as time allows."""
-LEAST_SAMPLES = 8
 
 
 def exhaust_symbolically(
@@ -57,9 +50,9 @@ def exhaust_symbolically(
 
     Args:
         model: The model to search.
-        properties: The property instances to check; by default all of the model. Those about behaviours are not checked.
+        properties: The property instances to check; by default all. Those about behaviours are not checked.
         memory_bytes: The memory budget; by default DEFAULT_SHARE of the available memory.
-        **options: Other fields of `SearchOptions`, as keywords: `keep_going`, `seconds`, `report`, `command`, `compare`.
+        **options: Other fields of `SearchOptions`, as keywords: `keep_going`, `seconds`, `report`, …
 
     Returns:
         The verdict, with confirmed shortest traces: of all violated properties with `keep_going`, otherwise of those
@@ -94,6 +87,11 @@ class Violation:
     step: int | None = None
     is_error: bool = False
 
+    @property
+    def is_witness(self) -> bool:
+        """Whether a `reachable` property is true there, which is no violation."""
+        return self.prop is not None and self.prop.kind is Kind.REACHABLE and not self.is_error
+
 
 @frozen(eq=False)
 class Found:
@@ -125,9 +123,7 @@ class SymbolicSearch:
         self.engine.begin_with(numbers[: len(steps)])
         checked = {None, *options.checked}
         self.sets = {
-            which: rule
-            for which, rule in zip(known.sets, numbers[len(steps) :], strict=True)
-            if which.prop in checked
+            which: rule for which, rule in zip(known.sets, numbers[len(steps) :], strict=True) if which.prop in checked
         }
         self.reachability = Reachability(self.engine, dict(zip(numbers, known.steps, strict=False)), initial)
         self.initial = len(initial)
@@ -178,10 +174,12 @@ class SymbolicSearch:
     def _search(self, began: float) -> Verdict:
         self.reachability.run()
         violations = list(self._violations())
-        found = self._with_paths([one for one in violations if one.prop is None or one.prop.kind is not Kind.REACHABLE])
+        found = self._with_paths([one for one in violations if not one.is_witness])
         error = self._error(found)
         if self.options.compare:
-            self._compare_with_python(began, found)
+            comparison = SetComparison(self.model, self.kernel, self.reachability, self.sets, self.options.properties)
+            comparison.run(began, [one.path.states[-1] for one in found])
+            self.compared = comparison.compared
         self.seconds = time.monotonic() - began
         return self._complete(violations, found, error)
 
@@ -217,9 +215,7 @@ class SymbolicSearch:
             among = self.quiescent if prop is not None and prop.kind is Kind.WHEN_QUIESCENT else None
             count = self._count(which, among)
             if count:
-                states = where(
-                    self.engine, self.reachability.reached if among is None else among, self.sets[which]
-                )
+                states = where(self.engine, self.reachability.reached if among is None else among, self.sets[which])
                 self.reachability.keep(states)
                 step = which.instance if prop is not None and prop.kind is Kind.STEP else None
                 yield Violation(prop, states, count, step, is_error=which.what is not What.FALSE)
@@ -267,74 +263,6 @@ class SymbolicSearch:
             raise error
         return error
 
-    # The comparison with plain Python.
-
-    def _compare_with_python(self, began: float, found: Sequence[Found]) -> None:
-        """Compare violating and random reached states with plain Python: steps, conditions, and that they are reached."""
-        chance, spent, chosen = random.Random(0), 0.0, [one.path.states[-1] for one in found]
-        modes = sorted(self.reachability.reached)
-        for number in range(SAMPLES):
-            if number >= LEAST_SAMPLES and spent >= seconds_for_comparison(time.monotonic() - began):
-                return
-            since = time.thread_time()
-            mode = modes[number % len(modes)] if number % 2 else chance.choice(modes)
-            state = self.engine.state(mode, self.reachability.reached[mode], chance.randrange)
-            self._compare(chosen[number] if number < len(chosen) else state)
-            spent += time.thread_time() - since
-
-    def _compare(self, packed: np.ndarray) -> None:
-        """Compare one state."""
-        vector: Vector = tuple(self.kernel.unpack(packed[None])[0].tolist())
-        visit, (mode, states) = Visit(self.model, vector), self.engine.single(packed)
-        here = {which for which, rule in self.sets.items() if self.engine.where(states, mode, rule)}
-        after = dict[int, Vector]()
-        for rule, instance in self.reachability.steps.items():
-            for other, diagram in self.engine.after(states, mode, rule):
-                row = self.engine.state(other, diagram)
-                after[instance] = tuple(self.kernel.unpack(row[None])[0].tolist())
-                if not self.reachability.contains(other, diagram):
-                    raise disagreement(self.model, vector, f"{instance} leads to a state that was not reached")
-        successors, taken = 0, set[str]()
-        for instance_ in self.model.instances:
-            plain, key = plain_step(visit, instance_.index), instance_.key
-            says = self._step_of(instance_.index, here, after, vector)
-            if plain != says:
-                raise disagreement(
-                    self.model, vector, f"Plain Python and sets of states disagree on {key}", (str(plain), str(says))
-                )
-            if isinstance(plain, tuple):
-                successors += 1
-                taken.add(key)
-        evaluated = 0
-        for prop in self.options.properties:
-            if prop.kind.is_liveness:
-                continue
-            cases = (
-                [(instance_, step_truth(visit, prop, instance_)) for instance_ in self.model.instances if instance_.key in taken]
-                if prop.kind is Kind.STEP
-                else [(None, plain_truth(visit, prop))]
-            )
-            for instance_or_none, plain_value in cases:
-                number = None if instance_or_none is None else instance_or_none.index
-                mine = {one.what for one in here if one.prop == prop.index and one.instance == number}
-                evaluated += 1
-                wrong = plain_value is (prop.kind is Kind.REACHABLE) or plain_value == "error"
-                if (What.FALSE in mine) != wrong or (What.FAILED in mine) != (plain_value == "error"):
-                    text = f"Plain Python and sets of states disagree on {prop.key}"
-                    raise disagreement(self.model, vector, text, (str(plain_value), str(sorted(w.value for w in mine))))
-        self.compared += Compared(1, successors, evaluated, frozenset(taken))
-
-    def _step_of(self, instance: int, here: set[StateSet], after: dict[int, Vector], vector: Vector) -> Vector | str:
-        """Return what the sets of states say of an instance in a state."""
-        if StateSet(What.ENABLED, instance) not in here:
-            return "disabled"
-        bound = next((one.bound for one in here if one.what is What.BOUND and one.instance == instance), None)
-        if bound is not None:
-            return f"bound {bound}"
-        if StateSet(What.ERROR, instance) in here:
-            return "error"
-        return after.get(instance, vector)
-
     # The verdict.
 
     def _builder(self) -> VerdictBuilder:
@@ -357,10 +285,10 @@ class SymbolicSearch:
     def _complete(self, violations: Sequence[Violation], found: Sequence[Found], error: Exception | None) -> Verdict:
         reached, builder = self.reachability.reached, self._builder()
         seen = {one.prop.index for one in violations if one.prop is not None and not one.is_error}
-        missing = [
-            prop for prop in self.options.properties if prop.kind is Kind.REACHABLE and prop.index not in seen
+        missing = [prop for prop in self.options.properties if prop.kind is Kind.REACHABLE and prop.index not in seen]
+        bad = [
+            one for one in violations if not one.is_error and (one.prop is None or one.prop.kind is not Kind.REACHABLE)
         ]
-        bad = [one for one in violations if not one.is_error and (one.prop is None or one.prop.kind is not Kind.REACHABLE)]
         enabled, taken, changed, hits = self._counts_of_instances()
         total = self.engine.count(reached)
         return builder.verdict(
@@ -403,14 +331,12 @@ class SymbolicSearch:
         for prop in missing:
             yield Finding(prop.key, 0)
 
-    def _notes(
-        self, violations: Sequence[Violation], missing: Sequence[PropertyInstance], total: int
-    ) -> Iterator[str]:
+    def _notes(self, violations: Sequence[Violation], missing: Sequence[PropertyInstance], total: int) -> Iterator[str]:
         yield f"{total:,} states are {self.engine.nodes:,} nodes of diagrams over {self.engine.levels} components."
         for prop in missing:
             yield f"{prop.key} should be reachable, but it is true in none of the {total:,} reachable states."
         for one in violations:
-            if one.prop is not None and one.prop.kind is Kind.REACHABLE and not one.is_error:
+            if one.prop is not None and one.is_witness:
                 yield f"{one.prop.key} is reachable, in {one.count:,} states."
 
     def _counts_of_instances(self) -> tuple[list[int], list[int], list[int], dict[str, int]]:
@@ -435,5 +361,3 @@ class SymbolicSearch:
                 among = self.quiescent if prop.kind is Kind.WHEN_QUIESCENT else None
                 mine = (one for one in self.sets if one.what is What.PREMISE and one.prop == prop.index)
                 yield prop.key, sum(self._count(one, among) for one in mine)
-
-

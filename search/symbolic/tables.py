@@ -1,4 +1,4 @@
-"""Tables of rows that grow while loops run, and the values, views and changes that stand in them. Words: see `layout`."""
+"""Tables of rows that grow while loops run, and what stands in them: values, classes, changes. Words: see `layout`."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def put_class(engine: int, view: int, number: int) -> None:
 
 @part
 def change_in(engine: int, change: int, state: int) -> int:
-    """Return the number of what a step has written to a component of a packed state, plus 1; 0 if there is no change."""
+    """Return the number of what a step has written to a component of a state, plus 1; 0 without a change."""
     if change == 0:
         return 0
     row = state + 8 * get(get(change, Change.COMPONENT), Component.FIRST)
