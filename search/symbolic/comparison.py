@@ -79,8 +79,7 @@ class SetComparison:
         for rule, instance in self.reachability.steps.items():
             if self.model.instances[instance].key not in self.compared.instances:
                 here = where(self.engine, reached, self.sets[StateSet(What.ENABLED, instance)])
-                mode = next((mode for mode in here if self.engine.after(here[mode], mode, rule)), None)
-                if mode is not None:
+                for mode in [mode for mode in here if self.engine.after(here[mode], mode, rule)][:1]:
                     yield self.engine.state(mode, self.engine.sources(here[mode], mode, rule))
 
     def compare(self, packed: np.ndarray) -> None:

@@ -80,15 +80,15 @@ def _compiled(model: Model) -> CompiledRules:
     )
 
 
-def _written(known: CompiledRules) -> bytes:
+def _written(code: CompiledRules) -> bytes:
     """Return the rules as bytes: a line of JSON, and the object code."""
     about = {
-        "steps": known.steps,
-        "sets": [{**asdict(one), "what": one.what.value} for one in known.sets],
-        "rules": [asdict(rule) for rule in known.rules],
-        "sizes": [len(each) for each in known.objects],
+        "steps": code.steps,
+        "sets": [{**asdict(one), "what": one.what.value} for one in code.sets],
+        "rules": [asdict(rule) for rule in code.rules],
+        "sizes": [len(each) for each in code.objects],
     }
-    return json.dumps(about).encode() + b"\n" + b"".join(known.objects)
+    return json.dumps(about).encode() + b"\n" + b"".join(code.objects)
 
 
 def _read(content: bytes) -> CompiledRules | None:

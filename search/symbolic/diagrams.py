@@ -13,7 +13,7 @@ import numpy as np
 
 from kwalk.search.native.intrinsics import HASH_FACTORS, enter, folded_multiply, get, integer, peek32, poke32, put
 from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, loop, part
-from kwalk.search.symbolic.layout import Engine, Stop
+from kwalk.search.symbolic.layout import EngineBlock, Stop
 
 FIRST_FACTOR, MIDDLE_FACTOR, _ = HASH_FACTORS
 VALUE, BELOW, BESIDE, CHAIN = range(4)
@@ -54,7 +54,7 @@ def keep(engine: int, first: int, second: int, result: int) -> None:
 @part
 def _entry(engine: int, first: int, second: int) -> int:
     found = folded_multiply(np.uint64(first) ^ FIRST_FACTOR, np.uint64(second) ^ MIDDLE_FACTOR)
-    return get(engine, Engine.CACHE) + 24 * integer(found & np.uint64(get(engine, Engine.CACHE_MASK)))
+    return get(engine, EngineBlock.CACHE) + 24 * integer(found & np.uint64(get(engine, EngineBlock.CACHE_MASK)))
 
 
 @part
@@ -66,7 +66,7 @@ def item(node: int, nodes: int, which: int) -> int:
 @part
 def make(engine: int, value: int, below: int, beside: int) -> int:
     """Return the node with these parts; 0 without room."""
-    nodes, heads = get(engine, Engine.NODES), get(engine, Engine.HEADS)
+    nodes, heads = get(engine, EngineBlock.NODES), get(engine, EngineBlock.HEADS)
     slot = _slot(engine, value, below, beside)
     node = integer(peek32(heads, slot))
     while node != 0:
@@ -77,15 +77,15 @@ def make(engine: int, value: int, below: int, beside: int) -> int:
         ):
             return node
         node = item(node, nodes, CHAIN)
-    node = get(engine, Engine.FREE)
+    node = get(engine, EngineBlock.FREE)
     if node != 0:
-        put(engine, Engine.FREE, item(node, nodes, CHAIN))
+        put(engine, EngineBlock.FREE, item(node, nodes, CHAIN))
     else:
-        node = get(engine, Engine.FRESH)
-        if node >= get(engine, Engine.LIMIT):
-            put(engine, Engine.STOPPED, Stop.FULL)
+        node = get(engine, EngineBlock.FRESH)
+        if node >= get(engine, EngineBlock.LIMIT):
+            put(engine, EngineBlock.STOPPED, Stop.FULL)
             return 0
-        put(engine, Engine.FRESH, node + 1)
+        put(engine, EngineBlock.FRESH, node + 1)
     poke32(nodes, 4 * node + VALUE, np.uint64(value))
     poke32(nodes, 4 * node + BELOW, np.uint64(below))
     poke32(nodes, 4 * node + BESIDE, np.uint64(beside))
@@ -97,7 +97,7 @@ def make(engine: int, value: int, below: int, beside: int) -> int:
 @part
 def _slot(engine: int, value: int, below: int, beside: int) -> int:
     found = folded_multiply(np.uint64(value << 32 | below) ^ FIRST_FACTOR, np.uint64(beside) ^ MIDDLE_FACTOR)
-    return integer(found & np.uint64(get(engine, Engine.HEADS_MASK)))
+    return integer(found & np.uint64(get(engine, EngineBlock.HEADS_MASK)))
 
 
 # Lists of pairs on the stack, from which nodes are made. A pair is one word: value · 2^32 + the node below.
@@ -106,22 +106,22 @@ def _slot(engine: int, value: int, below: int, beside: int) -> int:
 @part
 def add_pair(engine: int, value: int, below: int) -> None:
     """Add a pair to the list at the top of the stack."""
-    top = get(engine, Engine.TOP)
-    if top + 64 * FRAME > get(engine, Engine.STACK_END):
-        put(engine, Engine.STOPPED, Stop.NO_TABLES)
+    top = get(engine, EngineBlock.TOP)
+    if top + 64 * FRAME > get(engine, EngineBlock.STACK_END):
+        put(engine, EngineBlock.STOPPED, Stop.NO_TABLES)
     else:
         put(top, 0, value << 32 | below)
-        put(engine, Engine.TOP, top + 8)
+        put(engine, EngineBlock.TOP, top + 8)
 
 
 @part
 def begin_frame(engine: int) -> int:
     """Take a frame from the stack and return its address; the list of pairs begins behind it."""
-    frame = get(engine, Engine.TOP)
-    if frame + 64 * FRAME > get(engine, Engine.STACK_END):
-        put(engine, Engine.STOPPED, Stop.NO_TABLES)
+    frame = get(engine, EngineBlock.TOP)
+    if frame + 64 * FRAME > get(engine, EngineBlock.STACK_END):
+        put(engine, EngineBlock.STOPPED, Stop.NO_TABLES)
     else:
-        put(engine, Engine.TOP, frame + 8 * FRAME)
+        put(engine, EngineBlock.TOP, frame + 8 * FRAME)
     return frame
 
 
@@ -129,11 +129,11 @@ def begin_frame(engine: int) -> int:
 def end_frame(engine: int, frame: int) -> int:
     """Give the frame and its list back; return the node of its pairs, whose values ascend."""
     first, node = frame + 8 * FRAME, 0
-    place = get(engine, Engine.TOP)
+    place = get(engine, EngineBlock.TOP)
     while place > first:
         place -= 8
         node = make(engine, get(place, 0) >> 32, get(place, 0) & 0xFFFFFFFF, node)
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     return node
 
 
@@ -141,7 +141,7 @@ def end_frame(engine: int, frame: int) -> int:
 def sort_pairs(engine: int, frame: int) -> None:
     """Sort the list of a frame by its values, and join the nodes below equal values."""
     first = frame + 8 * FRAME
-    count, sorted_before = (get(engine, Engine.TOP) - first) // 8, True
+    count, sorted_before = (get(engine, EngineBlock.TOP) - first) // 8, True
     for k in range(1, count):
         if get(first, k) >> 32 <= get(first, k - 1) >> 32:
             sorted_before = False
@@ -157,7 +157,7 @@ def sort_pairs(engine: int, frame: int) -> None:
         else:
             put(first, left, pair)
             left += 1
-    put(engine, Engine.TOP, first + 8 * left)
+    put(engine, EngineBlock.TOP, first + 8 * left)
 
 
 @part
@@ -185,7 +185,7 @@ def call_union(engine: int, frame: int, left: int, right: int) -> int:
     put(frame, BLOCK_ARGUMENTS, engine)
     put(frame, BLOCK_ARGUMENTS + 1, left)
     put(frame, BLOCK_ARGUMENTS + 2, right)
-    enter(get(engine, Engine.UNION), frame)
+    enter(get(engine, EngineBlock.UNION), frame)
     return get(frame, BLOCK_RESULT)
 
 
@@ -195,7 +195,7 @@ def call_minus(engine: int, frame: int, left: int, right: int) -> int:
     put(frame, BLOCK_ARGUMENTS, engine)
     put(frame, BLOCK_ARGUMENTS + 1, left)
     put(frame, BLOCK_ARGUMENTS + 2, right)
-    enter(get(engine, Engine.MINUS), frame)
+    enter(get(engine, EngineBlock.MINUS), frame)
     return get(frame, BLOCK_RESULT)
 
 
@@ -204,14 +204,14 @@ def union(engine: int, left: int, right: int) -> int:
     """Return the union of two sets."""
     if left == 0 or left == right:
         return right
-    if right == 0 or get(engine, Engine.STOPPED) != 0:
+    if right == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return left
     a, b = min(left, right), max(left, right)
     first, second = a | b << 32, question(QUESTION_UNION, 0, 0)
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
-    nodes, frame = get(engine, Engine.NODES), begin_frame(engine)
+    nodes, frame = get(engine, EngineBlock.NODES), begin_frame(engine)
     while a != 0 or b != 0:
         here, there = item(a, nodes, VALUE), item(b, nodes, VALUE)
         if b == 0 or (a != 0 and here < there):
@@ -234,13 +234,13 @@ def minus(engine: int, left: int, right: int) -> int:
     """Return the vectors of the first set that are not in the second."""
     if left == 0 or left == right:
         return 0
-    if right == 0 or get(engine, Engine.STOPPED) != 0:
+    if right == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return left
     first, second = left | right << 32, question(QUESTION_MINUS, 0, 0)
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
-    nodes, frame, a, b = get(engine, Engine.NODES), begin_frame(engine), left, right
+    nodes, frame, a, b = get(engine, EngineBlock.NODES), begin_frame(engine), left, right
     while a != 0:
         value, below = item(a, nodes, VALUE), item(a, nodes, BELOW)
         while b != 0 and item(b, nodes, VALUE) < value:
@@ -260,7 +260,7 @@ def count(engine: int, node: int) -> int:
     """Return the number of vectors of a set; MOST_STATES if there are more."""
     if node < 2:
         return node
-    nodes, counts = get(engine, Engine.NODES), get(engine, Engine.COUNTS)
+    nodes, counts = get(engine, EngineBlock.NODES), get(engine, EngineBlock.COUNTS)
     known = get(counts, node)
     if known != 0:
         return known
@@ -268,10 +268,10 @@ def count(engine: int, node: int) -> int:
     while each != 0:
         put(frame, BLOCK_ARGUMENTS, engine)
         put(frame, BLOCK_ARGUMENTS + 1, item(each, nodes, BELOW))
-        enter(get(engine, Engine.COUNT), frame)
+        enter(get(engine, EngineBlock.COUNT), frame)
         total = min(MOST_STATES, total + get(frame, BLOCK_RESULT))
         each = item(each, nodes, BESIDE)
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     put(counts, node, total)
     return total
 
@@ -294,9 +294,9 @@ def collect(engine: int, roots: int, number: int) -> int:
         roots: The address of int64: nodes.
         number: How many there are.
     """
-    nodes, heads, fresh = get(engine, Engine.NODES), get(engine, Engine.HEADS), get(engine, Engine.FRESH)
+    nodes, heads, fresh = get(engine, EngineBlock.NODES), get(engine, EngineBlock.HEADS), get(engine, EngineBlock.FRESH)
     used = 1 << 31
-    stack = get(engine, Engine.TOP)
+    stack = get(engine, EngineBlock.TOP)
     for k in range(number):
         count, node = 0, get(roots, k)
         while node > 1 or count > 0:
@@ -310,7 +310,7 @@ def collect(engine: int, roots: int, number: int) -> int:
                 put(stack, count, item(node, nodes, BELOW))
                 count += 1
                 node = item(node, nodes, BESIDE)
-    for slot in range(get(engine, Engine.HEADS_MASK) + 1):
+    for slot in range(get(engine, EngineBlock.HEADS_MASK) + 1):
         poke32(heads, slot, np.uint64(0))
     free, left = 0, 0
     for node in range(fresh - 1, 1, -1):
@@ -322,8 +322,8 @@ def collect(engine: int, roots: int, number: int) -> int:
         else:
             poke32(nodes, 4 * node + CHAIN, np.uint64(free))
             free = node
-    put(engine, Engine.FREE, free)
-    cache = get(engine, Engine.CACHE)
-    for k in range(3 * (get(engine, Engine.CACHE_MASK) + 1)):
+    put(engine, EngineBlock.FREE, free)
+    cache = get(engine, EngineBlock.CACHE)
+    for k in range(3 * (get(engine, EngineBlock.CACHE_MASK) + 1)):
         put(cache, k, 0)
     return left

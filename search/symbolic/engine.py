@@ -14,7 +14,7 @@ from kwalk.search.kernel.compile.layout import WORD, Layout
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.memory import reserve
 from kwalk.search.symbolic import diagrams, rules
-from kwalk.search.symbolic.layout import Change, Component, Engine, Rule, Stop, Table, View
+from kwalk.search.symbolic.layout import ChangeBlock, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop, ViewBlock
 
 NODE_BYTES, HEAD_BYTES, RESULT_BYTES = 16, 4, 24
 NODE_SHARE, CACHE_SHARE = 0.5, 0.2
@@ -61,11 +61,11 @@ class RuleCode:
         return frozenset((*self.reads, *self.writes, *(leaf for _, leaves in self.conditions for leaf in leaves)))
 
 
-def rule_code(given: Sequence[RuleTerms], layout: Layout) -> tuple[list[RuleCode], list[str]]:
+def rule_code(terms: Sequence[RuleTerms], layout: Layout) -> tuple[list[RuleCode], list[str]]:
     """Return the rules as code, and the LLVM texts of their functions."""
     names: dict[Term, str] = {}
     texts, made = list[str](), list[RuleCode]()
-    for rule in given:
+    for rule in terms:
         for term in rule.conditions:
             if term not in names:
                 names[term] = f"condition.{len(names)}"
@@ -119,7 +119,7 @@ class SymbolicEngine:
         self.layout, self.components = layout, list(components)
         self.levels = len(self.components)
         self._kept: dict[int, np.ndarray] = {}
-        self.block = self._array(len(Engine))
+        self.block = self._array(len(EngineBlock))
         self.engine = self.block.ctypes.data
         self._initial = np.ascontiguousarray(initial[0])
         self._reserve(max(memory, LEAST_BYTES))
@@ -147,31 +147,31 @@ class SymbolicEngine:
         results = 1 << max(10, (int(CACHE_SHARE * memory) // RESULT_BYTES).bit_length() - 1)
         arena = memory - limit * NODE_BYTES - heads * HEAD_BYTES - results * RESULT_BYTES
         arrays = {
-            Engine.NODES: reserve(4 * limit, np.uint32),
-            Engine.HEADS: reserve(heads, np.uint32),
-            Engine.CACHE: reserve(3 * results, np.int64),
-            Engine.TOP: reserve(STACK_BYTES // 8, np.int64, dense=False),
-            Engine.ARENA: reserve(max(1 << 16, arena // 8), np.int64, dense=False),
-            Engine.STATE: np.zeros(2 * self.layout.words, np.uint64),
+            EngineBlock.NODES: reserve(4 * limit, np.uint32),
+            EngineBlock.HEADS: reserve(heads, np.uint32),
+            EngineBlock.CACHE: reserve(3 * results, np.int64),
+            EngineBlock.TOP: reserve(STACK_BYTES // 8, np.int64, dense=False),
+            EngineBlock.ARENA: reserve(max(1 << 16, arena // 8), np.int64, dense=False),
+            EngineBlock.STATE: np.zeros(2 * self.layout.words, np.uint64),
         }
         for which, array in arrays.items():
             self._kept[array.ctypes.data] = array
             self.block[which] = array.ctypes.data
-        self.block[Engine.FRESH], self.block[Engine.LIMIT] = 2, min(limit, 1 << 31)
-        self.block[Engine.HEADS_MASK], self.block[Engine.CACHE_MASK] = heads - 1, results - 1
-        self.block[Engine.STACK_END] = arrays[Engine.TOP].ctypes.data + arrays[Engine.TOP].nbytes
-        self.block[Engine.ARENA_END] = arrays[Engine.ARENA].ctypes.data + arrays[Engine.ARENA].nbytes
-        self.block[Engine.WORDS], self.block[Engine.INITIAL] = self.layout.words, self._initial.ctypes.data
+        self.block[EngineBlock.FRESH], self.block[EngineBlock.LIMIT] = 2, min(limit, 1 << 31)
+        self.block[EngineBlock.HEADS_MASK], self.block[EngineBlock.CACHE_MASK] = heads - 1, results - 1
+        self.block[EngineBlock.STACK_END] = arrays[EngineBlock.TOP].ctypes.data + arrays[EngineBlock.TOP].nbytes
+        self.block[EngineBlock.ARENA_END] = arrays[EngineBlock.ARENA].ctypes.data + arrays[EngineBlock.ARENA].nbytes
+        self.block[EngineBlock.WORDS], self.block[EngineBlock.INITIAL] = self.layout.words, self._initial.ctypes.data
         loops = {
-            Engine.UNION: diagrams.union,
-            Engine.MINUS: diagrams.minus,
-            Engine.COUNT: diagrams.count,
-            Engine.PROJECT: rules.project,
-            Engine.IMAGE: rules.image,
-            Engine.PREIMAGE: rules.preimage,
-            Engine.LEARN: rules.learn,
-            Engine.SATURATE: rules.saturate,
-            Engine.WEIGH: rules.weigh,
+            EngineBlock.UNION: diagrams.union,
+            EngineBlock.MINUS: diagrams.minus,
+            EngineBlock.COUNT: diagrams.count,
+            EngineBlock.PROJECT: rules.project,
+            EngineBlock.IMAGE: rules.image,
+            EngineBlock.PREIMAGE: rules.preimage,
+            EngineBlock.LEARN: rules.learn,
+            EngineBlock.SATURATE: rules.saturate,
+            EngineBlock.WEIGH: rules.weigh,
         }
         for which, one in loops.items():
             self.block[which] = one.entry
@@ -187,23 +187,25 @@ class SymbolicEngine:
             Stopped: There is no room, or `stop` was called.
         """
         result = int(one(self.engine, *numbers) or 0)
-        if self.block[Engine.STOPPED]:
-            raise Stopped(Stop(int(self.block[Engine.STOPPED])))
+        if self.block[EngineBlock.STOPPED]:
+            raise Stopped(Stop(int(self.block[EngineBlock.STOPPED])))
         return result
 
     def stop(self) -> None:
         """Stop what another thread does."""
-        self.block[Engine.STOPPED] = Stop.REQUESTED
+        self.block[EngineBlock.STOPPED] = Stop.REQUESTED
 
     @property
     def nodes(self) -> int:
         """The number of nodes that were ever used."""
-        return int(self.block[Engine.FRESH])
+        return int(self.block[EngineBlock.FRESH])
 
     @property
     def is_nearly_full(self) -> bool:
         """Whether garbage should be collected."""
-        return not self.block[Engine.FREE] and self.block[Engine.FRESH] > NEARLY * self.block[Engine.LIMIT]
+        return (
+            not self.block[EngineBlock.FREE] and self.block[EngineBlock.FRESH] > NEARLY * self.block[EngineBlock.LIMIT]
+        )
 
     def collect(self, sets: Iterable[int]) -> None:
         """Free the nodes that none of these sets and no rule needs, and clear a stop for lack of room.
@@ -211,14 +213,14 @@ class SymbolicEngine:
         Raises:
             Stopped: Few nodes were freed.
         """
-        known = [int(rule[which]) for rule in self.rules for which in (Rule.SEEN, Rule.PAIRS)]
+        known = [int(rule[which]) for rule in self.rules for which in (RuleBlock.SEEN, RuleBlock.PAIRS)]
         roots = np.array([*sets, *known, 0], np.int64)
         self._counts = np.zeros(0, np.int64)
         left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
-        if left > NEARLY * self.block[Engine.LIMIT]:
+        if left > NEARLY * self.block[EngineBlock.LIMIT]:
             raise Stopped(Stop.FULL)
-        if self.block[Engine.STOPPED] == Stop.FULL:
-            self.block[Engine.STOPPED] = 0
+        if self.block[EngineBlock.STOPPED] == Stop.FULL:
+            self.block[EngineBlock.STOPPED] = 0
 
     def union(self, left: int, right: int) -> int:
         """Return the union of two sets."""
@@ -252,7 +254,7 @@ class SymbolicEngine:
     def changes_mode(self, rule: int) -> bool:
         """Return whether a rule changes the mode, or nothing below it."""
         block = self.rules[rule]
-        return bool(self._kept[int(block[Rule.CHANGES])][0]) or not block[Rule.LAST]
+        return bool(self._kept[int(block[RuleBlock.CHANGES])][0]) or not block[RuleBlock.LAST]
 
     def where(self, states: int, mode: int, rule: int) -> int:
         """Return the states of a set where the conditions of a rule without effect hold."""
@@ -267,8 +269,8 @@ class SymbolicEngine:
         With `same` only those are counted that the rule leaves as they are.
         """
         if len(self._counts) < self.nodes:
-            self._counts = reserve(int(self.block[Engine.LIMIT]), np.int64, dense=False)
-            self.block[Engine.COUNTS] = self._counts.ctypes.data
+            self._counts = reserve(int(self.block[EngineBlock.LIMIT]), np.int64, dense=False)
+            self.block[EngineBlock.COUNTS] = self._counts.ctypes.data
         if rule is None:
             return sum(self.run(diagrams.count, states) for states in sets.values())
         return sum(self.run(rules.states_where, states, mode, rule, int(same)) for mode, states in sets.items())
@@ -288,7 +290,7 @@ class SymbolicEngine:
 
     def state(self, mode: int, states: int, choose: Callable[[int], int] = lambda _: 0) -> np.ndarray:
         """Return a packed state of a set; `choose` takes one of so many nodes."""
-        nodes, numbers = self._kept[int(self.block[Engine.NODES])], [mode]
+        nodes, numbers = self._kept[int(self.block[EngineBlock.NODES])], [mode]
         while states > 1:
             beside = [states]
             while following := int(nodes[4 * beside[-1] + diagrams.BESIDE]):
@@ -314,9 +316,9 @@ class SymbolicEngine:
     def _component(self, mask: np.ndarray) -> int:
         used = np.flatnonzero(mask)
         first, width = (int(used[0]), int(used[-1] - used[0]) + 1) if len(used) else (0, 1)
-        block = self._array(len(Component) + len(Table))
-        block[Component.FIRST], block[Component.TABLE + Table.WIDTH] = first, width
-        block[Component.MASK] = self._bits(mask[first : first + width])
+        block = self._array(len(ComponentBlock) + len(RowTable))
+        block[ComponentBlock.FIRST], block[ComponentBlock.TABLE + RowTable.WIDTH] = first, width
+        block[ComponentBlock.MASK] = self._bits(mask[first : first + width])
         return int(block.ctypes.data)
 
     def _bits(self, words: np.ndarray) -> int:
@@ -328,16 +330,16 @@ class SymbolicEngine:
         """Return the bits of those leaves that are in a component, in its words."""
         mask = self._mask(leaves) & self._masks[level]
         block = self._kept[self._components[level]]
-        first = int(block[Component.FIRST])
-        return np.ascontiguousarray(mask[first : first + int(block[Component.TABLE + Table.WIDTH])])
+        first = int(block[ComponentBlock.FIRST])
+        return np.ascontiguousarray(mask[first : first + int(block[ComponentBlock.TABLE + RowTable.WIDTH])])
 
     def _view(self, level: int, mask: np.ndarray, conditions: tuple[int, ...]) -> int:
         key = (level, mask.tobytes(), conditions)
         if key not in self._views:
-            block = self._array(len(View) + len(Table))
-            block[View.COMPONENT], block[View.MASK] = self._components[level], self._bits(mask)
-            block[View.CONDITIONS] = self._numbers(conditions)
-            block[View.CONDITION_COUNT], block[View.TABLE + Table.WIDTH] = len(conditions), len(mask)
+            block = self._array(len(ViewBlock) + len(RowTable))
+            block[ViewBlock.COMPONENT], block[ViewBlock.MASK] = self._components[level], self._bits(mask)
+            block[ViewBlock.CONDITIONS] = self._numbers(conditions)
+            block[ViewBlock.CONDITION_COUNT], block[ViewBlock.TABLE + RowTable.WIDTH] = len(conditions), len(mask)
             self._views[key] = int(block.ctypes.data)
         return self._views[key]
 
@@ -346,9 +348,9 @@ class SymbolicEngine:
             return 0
         key = (level, mask.tobytes())
         if key not in self._changes:
-            block = self._array(len(Change) + len(Table))
-            block[Change.COMPONENT], block[Change.MASK] = self._components[level], self._bits(mask)
-            block[Change.TABLE + Table.WIDTH] = len(mask)
+            block = self._array(len(ChangeBlock) + len(RowTable))
+            block[ChangeBlock.COMPONENT], block[ChangeBlock.MASK] = self._components[level], self._bits(mask)
+            block[ChangeBlock.TABLE + RowTable.WIDTH] = len(mask)
             self._changes[key] = int(block.ctypes.data)
         return self._changes[key]
 
@@ -359,29 +361,29 @@ class SymbolicEngine:
 
     # Rules.
 
-    def add(self, given: Iterable[RuleCode], code: LoadedCode) -> list[int]:
+    def add(self, rule_codes: Iterable[RuleCode], code: LoadedCode) -> list[int]:
         """Add rules, and return their numbers."""
         self._code.append(code)
-        numbers = [self._add(rule, code.addresses) for rule in given]
-        self.block[Engine.RULES] = self._numbers([int(rule.ctypes.data) for rule in self.rules])
+        numbers = [self._add(rule, code.addresses) for rule in rule_codes]
+        self.block[EngineBlock.RULES] = self._numbers([int(rule.ctypes.data) for rule in self.rules])
         return numbers
 
-    def _add(self, given: RuleCode, addresses: Mapping[str, int]) -> int:
+    def _add(self, code: RuleCode, addresses: Mapping[str, int]) -> int:
         home = {leaf: level for level, leaves in enumerate(self.components) for leaf in leaves}
-        levels_of = {name: {home[leaf] for leaf in leaves if leaf in home} for name, leaves in given.conditions}
-        touched = {home[leaf] for leaf in (*given.reads, *given.writes) if leaf in home}.union(*levels_of.values())
+        levels_of = {name: {home[leaf] for leaf in leaves if leaf in home} for name, leaves in code.conditions}
+        touched = {home[leaf] for leaf in (*code.reads, *code.writes) if leaf in home}.union(*levels_of.values())
         views, changes = [0] * self.levels, [0] * self.levels
-        read = [*given.reads, *(leaf for _, leaves in given.conditions for leaf in leaves)]
+        read = [*code.reads, *(leaf for _, leaves in code.conditions for leaf in leaves)]
         for level in touched:
             alone = tuple(addresses[name] for name, levels in levels_of.items() if levels == {level})
             views[level] = self._view(level, self._inside(level, read), alone)
-            changes[level] = self._change(level, self._inside(level, given.writes))
+            changes[level] = self._change(level, self._inside(level, code.writes))
         joint = [addresses[name] for name, levels in levels_of.items() if len(levels) != 1]
-        block = self._array(len(Rule))
-        block[Rule.NUMBER], block[Rule.LAST] = len(self.rules), max(touched, default=0)
-        block[Rule.VIEWS], block[Rule.CHANGES] = self._numbers(views), self._numbers(changes)
-        block[Rule.CONDITIONS], block[Rule.CONDITION_COUNT] = self._numbers(joint), len(joint)
-        block[Rule.EFFECT] = addresses[given.effect] if given.effect else 0
+        block = self._array(len(RuleBlock))
+        block[RuleBlock.NUMBER], block[RuleBlock.LAST] = len(self.rules), max(touched, default=0)
+        block[RuleBlock.VIEWS], block[RuleBlock.CHANGES] = self._numbers(views), self._numbers(changes)
+        block[RuleBlock.CONDITIONS], block[RuleBlock.CONDITION_COUNT] = self._numbers(joint), len(joint)
+        block[RuleBlock.EFFECT] = addresses[code.effect] if code.effect else 0
         self.rules.append(block)
         return len(self.rules) - 1
 
@@ -390,11 +392,11 @@ class SymbolicEngine:
         starts: list[list[int]] = [[] for _ in range(self.levels)]
         by_mode = [0] * self.levels
         for number in steps:
-            views = self._kept[int(self.rules[number][Rule.VIEWS])]
+            views = self._kept[int(self.rules[number][RuleBlock.VIEWS])]
             level = next((level for level in range(1, self.levels) if views[level]), 0)
             if level:
                 starts[level].append(number)
                 if views[0]:
                     by_mode[: level + 1] = [1] * (level + 1)
-        self.block[Engine.STARTS] = self._numbers([self._numbers([len(each), *each]) for each in starts])
-        self.block[Engine.BY_MODE] = self._numbers(by_mode)
+        self.block[EngineBlock.STARTS] = self._numbers([self._numbers([len(each), *each]) for each in starts])
+        self.block[EngineBlock.BY_MODE] = self._numbers(by_mode)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 
-class Engine(IntEnum):
+class EngineBlock(IntEnum):
     """The block of a symbolic search."""
 
     NODES = 0
@@ -76,7 +76,7 @@ class Stop(IntEnum):
     REQUESTED = 3
 
 
-class Table(IntEnum):
+class RowTable(IntEnum):
     """A table of rows of words, numbered in the order of their first occurrence."""
 
     WIDTH = 0
@@ -87,7 +87,7 @@ class Table(IntEnum):
     """The address of row numbers plus 1 by hash, uint32, twice as many as there is room for rows."""
 
 
-class Component(IntEnum):
+class ComponentBlock(IntEnum):
     """A component: the words of a packed state that it is in, and its values."""
 
     FIRST = 0
@@ -98,7 +98,7 @@ class Component(IntEnum):
     """The first item of its table."""
 
 
-class View(IntEnum):
+class ViewBlock(IntEnum):
     """A view."""
 
     COMPONENT = 0
@@ -117,7 +117,7 @@ class View(IntEnum):
 REFUSED = 0xFFFFFFFF
 
 
-class Change(IntEnum):
+class ChangeBlock(IntEnum):
     """A change."""
 
     COMPONENT = 0
@@ -125,7 +125,7 @@ class Change(IntEnum):
     TABLE = 2
 
 
-class Rule(IntEnum):
+class RuleBlock(IntEnum):
     """A rule."""
 
     NUMBER = 0

@@ -33,7 +33,7 @@ from kwalk.search.symbolic.diagrams import (
     question,
     sort_pairs,
 )
-from kwalk.search.symbolic.layout import REFUSED, Component, Engine, Rule, Stop, Table
+from kwalk.search.symbolic.layout import REFUSED, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop
 from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, value_of
 
 ANY_MODE = 0xFFFFFFF
@@ -43,13 +43,13 @@ ANY_MODE = 0xFFFFFFF
 @part
 def rule_at(engine: int, number: int) -> int:
     """Return the address of a rule."""
-    return get(get(engine, Engine.RULES), number)
+    return get(get(engine, EngineBlock.RULES), number)
 
 
 @part
 def child(engine: int, node: int, value: int) -> int:
     """Return the node below the node with a value in a list; 0 if there is none."""
-    nodes = get(engine, Engine.NODES)
+    nodes = get(engine, EngineBlock.NODES)
     while node != 0 and item(node, nodes, VALUE) < value:
         node = item(node, nodes, BESIDE)
     return item(node, nodes, BELOW) if node != 0 and item(node, nodes, VALUE) == value else 0
@@ -71,27 +71,27 @@ def _call(entry: int, frame: int, engine: int, a: int, b: int, c: int, d: int, e
 
 @part
 def _project(engine: int, frame: int, states: int, level: int, number: int) -> int:
-    return _call(get(engine, Engine.PROJECT), frame, engine, states, level, number, 0, 0, 0)
+    return _call(get(engine, EngineBlock.PROJECT), frame, engine, states, level, number, 0, 0, 0)
 
 
 @part
 def _image(engine: int, frame: int, states: int, pairs: int, level: int, number: int) -> int:
-    return _call(get(engine, Engine.IMAGE), frame, engine, states, pairs, level, number, 0, 0)
+    return _call(get(engine, EngineBlock.IMAGE), frame, engine, states, pairs, level, number, 0, 0)
 
 
 @loop
 def project(engine: int, states: int, level: int, number: int) -> int:
     """Return the vectors of classes, from a level on, that a rule can tell apart in a set, without refused ones."""
-    if states == 0 or get(engine, Engine.STOPPED) != 0:
+    if states == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule = rule_at(engine, number)
-    if level > get(rule, Rule.LAST):
+    if level > get(rule, RuleBlock.LAST):
         return 1
     first, second = states, question(QUESTION_PROJECT, level, number)
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
-    nodes, view, each = get(engine, Engine.NODES), get(get(rule, Rule.VIEWS), level), states
+    nodes, view, each = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.VIEWS), level), states
     frame = begin_frame(engine)
     if view == 0:
         result = 0
@@ -99,7 +99,7 @@ def project(engine: int, states: int, level: int, number: int) -> int:
             below = _project(engine, frame, item(each, nodes, BELOW), level + 1, number)
             result = call_union(engine, frame, result, below)
             each = item(each, nodes, BESIDE)
-        put(engine, Engine.TOP, frame)
+        put(engine, EngineBlock.TOP, frame)
     else:
         while each != 0:
             found = class_of(engine, view, item(each, nodes, VALUE))
@@ -117,16 +117,16 @@ def project(engine: int, states: int, level: int, number: int) -> int:
 @loop
 def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
     """Return the states after a rule, of which `pairs` are the pairs of class and change from a level on."""
-    if states == 0 or pairs == 0 or get(engine, Engine.STOPPED) != 0:
+    if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule = rule_at(engine, number)
-    if level > get(rule, Rule.LAST):
+    if level > get(rule, RuleBlock.LAST):
         return states
     first, second = states | pairs << 32, question(QUESTION_IMAGE, level, number)
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
-    nodes, view, each = get(engine, Engine.NODES), get(get(rule, Rule.VIEWS), level), states
+    nodes, view, each = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.VIEWS), level), states
     frame = begin_frame(engine)
     if view == 0:
         while each != 0:
@@ -135,7 +135,7 @@ def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
                 add_pair(engine, item(each, nodes, VALUE), below)
             each = item(each, nodes, BESIDE)
     else:
-        change = get(get(rule, Rule.CHANGES), level)
+        change = get(get(rule, RuleBlock.CHANGES), level)
         while each != 0:
             value = item(each, nodes, VALUE)
             found = class_of(engine, view, value)
@@ -165,18 +165,22 @@ def preimage(engine: int, states: int, pairs: int, target: int, level: int, numb
         number: The number of the rule.
         round_number: Another one for each target of a search.
     """
-    if states == 0 or pairs == 0 or target == 0 or get(engine, Engine.STOPPED) != 0:
+    if states == 0 or pairs == 0 or target == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule = rule_at(engine, number)
-    nodes, each = get(engine, Engine.NODES), states
-    if level > get(rule, Rule.LAST):
+    nodes, each = get(engine, EngineBlock.NODES), states
+    if level > get(rule, RuleBlock.LAST):
         return states if target == 1 else _within(engine, states, target)
     first, second = states | pairs << 32, question(QUESTION_PREIMAGE, level, number) | round_number << 40
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
-    view, change, frame = get(get(rule, Rule.VIEWS), level), get(get(rule, Rule.CHANGES), level), begin_frame(engine)
-    entry = get(engine, Engine.PREIMAGE)
+    view, change, frame = (
+        get(get(rule, RuleBlock.VIEWS), level),
+        get(get(rule, RuleBlock.CHANGES), level),
+        begin_frame(engine),
+    )
+    entry = get(engine, EngineBlock.PREIMAGE)
     while each != 0:
         value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
         if view == 0:
@@ -203,7 +207,7 @@ def preimage(engine: int, states: int, pairs: int, target: int, level: int, numb
 @part
 def _within(engine: int, states: int, vector: int) -> int:
     """Return the set of a single vector if it is in the set, otherwise the empty set."""
-    nodes, here, there = get(engine, Engine.NODES), states, vector
+    nodes, here, there = get(engine, EngineBlock.NODES), states, vector
     while there > 1:
         here = child(engine, here, item(there, nodes, VALUE))
         there = item(there, nodes, BELOW)
@@ -215,25 +219,25 @@ def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: i
     """Return the number of states of a set where the conditions of a rule hold; its pairs are known.
 
     Args:
-        engine: The address of the engine; `Engine.COUNTS` has room for the numbers of all nodes.
+        engine: The address of the engine; `EngineBlock.COUNTS` has room for the numbers of all nodes.
         states: The set, from the level on.
         pairs: The pairs of the rule, from the level on.
         level: The level.
         number: The number of the rule.
         same: Whether only those states are counted that the rule leaves as they are.
     """
-    if states == 0 or pairs == 0 or get(engine, Engine.STOPPED) != 0:
+    if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule, frame = rule_at(engine, number), begin_frame(engine)
-    if level > get(rule, Rule.LAST):
-        result = _call(get(engine, Engine.COUNT), frame, engine, states, 0, 0, 0, 0, 0)
-        put(engine, Engine.TOP, frame)
+    if level > get(rule, RuleBlock.LAST):
+        result = _call(get(engine, EngineBlock.COUNT), frame, engine, states, 0, 0, 0, 0, 0)
+        put(engine, EngineBlock.TOP, frame)
         return result
     first, second = states | pairs << 32, question(QUESTION_WEIGH + same, level, number)
     result = kept(engine, first, second)
     if result == NOT_KEPT:
-        nodes, each, entry = get(engine, Engine.NODES), states, get(engine, Engine.WEIGH)
-        view, change = get(get(rule, Rule.VIEWS), level), get(get(rule, Rule.CHANGES), level)
+        nodes, each, entry = get(engine, EngineBlock.NODES), states, get(engine, EngineBlock.WEIGH)
+        view, change = get(get(rule, RuleBlock.VIEWS), level), get(get(rule, RuleBlock.CHANGES), level)
         result = 0
         while each != 0:
             value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
@@ -252,7 +256,7 @@ def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: i
                     outcome = item(outcome, nodes, BESIDE)
             each = item(each, nodes, BESIDE)
         keep(engine, first, second, result)
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     return result
 
 
@@ -269,14 +273,14 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
         mode: The class of the mode; 0 if the rule has no view of it.
         number: The number of the rule.
     """
-    rule, nodes, state = rule_at(engine, number), get(engine, Engine.NODES), get(engine, Engine.STATE)
-    views, last, words = get(rule, Rule.VIEWS), get(rule, Rule.LAST), get(engine, Engine.WORDS)
+    rule, nodes, state = rule_at(engine, number), get(engine, EngineBlock.NODES), get(engine, EngineBlock.STATE)
+    views, last, words = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), get(engine, EngineBlock.WORDS)
     for k in range(words):
-        poke(state, k, peek(get(engine, Engine.INITIAL), k))
+        poke(state, k, peek(get(engine, EngineBlock.INITIAL), k))
     if mode != 0:
         put_class(engine, get(views, 0), mode)
     frame = begin_frame(engine)
-    path, width = get(engine, Engine.TOP), last + 1  # for each level its node; then the rows, then their order
+    path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
     rows = path + 8 * width
     end = rows
     put(path, 0, 0)
@@ -291,16 +295,16 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
             node = item(node, nodes, BELOW)
             level += 1
             continue
-        if end + (end - rows) // width + 8 * (width + 64) > get(engine, Engine.STACK_END):
-            put(engine, Engine.STOPPED, Stop.NO_TABLES)
+        if end + (end - rows) // width + 8 * (width + 64) > get(engine, EngineBlock.STACK_END):
+            put(engine, EngineBlock.STOPPED, Stop.NO_TABLES)
             break
         if _evaluate(engine, rule):
-            after = state + 8 * words if get(rule, Rule.EFFECT) != 0 else state
+            after = state + 8 * words if get(rule, RuleBlock.EFFECT) != 0 else state
             for k in range(width):
                 pair = 0
                 if get(views, k) != 0:
                     mine = mode if k == 0 else item(get(path, k), nodes, VALUE)
-                    pair = mine << 32 | change_in(engine, get(get(rule, Rule.CHANGES), k), after)
+                    pair = mine << 32 | change_in(engine, get(get(rule, RuleBlock.CHANGES), k), after)
                 put(end, k, pair)
             end += 8 * width
         level = last  # on to the next vector: back to the last level with another node
@@ -310,26 +314,26 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
             break
         node = item(get(path, level), nodes, BESIDE)
     total = (end - rows) // (8 * width)
-    put(engine, Engine.TOP, end + 8 * total)
-    pairs = call_union(engine, frame, get(rule, Rule.PAIRS), _pairs_of(engine, rule, rows, end, total))
+    put(engine, EngineBlock.TOP, end + 8 * total)
+    pairs = call_union(engine, frame, get(rule, RuleBlock.PAIRS), _pairs_of(engine, rule, rows, end, total))
     now_seen = fresh if get(views, 0) == 0 else make(engine, mode, fresh, 0)
-    seen = call_union(engine, frame, get(rule, Rule.SEEN), now_seen)
-    if get(engine, Engine.STOPPED) == 0:
-        put(rule, Rule.PAIRS, pairs)
-        put(rule, Rule.SEEN, seen)
-    put(engine, Engine.TOP, frame)
+    seen = call_union(engine, frame, get(rule, RuleBlock.SEEN), now_seen)
+    if get(engine, EngineBlock.STOPPED) == 0:
+        put(rule, RuleBlock.PAIRS, pairs)
+        put(rule, RuleBlock.SEEN, seen)
+    put(engine, EngineBlock.TOP, frame)
 
 
 @part
 def _evaluate(engine: int, rule: int) -> bool:
     """Return whether the conditions of a rule hold in the state to evaluate; write the state after its effect."""
-    state = get(engine, Engine.STATE)
-    put(engine, Engine.EVALUATED, get(engine, Engine.EVALUATED) + 1)
-    for k in range(get(rule, Rule.CONDITION_COUNT)):
-        if call(get(get(rule, Rule.CONDITIONS), k), (state,)) == 0:
+    state = get(engine, EngineBlock.STATE)
+    put(engine, EngineBlock.EVALUATED, get(engine, EngineBlock.EVALUATED) + 1)
+    for k in range(get(rule, RuleBlock.CONDITION_COUNT)):
+        if call(get(get(rule, RuleBlock.CONDITIONS), k), (state,)) == 0:
             return False
-    if get(rule, Rule.EFFECT) != 0:
-        call_void(get(rule, Rule.EFFECT), (state, state + 8 * get(engine, Engine.WORDS)))
+    if get(rule, RuleBlock.EFFECT) != 0:
+        call_void(get(rule, RuleBlock.EFFECT), (state, state + 8 * get(engine, EngineBlock.WORDS)))
     return True
 
 
@@ -344,15 +348,15 @@ def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
         order: The address of room for int64[total].
         total: The number of rows.
     """
-    views, width = get(rule, Rule.VIEWS), get(rule, Rule.LAST) + 1
+    views, width = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST) + 1
     for k in range(total):
         put(order, k, rows + 8 * width * k)
     _sort_rows(order, total, width)
     result = 0
     # From the last row to the first: `lists` has, for each digit, the nodes beside the one that is not yet made.
     frame = begin_frame(engine)
-    lists = get(engine, Engine.TOP)
-    put(engine, Engine.TOP, lists + 16 * (width + 1))
+    lists = get(engine, EngineBlock.TOP)
+    put(engine, EngineBlock.TOP, lists + 16 * (width + 1))
     for k in range(2 * width):
         put(lists, k, 0)
     for k in range(total - 1, -1, -1):
@@ -380,7 +384,7 @@ def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
             put(lists, same, below)
         else:
             result = below
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     return result if total > 0 else 0
 
 
@@ -415,17 +419,17 @@ def prepare(engine: int, frame: int, states: int, level: int, mode: int, number:
     Where the rule has a view of the mode, the result is the list of its changes of the mode, with the pairs below each.
     """
     rule = rule_at(engine, number)
-    view, mine = get(get(rule, Rule.VIEWS), 0), 0
+    view, mine = get(get(rule, RuleBlock.VIEWS), 0), 0
     if view != 0:
         mine = class_of(engine, view, mode)
         if mine == REFUSED:
             return 0
     vectors = _project(engine, frame, states, level, number)
-    seen = get(rule, Rule.SEEN) if view == 0 else child(engine, get(rule, Rule.SEEN), mine)
+    seen = get(rule, RuleBlock.SEEN) if view == 0 else child(engine, get(rule, RuleBlock.SEEN), mine)
     fresh = call_minus(engine, frame, vectors, seen)
-    if fresh != 0 and get(engine, Engine.STOPPED) == 0:
-        _call(get(engine, Engine.LEARN), frame, engine, fresh, mine, number, 0, 0, 0)
-    return get(rule, Rule.PAIRS) if view == 0 else child(engine, get(rule, Rule.PAIRS), mine)
+    if fresh != 0 and get(engine, EngineBlock.STOPPED) == 0:
+        _call(get(engine, EngineBlock.LEARN), frame, engine, fresh, mine, number, 0, 0, 0)
+    return get(rule, RuleBlock.PAIRS) if view == 0 else child(engine, get(rule, RuleBlock.PAIRS), mine)
 
 
 # Saturation.
@@ -435,9 +439,9 @@ def prepare(engine: int, frame: int, states: int, level: int, mode: int, number:
 def _within_mode(engine: int, frame: int, states: int, level: int, mode: int, number: int) -> int:
     """Return the states of the same mode after a rule."""
     pairs, rule = prepare(engine, frame, states, level, mode, number), rule_at(engine, number)
-    if get(get(rule, Rule.VIEWS), 0) == 0:
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
         return _image(engine, frame, states, pairs, level, number)
-    nodes, change, result = get(engine, Engine.NODES), get(get(rule, Rule.CHANGES), 0), 0
+    nodes, change, result = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.CHANGES), 0), 0
     while pairs != 0:
         if changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
             after = _image(engine, frame, states, item(pairs, nodes, BELOW), level, number)
@@ -457,22 +461,30 @@ def saturate(engine: int, states: int, level: int, mode: int, levels: int) -> in
         mode: The mode.
         levels: The number of levels.
     """
-    if states < 2 or level >= levels or get(engine, Engine.STOPPED) != 0:
+    if states < 2 or level >= levels or get(engine, EngineBlock.STOPPED) != 0:
         return states
-    known_by = mode if get(get(engine, Engine.BY_MODE), level) != 0 else ANY_MODE
+    known_by = mode if get(get(engine, EngineBlock.BY_MODE), level) != 0 else ANY_MODE
     first, second = states | known_by << 32, question(QUESTION_SATURATE, level, 0)
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
-    nodes, starts = get(engine, Engine.NODES), get(get(engine, Engine.STARTS), level)
+    nodes, starts = get(engine, EngineBlock.NODES), get(get(engine, EngineBlock.STARTS), level)
     outer = begin_frame(engine)
     result = states
-    while get(engine, Engine.STOPPED) == 0:
+    while get(engine, EngineBlock.STOPPED) == 0:
         before, each = result, result
         frame = begin_frame(engine)
         while each != 0:
             below = _call(
-                get(engine, Engine.SATURATE), frame, engine, item(each, nodes, BELOW), level + 1, mode, levels, 0, 0
+                get(engine, EngineBlock.SATURATE),
+                frame,
+                engine,
+                item(each, nodes, BELOW),
+                level + 1,
+                mode,
+                levels,
+                0,
+                0,
             )
             add_pair(engine, item(each, nodes, VALUE), below)
             each = item(each, nodes, BESIDE)
@@ -482,7 +494,7 @@ def saturate(engine: int, states: int, level: int, mode: int, levels: int) -> in
             result = call_union(engine, outer, result, more)
         if result == before or get(starts, 0) == 0:
             break
-    put(engine, Engine.TOP, outer)
+    put(engine, EngineBlock.TOP, outer)
     keep(engine, first, second, result)
     keep(engine, result | known_by << 32, second, result)
     return result
@@ -500,19 +512,19 @@ def successors(engine: int, states: int, mode: int, number: int, into: int) -> i
         into: The address of int64 pairs: a mode, and the set of its states. One mode can occur several times.
     """
     frame, rule = begin_frame(engine), rule_at(engine, number)
-    pairs, nodes, total = prepare(engine, frame, states, 1, mode, number), get(engine, Engine.NODES), 0
-    if get(get(rule, Rule.VIEWS), 0) == 0:
+    pairs, nodes, total = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.NODES), 0
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
         put(into, 0, mode)
         put(into, 1, _image(engine, frame, states, pairs, 1, number))
         total = 1
     else:
-        change = get(get(rule, Rule.CHANGES), 0)
+        change = get(get(rule, RuleBlock.CHANGES), 0)
         while pairs != 0:
             put(into, 2 * total, changed(engine, change, item(pairs, nodes, VALUE), mode))
             put(into, 2 * total + 1, _image(engine, frame, states, item(pairs, nodes, BELOW), 1, number))
             total += 1
             pairs = item(pairs, nodes, BESIDE)
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     return total
 
 
@@ -529,19 +541,19 @@ def predecessors(engine: int, states: int, mode: int, number: int, target: int, 
         target_mode: Its mode.
         again: Another number for each target of a search.
     """
-    frame, rule, entry = begin_frame(engine), rule_at(engine, number), get(engine, Engine.PREIMAGE)
-    pairs, nodes, result = prepare(engine, frame, states, 1, mode, number), get(engine, Engine.NODES), 0
-    if get(get(rule, Rule.VIEWS), 0) == 0:
+    frame, rule, entry = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.PREIMAGE)
+    pairs, nodes, result = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.NODES), 0
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
         if mode == target_mode:
             result = _call(entry, frame, engine, states, pairs, target, 1, number, again)
     else:
-        change = get(get(rule, Rule.CHANGES), 0)
+        change = get(get(rule, RuleBlock.CHANGES), 0)
         while pairs != 0:
             if changed(engine, change, item(pairs, nodes, VALUE), mode) == target_mode:
                 found = _call(entry, frame, engine, states, item(pairs, nodes, BELOW), target, 1, number, again)
                 result = call_union(engine, frame, result, found)
             pairs = item(pairs, nodes, BESIDE)
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     return result
 
 
@@ -554,23 +566,23 @@ def value_in(engine: int, component: int, state: int) -> int:
 @loop
 def write_value(engine: int, component: int, number: int, state: int) -> None:
     """Write the value of a component into a packed state."""
-    width = get(component, Component.TABLE + Table.WIDTH)
-    row = get(component, Component.TABLE + Table.ROWS) + 8 * width * number
-    put_bits(state + 8 * get(component, Component.FIRST), row, get(component, Component.MASK), width)
+    width = get(component, ComponentBlock.TABLE + RowTable.WIDTH)
+    row = get(component, ComponentBlock.TABLE + RowTable.ROWS) + 8 * width * number
+    put_bits(state + 8 * get(component, ComponentBlock.FIRST), row, get(component, ComponentBlock.MASK), width)
 
 
 @loop
 def states_where(engine: int, states: int, mode: int, number: int, same: int) -> int:
     """Return how many states of a set of one mode satisfy the conditions of a rule; `same` is that of `weigh`."""
-    frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, Engine.NODES)
-    pairs, entry, result = prepare(engine, frame, states, 1, mode, number), get(engine, Engine.WEIGH), 0
-    if get(get(rule, Rule.VIEWS), 0) == 0:
+    frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.NODES)
+    pairs, entry, result = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.WEIGH), 0
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
         result = _call(entry, frame, engine, states, pairs, 1, number, same, 0)
     else:
-        change = get(get(rule, Rule.CHANGES), 0)
+        change = get(get(rule, RuleBlock.CHANGES), 0)
         while pairs != 0:
             if same == 0 or changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
                 result += _call(entry, frame, engine, states, item(pairs, nodes, BELOW), 1, number, same, 0)
             pairs = item(pairs, nodes, BESIDE)
-    put(engine, Engine.TOP, frame)
+    put(engine, EngineBlock.TOP, frame)
     return result

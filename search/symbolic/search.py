@@ -249,9 +249,9 @@ class SymbolicSearch:
         mode = min(states)
         return self.engine.state(mode, states[mode])
 
-    def _error(self, found: Sequence[Found]) -> Exception | None:
+    def _error(self, traced: Sequence[Found]) -> Exception | None:
         """Return the error of the model that has the shortest path; raise it if no violation has one as short."""
-        errors = [one for one in found if one.violation.is_error]
+        errors = [one for one in traced if one.violation.is_error]
         if not errors:
             return None
         path = errors[0].path
@@ -259,7 +259,7 @@ class SymbolicSearch:
             path = PackedPath(path.states[:-1], path.instances[:-1])
         origin = Origin("exhaust", shortest="exhaust", command=self.options.command)
         error = domain_error(self.model, self.kernel, path, origin, self.options.properties)
-        if not any(not one.violation.is_error and one.length <= errors[0].length for one in found):
+        if not any(not one.violation.is_error and one.length <= errors[0].length for one in traced):
             raise error
         return error
 
@@ -282,7 +282,7 @@ class SymbolicSearch:
             notes=(f"The symbolic search stopped before it knew all states, with {self.engine.nodes:,} nodes.",),
         )
 
-    def _complete(self, violations: Sequence[Violation], found: Sequence[Found], error: Exception | None) -> Verdict:
+    def _complete(self, violations: Sequence[Violation], traced: Sequence[Found], error: Exception | None) -> Verdict:
         reached, builder = self.reachability.reached, self._builder()
         seen = {one.prop.index for one in violations if one.prop is not None and not one.is_error}
         missing = [prop for prop in self.options.properties if prop.kind is Kind.REACHABLE and prop.index not in seen]
@@ -292,7 +292,7 @@ class SymbolicSearch:
         enabled, taken, changed, hits = self._counts_of_instances()
         total = self.engine.count(reached)
         return builder.verdict(
-            self._answer(found, bad, missing),
+            self._answer(traced, bad, missing),
             Strength.EXHAUSTIVE,
             distinct_states=total if total < MOST_STATES else None,
             generated_states=self.initial + sum(taken),
@@ -302,29 +302,29 @@ class SymbolicSearch:
             action_counts=builder.action_counts(enabled, taken, changed),
             premises=dict(self._premises()),
             compared=self.compared if self.options.compare else None,
-            findings=tuple(self._findings(found, bad, missing)),
+            findings=tuple(self._findings(traced, bad, missing)),
             notes=(*error_notes(error), *self._notes(violations, missing, total)),
         )
 
     @staticmethod
-    def _answer(found: Sequence[Found], bad: Sequence[Violation], missing: Sequence[PropertyInstance]) -> Answer:
-        first = next((one.violation for one in found if not one.violation.is_error), None)
+    def _answer(traced: Sequence[Found], bad: Sequence[Violation], missing: Sequence[PropertyInstance]) -> Answer:
+        first = next((one.violation for one in traced if not one.violation.is_error), None)
         if first is not None:
             return answer_to(first.prop)
         assert not bad, "a violation has no path"
         return Answer.NOT_REACHABLE if missing else Answer.HOLDS
 
     def _findings(
-        self, found: Sequence[Found], bad: Sequence[Violation], missing: Sequence[PropertyInstance]
+        self, traced: Sequence[Found], bad: Sequence[Violation], missing: Sequence[PropertyInstance]
     ) -> Iterator[Finding]:
         origin = Origin("exhaust", shortest="exhaust", command=self.options.command)
-        traced = set[int | None]()
-        for one in found:
+        keys = set[int | None]()
+        for one in traced:
             prop = one.violation.prop
             number = None if prop is None else prop.index
-            if one.violation.is_error or number in traced:
+            if one.violation.is_error or number in keys:
                 continue
-            traced.add(number)
+            keys.add(number)
             count = sum(each.count for each in bad if each.prop is prop)
             trace = confirmed_trace(self.model, self.kernel, one.path, prop=prop, origin=origin)
             yield VerdictBuilder.finding(prop, count, trace)
