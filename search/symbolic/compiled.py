@@ -32,14 +32,14 @@ class CompiledRules:
     """The rules of a model.
 
     Args:
-        steps: The action instance of each rule that is a step.
-        sets: What the other rules, which follow those, say.
+        instances: The action instance of each rule that is a step; those come first.
+        sets: The sets of states, and the number of the rule of each.
         rules: All rules.
         objects: Their object code.
     """
 
-    steps: tuple[int, ...]
-    sets: tuple[StateSet, ...]
+    instances: tuple[int, ...]
+    sets: tuple[tuple[StateSet, int], ...]
     rules: tuple[RuleCode, ...]
     objects: tuple[bytes, ...]
 
@@ -72,19 +72,17 @@ def _sources() -> str:
 
 def _compiled(model: Model) -> CompiledRules:
     terms = symbolic_terms(lift(model), model.properties)
-    rules, texts = rule_code([*(rule for _, rule in terms.steps), *terms.sets.values()], layout_of(model.leaves))
+    rules, texts = rule_code(terms.rules, layout_of(model.leaves))
     units = ["\n".join(texts[first : first + UNIT]) for first in range(0, len(texts), UNIT)]
     objects = object_code(units, large=True) if units else []
-    return CompiledRules(
-        tuple(instance for instance, _ in terms.steps), tuple(terms.sets), tuple(rules), tuple(objects)
-    )
+    return CompiledRules(terms.instances, tuple(terms.sets.items()), tuple(rules), tuple(objects))
 
 
 def _written(code: CompiledRules) -> bytes:
     """Return the rules as bytes: a line of JSON, and the object code."""
     about = {
-        "steps": code.steps,
-        "sets": [{**asdict(one), "what": one.what.value} for one in code.sets],
+        "instances": code.instances,
+        "sets": [({**asdict(one), "what": one.what.value}, rule) for one, rule in code.sets],
         "rules": [asdict(rule) for rule in code.rules],
         "sizes": [len(each) for each in code.objects],
     }
@@ -98,8 +96,8 @@ def _read(content: bytes) -> CompiledRules | None:
         about = json.loads(head)
         ends = [0, *accumulate(about["sizes"])]
         return CompiledRules(
-            tuple(about["steps"]),
-            tuple(StateSet(**{**one, "what": What(one["what"])}) for one in about["sets"]),
+            tuple(about["instances"]),
+            tuple((StateSet(**{**one, "what": What(one["what"])}), rule) for one, rule in about["sets"]),
             tuple(map(_rule, about["rules"])),
             tuple(code[first:last] for first, last in pairwise(ends)),
         )

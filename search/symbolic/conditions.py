@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
-from attrs import field, frozen
+from attrs import frozen
 
 from kwalk.model.language import Kind, PropertyInstance
 from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, Term, substitute
@@ -53,26 +53,49 @@ class StateSet:
 
 @frozen(eq=False)
 class SymbolicTerms:
-    """The steps, each with its instance, and the sets of states; sets that are empty by their terms are left out."""
+    """The rules of a search: steps first, each with its instance, then sets of states.
 
-    steps: tuple[tuple[int, RuleTerms], ...]
-    sets: Mapping[StateSet, RuleTerms] = field(factory=dict)
+    Args:
+        instances: The action instance of each step.
+        rules: All rules.
+        sets: By a set of states the number of its rule. Sets that are empty by their terms are left out. Several can
+            have the same rule; of a set that is only counted, it can be that of a step.
+    """
+
+    instances: tuple[int, ...]
+    rules: tuple[RuleTerms, ...]
+    sets: Mapping[StateSet, int]
 
 
 def symbolic_terms(lifted: Lifted, properties: Sequence[PropertyInstance]) -> SymbolicTerms:
     """Return the terms of a search that checks some properties."""
     groups = transition_groups(lifted)
-    steps = tuple((group.instance, RuleTerms(_flat(group.atoms), group.updates)) for group in groups if group.updates)
-    found: dict[StateSet, RuleTerms] = {}
+    steps = [group for group in groups if group.updates]
+    rules = [RuleTerms(_flat(group.atoms), group.updates) for group in steps]
+    counted = {_key(rule.conditions): number for number, rule in enumerate(rules)}
+    numbers: dict[frozenset[int], int] = {}
+    sets: dict[StateSet, int] = {}
     for which, conditions in (
         *_of_instances(lifted),
         *_of_states(lifted, properties),
         *_of_steps(lifted, groups, properties),
     ):
         flat = _flat(conditions)
-        if lifted.terms.conjunction(flat) is not lifted.terms.false:
-            found[which] = RuleTerms(flat, {})
-    return SymbolicTerms(steps, found)
+        if lifted.terms.conjunction(flat) is lifted.terms.false:
+            continue
+        key = _key(flat)
+        if which.what is What.PREMISE and key in counted:
+            sets[which] = counted[key]
+            continue
+        if key not in numbers:
+            numbers[key] = len(rules)
+            rules.append(RuleTerms(flat, {}))
+        sets[which] = numbers[key]
+    return SymbolicTerms(tuple(group.instance for group in steps), tuple(rules), sets)
+
+
+def _key(conditions: Sequence[Term]) -> frozenset[int]:
+    return frozenset(condition.id for condition in conditions)
 
 
 def _flat(conditions: Sequence[Term]) -> tuple[Term, ...]:

@@ -361,14 +361,14 @@ class SymbolicEngine:
 
     # Rules.
 
-    def add(self, rule_codes: Iterable[RuleCode], code: LoadedCode) -> list[int]:
-        """Add rules, and return their numbers."""
+    def add(self, rule_codes: Iterable[RuleCode], code: LoadedCode) -> None:
+        """Add rules, which have the numbers of their order."""
         self._code.append(code)
-        numbers = [self._add(rule, code.addresses) for rule in rule_codes]
+        for rule in rule_codes:
+            self._add(rule, code.addresses)
         self.block[EngineBlock.RULES] = self._numbers([int(rule.ctypes.data) for rule in self.rules])
-        return numbers
 
-    def _add(self, code: RuleCode, addresses: Mapping[str, int]) -> int:
+    def _add(self, code: RuleCode, addresses: Mapping[str, int]) -> None:
         home = {leaf: level for level, leaves in enumerate(self.components) for leaf in leaves}
         levels_of = {name: {home[leaf] for leaf in leaves if leaf in home} for name, leaves in code.conditions}
         touched = {home[leaf] for leaf in (*code.reads, *code.writes) if leaf in home}.union(*levels_of.values())
@@ -385,7 +385,6 @@ class SymbolicEngine:
         block[RuleBlock.CONDITIONS], block[RuleBlock.CONDITION_COUNT] = self._numbers(joint), len(joint)
         block[RuleBlock.EFFECT] = addresses[code.effect] if code.effect else 0
         self.rules.append(block)
-        return len(self.rules) - 1
 
     def begin_with(self, steps: Sequence[int]) -> None:
         """Make saturation use these rules."""

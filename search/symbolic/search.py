@@ -113,19 +113,17 @@ class SymbolicSearch:
         self.model, self.options = model, options
         self.kernel: Kernel = kernel_for(model)
         known = compiled_rules(model)
-        steps, layout = known.rules[: len(known.steps)], layout_of(model.leaves)
+        steps, layout = known.rules[: len(known.instances)], layout_of(model.leaves)
         components = components_of([leaf.path for leaf in model.leaves], layout.widths) or [frozenset()]
         initial = self.kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
         self.engine = SymbolicEngine(
             layout, in_good_order(components, [rule.leaves for rule in steps]), initial, options.memory
         )
-        numbers = self.engine.add(known.rules, known.loaded())
-        self.engine.begin_with(numbers[: len(steps)])
+        self.engine.add(known.rules, known.loaded())
+        self.engine.begin_with(range(len(steps)))
         checked = {None, *options.checked}
-        self.sets = {
-            which: rule for which, rule in zip(known.sets, numbers[len(steps) :], strict=True) if which.prop in checked
-        }
-        self.reachability = Reachability(self.engine, dict(zip(numbers, known.steps, strict=False)), initial)
+        self.sets = {which: rule for which, rule in known.sets if which.prop in checked}
+        self.reachability = Reachability(self.engine, dict(enumerate(known.instances)), initial)
         self.initial = len(initial)
         self.compared = Compared()
         self.seconds = 0.0
@@ -190,10 +188,6 @@ class SymbolicSearch:
         rule = self.sets.get(which)
         states = self.reachability.reached if among is None else among
         return 0 if rule is None else self.engine.count(states, rule)
-
-    def _where(self, which: StateSet) -> States:
-        rule = self.sets.get(which)
-        return {} if rule is None else where(self.engine, self.reachability.reached, rule)
 
     def _quiescent(self, *, all_instances: bool = False) -> States:
         """Return the states where no system instance, or no instance at all, is enabled."""
