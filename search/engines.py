@@ -83,6 +83,12 @@ class Exhaustive(Engine):
                 if options[name]:
                     raise UsageError(f"A search on Spark {why}. Leave out --{name}, or --spark.")
             return
+        if options["symbolic"]:
+            for name in NOT_SYMBOLIC:
+                if options[name] not in (None, False):
+                    raise UsageError(f"A symbolic search does not support --{name}. Leave out --{name}, or --symbolic.")
+            if (options["workers"] or 1) > 1:
+                raise UsageError("A symbolic search runs on one core. Leave out --workers, or --symbolic.")
         for name in ("master", "partitions"):
             if options[name] is not None:
                 raise UsageError(f"--{name} is for searches on Spark. Add --spark.")
@@ -99,6 +105,10 @@ class Exhaustive(Engine):
     def search(self, query: Query, report: Report = silent) -> Verdict:
         if query.options["spark"]:
             return self._on_spark(query, report)
+        if query.options["symbolic"]:
+            accepted = query.keywords(report, "seconds", "keep_going", "memory_bytes")
+            verdict: Verdict = entry("exhaust_symbolically")(query.model, **accepted)
+            return verdict
         from kwalk.search.exhaustive.search import exhaust
 
         names = ("seconds", "workers", "keep_going", "memory_bytes", "reduce", "symmetry", "checkpoint")
@@ -128,7 +138,10 @@ class Exhaustive(Engine):
         return with_clusters(query.model, kernel_for(query.model), verdict, report)
 
 
+NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "checkpoint", "every", "resume", "master", "partitions")
+"""Options that a symbolic search does not have."""
 NOT_ON_SPARK = {
+    "symbolic": "visits single states",
     "symmetry": "does not support symmetry",
     "reduce": "does not support reduction",
     "every": "saves a checkpoint at every level",

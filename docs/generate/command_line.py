@@ -26,6 +26,7 @@ SEE = {
     "--checkpoint DIR": "../how-to/search-for-hours.md",
     "--symmetry DOMAIN": "../explanation/symmetry.md",
     "--reduce": "../explanation/reduction.md",
+    "--symbolic": "../explanation/symbolic.md",
     "--uniform": "../explanation/swarm.md",
     "--minimize N": "../explanation/shrinking.md",
     "--logs DIR": "../how-to/explain-a-cluster.md#logs-beside-the-snapshots",

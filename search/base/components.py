@@ -22,6 +22,7 @@ EXTRAS: Mapping[str, str] = {
 ENTRIES: Mapping[str, str] = {
     "check_liveness": "kwalk.search.liveness.search",
     "liveness_notes": "kwalk.search.liveness.search",
+    "exhaust_symbolically": "kwalk.search.symbolic.search",
     "domain_violations": "kwalk.search.proof.induction",
     "prove": "kwalk.search.proof.prove",
     "Reduction": "kwalk.search.partial_order.reduction",

@@ -279,6 +279,12 @@ class ExhaustKeywords(ModelKeywords, Time, Threads, Violations, Strictness, Fold
         "skip states that no verdict and no shortest trace depends on (partial-order reduction); the first time, "
         "dependencies are computed for seconds to minutes",
     ]
+    symbolic: Annotated[
+        Switch,
+        "compute sets of states as decision diagrams in place of single states: less memory where brokers and topics "
+        "do most things independently; on one core; not with --reduce, --symmetry, --interpreter, --spark or "
+        "--checkpoint",
+    ]
     interpreter: Annotated[
         Switch,
         "execute plain Python in place of compiled code, some hundred states per second on one core: an independent "

@@ -45,13 +45,13 @@ def _one_update_less(action, terms):
 
 
 def _false_row(wrong: Callable[..., object]) -> Plant:
-    honest = functions._false_and_premise
+    honest = functions.false_and_premise
 
     def bits(prop, terms):
         found, (false, premise) = wrong(prop, terms), honest(prop, terms)
         return (false if found is None else found), premise
 
-    return lambda patch: patch.setattr(functions, "_false_and_premise", bits)
+    return lambda patch: patch.setattr(functions, "false_and_premise", bits)
 
 
 def _constant(kind: Kind, truth: bool) -> Plant:

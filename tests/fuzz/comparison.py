@@ -59,6 +59,7 @@ RANDOM_STATES, COMPARED = 12, 40
 WALKS = 64
 LANES = (512, 256, 128)
 PROOF_SECONDS = 20.0
+SYMBOLIC_BYTES = 1 << 26
 LONGEST_KIND = 80
 """The length to which a kind of refusal is cut."""
 
@@ -78,6 +79,8 @@ class Engines(Flag):
     """Exhaustive search on one thread and on two; random walks and minimization. It needs KERNEL."""
     REDUCTION = auto()
     """Exhaustive search with partial-order reduction, whose analysis takes longest. It needs KERNEL."""
+    SYMBOLIC = auto()
+    """Exhaustive search by sets of states. It needs SEARCHES."""
     Z3 = auto()
     """The values of terms in Z3."""
     PROOFS = auto()
@@ -355,6 +358,13 @@ class ModelComparison:
             verdict = self._verdict(name, search, has_error=has_error)
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
+        if Engines.SYMBOLIC in engines:
+            from kwalk.search.symbolic.search import exhaust_symbolically
+
+            search = partial(exhaust_symbolically, model, keep_going=True, memory_bytes=SYMBOLIC_BYTES)
+            verdict = self._verdict("symbolic search", search, has_error=found.has_error)
+            if verdict is not None:
+                self._compare_exhaustive("symbolic search", verdict, found, is_reduced=False)
         verdict = self._verdict(
             "walks",
             lambda: walk(model, kernel=kernel, walks=WALKS, depth=20, seed=self.seed, keep_going=True),
@@ -380,13 +390,14 @@ class ModelComparison:
 
     def _compare_exhaustive(self, name: str, verdict: Verdict, found: Exploration, *, is_reduced: bool) -> None:
         if not is_reduced:
-            theirs: Any = (len(found.states), max(found.depths), len(found.quiescent), found.bounds_hit)
+            depth = None if verdict.depth is None else max(found.depths)
+            theirs: Any = (len(found.states), depth, len(found.quiescent), found.bounds_hit)
             hits = {bound: count for bound, count in verdict.bounds_hit.items() if count}
             ours = (verdict.distinct_states, verdict.depth, verdict.quiescent_states, hits)
             if theirs != ours:
                 raise Difference(f"{name}: counts", f"states, depth, quiescent, bounds: {theirs} in the oracle, {ours}")
         kinds = {prop.key: prop.function.kind for prop in self.oracle.properties}
-        left_out = LIVENESS_KINDS if is_reduced else ()
+        left_out = LIVENESS_KINDS if is_reduced or verdict.depth is None else ()  # a symbolic search knows no depths
         expected = {key: first for key, first in found.first.items() if kinds[key] not in ("reachable", *left_out)}
         expected.update({key: 0 for key, kind in kinds.items() if kind == "reachable" and key not in found.first})
         if self.oracle.scenario.deadlock_is_error and found.first_deadlock is not None:

@@ -24,7 +24,7 @@ from tests.fuzz.snippets import compare_snippets, random_snippets, snippet_diffe
 SHARES = {
     2: Engines.KERNEL,
     6: Engines.OPTIMIZED,
-    8: Engines.SEARCHES | Engines.SLICED,
+    8: Engines.SEARCHES | Engines.SLICED | Engines.SYMBOLIC,
     24: Engines.REDUCTION,
 }
 """What is compared besides plain Python and terms, in one of how many models, by their seeds; see also `Z3_SHARE`."""

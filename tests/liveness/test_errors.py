@@ -191,27 +191,27 @@ def test_an_error_of_a_quiescent_property_counts_in_quiescent_states_only():
 
 
 def _forgets_errors_of_liveness(patch):
-    honest = functions._false_and_premise
+    honest = functions.false_and_premise
 
     def bits(prop, terms):
         return (terms.false, terms.false) if prop.prop.kind.is_liveness else honest(prop, terms)
 
-    patch.setattr(functions, "_false_and_premise", bits)
+    patch.setattr(functions, "false_and_premise", bits)
 
 
 def _forgets_errors(patch):
-    honest = functions._false_and_premise
-    patch.setattr(functions, "_false_and_premise", lambda prop, terms: honest(evolve(prop, errors=()), terms))
+    honest = functions.false_and_premise
+    patch.setattr(functions, "false_and_premise", lambda prop, terms: honest(evolve(prop, errors=()), terms))
 
 
 def _errors_are_violations(patch):
-    honest = functions._false_and_premise
+    honest = functions.false_and_premise
 
     def bits(prop, terms):
         false, _ = honest(prop, terms)
         return false, false
 
-    patch.setattr(functions, "_false_and_premise", bits)
+    patch.setattr(functions, "false_and_premise", bits)
 
 
 def _interpreter_swallows_errors(patch):

@@ -49,7 +49,8 @@ NIGHT = Component(
 )
 COMPONENTS = (
     Component("symmetry"),
-    Component("partial_order"),
+    Component("partial_order", built_on_it=("symbolic",)),
+    Component("symbolic"),
     Component("liveness"),
     Component("proof", handled=("prove", "check-certificate"), shown_by=("reports/handlers/certificate.py",)),
     Component("executors", built_on_it=("spark", "night")),
@@ -83,6 +84,7 @@ NEEDED = {
     "symmetry": "exhaust ticket-lock --symmetry clients",
     "partial_order": "exhaust die-hard --reduce",
     "liveness": "exhaust ewd840",
+    "symbolic": "exhaust die-hard --symbolic",
 }
 """What needs a component that has no command of its own."""
 

@@ -23,6 +23,7 @@ ORDER = (
     "executors",
     "liveness",
     "partial_order",
+    "symbolic",
     "proof",
     "spark",
     "symmetry",

@@ -278,7 +278,7 @@ class Writer:
         ]
 
     def _checked(self, prop: LiftedProperty) -> PropertyBits:
-        false, premise = _false_and_premise(prop, self.lifted.terms)
+        false, premise = false_and_premise(prop, self.lifted.terms)
         return PropertyBits(prop.prop.index, false, premise)
 
     def _awaited(self, prop: LiftedProperty) -> PropertyBits:
@@ -299,7 +299,7 @@ class Writer:
         return self._function(f"{head} nounwind", e)
 
 
-def _false_and_premise(prop: LiftedProperty, t: Terms) -> tuple[Term, Term]:
+def false_and_premise(prop: LiftedProperty, t: Terms) -> tuple[Term, Term]:
     """Return the terms of the two bits that `check` or `check_step` writes of a property."""
     failed = t.disjunction(o.condition for o in prop.errors)
     if prop.prop.kind.is_liveness:

@@ -246,7 +246,7 @@ class SliceWriter:
         for one in self.lifted.properties:
             bits = [FALSE, FALSE]
             if (one.prop.kind is Kind.STEP) is of_steps:
-                bits = [gates.literal(term) for term in functions._false_and_premise(one, self.lifted.terms)]
+                bits = [gates.literal(term) for term in functions.false_and_premise(one, self.lifted.terms)]
             if one.prop.kind is Kind.WHEN_QUIESCENT:
                 bits = [net.conjunction(quiescent, bit) for bit in bits]
             for first, bit in zip((0, self.rows), bits, strict=True):

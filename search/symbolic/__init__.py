@@ -1,0 +1,1 @@
+"""Symbolic search: all reachable states as decision diagrams, without visiting each."""

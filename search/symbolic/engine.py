@@ -1,0 +1,401 @@
+"""The memory of a symbolic search, and its rules: what `layout` describes, made from the terms of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from kwalk.model.language.lift import Term, reads
+from kwalk.search.kernel.compile.emitter import Emitter
+from kwalk.search.kernel.compile.layout import WORD, Layout
+from kwalk.search.native.machine_code import LoadedCode
+from kwalk.search.native.memory import reserve
+from kwalk.search.symbolic import diagrams, rules
+from kwalk.search.symbolic.layout import ChangeBlock, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop, ViewBlock
+
+NODE_BYTES, HEAD_BYTES, RESULT_BYTES = 16, 4, 24
+NODE_SHARE, CACHE_SHARE = 0.5, 0.2
+"""The shares of the memory budget that nodes and results may take; tables have the rest."""
+STACK_BYTES = 1 << 30
+"""The address space of the stack, of which a search uses little."""
+LEAST_BYTES = 1 << 24
+OTHER_LOOPS = (
+    *(diagrams.single, diagrams.collect, rules.value_in, rules.write_value),
+    *(rules.successors, rules.predecessors, rules.states_where),
+)
+"""The loops that only Python calls; they are compiled before the search begins."""
+NEARLY = 0.7
+"""The share of the nodes from which garbage is collected; if more is in use afterwards, the budget is spent."""
+
+
+@frozen(eq=False)
+class RuleTerms:
+    """A step where its conditions hold, or a set of states if it has no updates."""
+
+    conditions: tuple[Term, ...]
+    updates: Mapping[int, Term]
+
+
+@frozen(eq=False)
+class RuleCode:
+    """A rule as machine code: names of functions, and which leaves they read and write.
+
+    Args:
+        conditions: For each condition the name of its function and the leaves that it reads.
+        effect: The name of the function of its effect; "" if it has none.
+        reads: The leaves that the effect reads.
+        writes: The leaves that it can change.
+    """
+
+    conditions: tuple[tuple[str, tuple[int, ...]], ...]
+    effect: str
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+    @property
+    def leaves(self) -> frozenset[int]:
+        """All leaves that it reads or can change."""
+        return frozenset((*self.reads, *self.writes, *(leaf for _, leaves in self.conditions for leaf in leaves)))
+
+
+def rule_code(terms: Sequence[RuleTerms], layout: Layout) -> tuple[list[RuleCode], list[str]]:
+    """Return the rules as code, and the LLVM texts of their functions."""
+    names: dict[Term, str] = {}
+    texts, made = list[str](), list[RuleCode]()
+    for rule in terms:
+        for term in rule.conditions:
+            if term not in names:
+                names[term] = f"condition.{len(names)}"
+                texts.append(_condition(names[term], term, layout))
+        effect = f"effect.{len(made)}" if rule.updates else ""
+        if effect:
+            texts.append(_effect(effect, rule.updates, layout))
+        conditions = tuple((names[term], tuple(sorted(reads([term])))) for term in rule.conditions)
+        made.append(
+            RuleCode(conditions, effect, tuple(sorted(reads(rule.updates.values()))), tuple(sorted(rule.updates)))
+        )
+    return made, texts
+
+
+def _condition(name: str, term: Term, layout: Layout) -> str:
+    e = Emitter(layout, ["%state"])
+    e.do(f"ret i64 {e.op(f'zext i1 {e.value(term)} to i64')}")
+    return _function(f"i64 @{name}(ptr noalias readonly %state)", e)
+
+
+def _effect(name: str, updates: Mapping[int, Term], layout: Layout) -> str:
+    e = Emitter(layout, ["%before"])
+    e.load_all()
+    e.store_updates(dict(updates), "%after")
+    e.do("ret void")
+    return _function(f"void @{name}(ptr noalias readonly %before, ptr noalias %after)", e)
+
+
+def _function(head: str, e: Emitter) -> str:
+    return f"define {head} nounwind {{\nentry:\n" + "\n".join(e.lines) + "\n}\n"
+
+
+class Stopped(Exception):
+    """An operation was stopped; its result means nothing."""
+
+    def __init__(self, why: Stop) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class SymbolicEngine:
+    """The memory, and the operations on sets of states of one mode."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        components: Sequence[frozenset[int]],
+        initial: np.ndarray,
+        memory: int,
+    ) -> None:
+        self.layout, self.components = layout, list(components)
+        self.levels = len(self.components)
+        self._kept: dict[int, np.ndarray] = {}
+        self.block = self._array(len(EngineBlock))
+        self.engine = self.block.ctypes.data
+        self._initial = np.ascontiguousarray(initial[0])
+        self._reserve(max(memory, LEAST_BYTES))
+        self._masks = [self._mask(leaves) for leaves in self.components]
+        self._components = [self._component(mask) for mask in self._masks]
+        self.rules: list[np.ndarray] = []
+        self._views: dict[tuple[int, bytes, tuple[int, ...]], int] = {}
+        self._changes: dict[tuple[int, bytes], int] = {}
+        self._code: list[LoadedCode] = []
+        self._into = self._array(1 << 16)
+        self._target, self._targets = 0, 0
+        self._counts = np.zeros(0, np.int64)
+        """The numbers of states by node, as far as they are known."""
+
+    # Memory.
+
+    def _array(self, size: int) -> np.ndarray:
+        array = np.zeros(size, np.int64)
+        self._kept[array.ctypes.data] = array
+        return array
+
+    def _reserve(self, memory: int) -> None:
+        limit = int(NODE_SHARE * memory) // (NODE_BYTES + HEAD_BYTES)
+        heads = 1 << max(10, limit.bit_length() - 1)
+        results = 1 << max(10, (int(CACHE_SHARE * memory) // RESULT_BYTES).bit_length() - 1)
+        arena = memory - limit * NODE_BYTES - heads * HEAD_BYTES - results * RESULT_BYTES
+        arrays = {
+            EngineBlock.NODES: reserve(4 * limit, np.uint32),
+            EngineBlock.HEADS: reserve(heads, np.uint32),
+            EngineBlock.CACHE: reserve(3 * results, np.int64),
+            EngineBlock.TOP: reserve(STACK_BYTES // 8, np.int64, dense=False),
+            EngineBlock.ARENA: reserve(max(1 << 16, arena // 8), np.int64, dense=False),
+            EngineBlock.STATE: np.zeros(2 * self.layout.words, np.uint64),
+        }
+        for which, array in arrays.items():
+            self._kept[array.ctypes.data] = array
+            self.block[which] = array.ctypes.data
+        self.block[EngineBlock.FRESH], self.block[EngineBlock.LIMIT] = 2, min(limit, 1 << 31)
+        self.block[EngineBlock.HEADS_MASK], self.block[EngineBlock.CACHE_MASK] = heads - 1, results - 1
+        self.block[EngineBlock.STACK_END] = arrays[EngineBlock.TOP].ctypes.data + arrays[EngineBlock.TOP].nbytes
+        self.block[EngineBlock.ARENA_END] = arrays[EngineBlock.ARENA].ctypes.data + arrays[EngineBlock.ARENA].nbytes
+        self.block[EngineBlock.WORDS], self.block[EngineBlock.INITIAL] = self.layout.words, self._initial.ctypes.data
+        loops = {
+            EngineBlock.UNION: diagrams.union,
+            EngineBlock.MINUS: diagrams.minus,
+            EngineBlock.COUNT: diagrams.count,
+            EngineBlock.PROJECT: rules.project,
+            EngineBlock.IMAGE: rules.image,
+            EngineBlock.PREIMAGE: rules.preimage,
+            EngineBlock.LEARN: rules.learn,
+            EngineBlock.SATURATE: rules.saturate,
+            EngineBlock.WEIGH: rules.weigh,
+        }
+        for which, one in loops.items():
+            self.block[which] = one.entry
+        for one in OTHER_LOOPS:
+            one.load()
+
+    # Operations.
+
+    def run(self, one: Any, *numbers: int) -> int:
+        """Call a loop with the engine and some numbers.
+
+        Raises:
+            Stopped: There is no room, or `stop` was called.
+        """
+        result = int(one(self.engine, *numbers) or 0)
+        if self.block[EngineBlock.STOPPED]:
+            raise Stopped(Stop(int(self.block[EngineBlock.STOPPED])))
+        return result
+
+    def stop(self) -> None:
+        """Stop what another thread does."""
+        self.block[EngineBlock.STOPPED] = Stop.REQUESTED
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes that were ever used."""
+        return int(self.block[EngineBlock.FRESH])
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether garbage should be collected."""
+        return (
+            not self.block[EngineBlock.FREE] and self.block[EngineBlock.FRESH] > NEARLY * self.block[EngineBlock.LIMIT]
+        )
+
+    def collect(self, sets: Iterable[int]) -> None:
+        """Free the nodes that none of these sets and no rule needs, and clear a stop for lack of room.
+
+        Raises:
+            Stopped: Few nodes were freed.
+        """
+        known = [int(rule[which]) for rule in self.rules for which in (RuleBlock.SEEN, RuleBlock.PAIRS)]
+        roots = np.array([*sets, *known, 0], np.int64)
+        self._counts = np.zeros(0, np.int64)
+        left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
+        if left > NEARLY * self.block[EngineBlock.LIMIT]:
+            raise Stopped(Stop.FULL)
+        if self.block[EngineBlock.STOPPED] == Stop.FULL:
+            self.block[EngineBlock.STOPPED] = 0
+
+    def union(self, left: int, right: int) -> int:
+        """Return the union of two sets."""
+        return self.run(diagrams.union, left, right)
+
+    def minus(self, left: int, right: int) -> int:
+        """Return the states of the first set that are not in the second."""
+        return self.run(diagrams.minus, left, right)
+
+    def saturated(self, states: int, mode: int) -> int:
+        """Return all states of a mode that are reached from some of them within the mode."""
+        return self.run(rules.saturate, states, 1, mode, self.levels)
+
+    def after(self, states: int, mode: int, rule: int) -> list[tuple[int, int]]:
+        """Return the states after a rule, by modes; one mode can occur several times."""
+        total = self.run(rules.successors, states, mode, rule, self._into.ctypes.data)
+        return [(int(self._into[2 * k]), int(self._into[2 * k + 1])) for k in range(total) if self._into[2 * k + 1]]
+
+    def before(self, states: int, mode: int, rule: int, target: int, target_mode: int) -> int:
+        """Return the states of a set that a rule leads to one state, which is alone in its set."""
+        if target != self._target:
+            self._target, self._targets = target, self._targets + 1
+        return self.run(rules.predecessors, states, mode, rule, target, target_mode, self._targets)
+
+    def sources(self, states: int, mode: int, rule: int) -> int:
+        """Return the states of a set that a rule leads to one of its successors there."""
+        target_mode, after = self.after(states, mode, rule)[0]
+        target_mode, target = self.single(self.state(target_mode, after))
+        return self.before(states, mode, rule, target, target_mode)
+
+    def changes_mode(self, rule: int) -> bool:
+        """Return whether a rule changes the mode, or nothing below it."""
+        block = self.rules[rule]
+        return bool(self._kept[int(block[RuleBlock.CHANGES])][0]) or not block[RuleBlock.LAST]
+
+    def where(self, states: int, mode: int, rule: int) -> int:
+        """Return the states of a set where the conditions of a rule without effect hold."""
+        found = 0
+        for _, part in self.after(states, mode, rule):
+            found = self.union(found, part)
+        return found
+
+    def count(self, sets: Mapping[int, int], rule: int | None = None, *, same: bool = False) -> int:
+        """Return the number of states of some sets by mode, or of those where the conditions of a rule hold.
+
+        With `same` only those are counted that the rule leaves as they are.
+        """
+        if len(self._counts) < self.nodes:
+            self._counts = reserve(int(self.block[EngineBlock.LIMIT]), np.int64, dense=False)
+            self.block[EngineBlock.COUNTS] = self._counts.ctypes.data
+        if rule is None:
+            return sum(self.run(diagrams.count, states) for states in sets.values())
+        return sum(self.run(rules.states_where, states, mode, rule, int(same)) for mode, states in sets.items())
+
+    # States.
+
+    def numbers_of(self, packed: np.ndarray) -> list[int]:
+        """Return the numbers of the values of the components in a packed state."""
+        state = np.ascontiguousarray(packed)
+        return [self.run(rules.value_in, component, state.ctypes.data) for component in self._components]
+
+    def single(self, packed: np.ndarray) -> tuple[int, int]:
+        """Return the mode of a packed state, and the set that it is alone in."""
+        mode, *rest = self.numbers_of(packed)
+        values = np.array([*rest, 0], np.int64)
+        return mode, self.run(diagrams.single, values.ctypes.data, len(rest))
+
+    def state(self, mode: int, states: int, choose: Callable[[int], int] = lambda _: 0) -> np.ndarray:
+        """Return a packed state of a set; `choose` takes one of so many nodes."""
+        nodes, numbers = self._kept[int(self.block[EngineBlock.NODES])], [mode]
+        while states > 1:
+            beside = [states]
+            while following := int(nodes[4 * beside[-1] + diagrams.BESIDE]):
+                beside.append(following)
+            chosen = beside[choose(len(beside))]
+            numbers.append(int(nodes[4 * chosen + diagrams.VALUE]))
+            states = int(nodes[4 * chosen + diagrams.BELOW])
+        packed = np.zeros(self.layout.words, np.uint64)
+        for component, number in zip(self._components, numbers, strict=True):
+            self.run(rules.write_value, component, number, packed.ctypes.data)
+        return packed
+
+    # Components, views and changes.
+
+    def _mask(self, leaves: Iterable[int]) -> np.ndarray:
+        """Return the bits of some leaves in a packed state."""
+        mask = np.zeros(self.layout.words, np.uint64)
+        for leaf in leaves:
+            offset, width = self.layout.offsets[leaf], self.layout.widths[leaf]
+            mask[offset // WORD] |= np.uint64(((1 << width) - 1) << (offset % WORD))
+        return mask
+
+    def _component(self, mask: np.ndarray) -> int:
+        used = np.flatnonzero(mask)
+        first, width = (int(used[0]), int(used[-1] - used[0]) + 1) if len(used) else (0, 1)
+        block = self._array(len(ComponentBlock) + len(RowTable))
+        block[ComponentBlock.FIRST], block[ComponentBlock.TABLE + RowTable.WIDTH] = first, width
+        block[ComponentBlock.MASK] = self._bits(mask[first : first + width])
+        return int(block.ctypes.data)
+
+    def _bits(self, words: np.ndarray) -> int:
+        array = np.ascontiguousarray(words)
+        self._kept[array.ctypes.data] = array
+        return int(array.ctypes.data)
+
+    def _inside(self, level: int, leaves: Iterable[int]) -> np.ndarray:
+        """Return the bits of those leaves that are in a component, in its words."""
+        mask = self._mask(leaves) & self._masks[level]
+        block = self._kept[self._components[level]]
+        first = int(block[ComponentBlock.FIRST])
+        return np.ascontiguousarray(mask[first : first + int(block[ComponentBlock.TABLE + RowTable.WIDTH])])
+
+    def _view(self, level: int, mask: np.ndarray, conditions: tuple[int, ...]) -> int:
+        key = (level, mask.tobytes(), conditions)
+        if key not in self._views:
+            block = self._array(len(ViewBlock) + len(RowTable))
+            block[ViewBlock.COMPONENT], block[ViewBlock.MASK] = self._components[level], self._bits(mask)
+            block[ViewBlock.CONDITIONS] = self._numbers(conditions)
+            block[ViewBlock.CONDITION_COUNT], block[ViewBlock.TABLE + RowTable.WIDTH] = len(conditions), len(mask)
+            self._views[key] = int(block.ctypes.data)
+        return self._views[key]
+
+    def _change(self, level: int, mask: np.ndarray) -> int:
+        if not mask.any():
+            return 0
+        key = (level, mask.tobytes())
+        if key not in self._changes:
+            block = self._array(len(ChangeBlock) + len(RowTable))
+            block[ChangeBlock.COMPONENT], block[ChangeBlock.MASK] = self._components[level], self._bits(mask)
+            block[ChangeBlock.TABLE + RowTable.WIDTH] = len(mask)
+            self._changes[key] = int(block.ctypes.data)
+        return self._changes[key]
+
+    def _numbers(self, numbers: Sequence[int]) -> int:
+        array = self._array(len(numbers) + 1)
+        array[: len(numbers)] = numbers
+        return int(array.ctypes.data)
+
+    # Rules.
+
+    def add(self, rule_codes: Iterable[RuleCode], code: LoadedCode) -> None:
+        """Add rules, which have the numbers of their order."""
+        self._code.append(code)
+        for rule in rule_codes:
+            self._add(rule, code.addresses)
+        self.block[EngineBlock.RULES] = self._numbers([int(rule.ctypes.data) for rule in self.rules])
+
+    def _add(self, code: RuleCode, addresses: Mapping[str, int]) -> None:
+        home = {leaf: level for level, leaves in enumerate(self.components) for leaf in leaves}
+        levels_of = {name: {home[leaf] for leaf in leaves if leaf in home} for name, leaves in code.conditions}
+        touched = {home[leaf] for leaf in (*code.reads, *code.writes) if leaf in home}.union(*levels_of.values())
+        views, changes = [0] * self.levels, [0] * self.levels
+        read = [*code.reads, *(leaf for _, leaves in code.conditions for leaf in leaves)]
+        for level in touched:
+            alone = tuple(addresses[name] for name, levels in levels_of.items() if levels == {level})
+            views[level] = self._view(level, self._inside(level, read), alone)
+            changes[level] = self._change(level, self._inside(level, code.writes))
+        joint = [addresses[name] for name, levels in levels_of.items() if len(levels) != 1]
+        block = self._array(len(RuleBlock))
+        block[RuleBlock.NUMBER], block[RuleBlock.LAST] = len(self.rules), max(touched, default=0)
+        block[RuleBlock.VIEWS], block[RuleBlock.CHANGES] = self._numbers(views), self._numbers(changes)
+        block[RuleBlock.CONDITIONS], block[RuleBlock.CONDITION_COUNT] = self._numbers(joint), len(joint)
+        block[RuleBlock.EFFECT] = addresses[code.effect] if code.effect else 0
+        self.rules.append(block)
+
+    def begin_with(self, steps: Sequence[int]) -> None:
+        """Make saturation use these rules."""
+        starts: list[list[int]] = [[] for _ in range(self.levels)]
+        by_mode = [0] * self.levels
+        for number in steps:
+            views = self._kept[int(self.rules[number][RuleBlock.VIEWS])]
+            level = next((level for level in range(1, self.levels) if views[level]), 0)
+            if level:
+                starts[level].append(number)
+                if views[0]:
+                    by_mode[: level + 1] = [1] * (level + 1)
+        self.block[EngineBlock.STARTS] = self._numbers([self._numbers([len(each), *each]) for each in starts])
+        self.block[EngineBlock.BY_MODE] = self._numbers(by_mode)

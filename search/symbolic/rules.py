@@ -1,0 +1,588 @@
+"""What rules do to sets of states: projection to their classes, learning, successors, predecessors, and saturation.
+
+A set of states of one mode is a diagram whose levels are the components but the first, whose value is the *mode*.
+
+Sources: S. Blom and J. van de Pol (see `diagrams`) of projection and learning; G. Ciardo, R. Marmorstein and
+R. Siminiceanu, "The saturation algorithm for symbolic state-space exploration", STTT 8 (2006), of saturation.
+"""
+
+from __future__ import annotations
+
+from kwalk.search.native.intrinsics import call, call_void, enter, get, peek, poke, put
+from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, loop, part
+from kwalk.search.symbolic.diagrams import (
+    BELOW,
+    BESIDE,
+    MOST_STATES,
+    NOT_KEPT,
+    QUESTION_IMAGE,
+    QUESTION_PREIMAGE,
+    QUESTION_PROJECT,
+    QUESTION_SATURATE,
+    QUESTION_WEIGH,
+    VALUE,
+    add_pair,
+    begin_frame,
+    call_minus,
+    call_union,
+    end_frame,
+    item,
+    keep,
+    kept,
+    make,
+    question,
+    sort_pairs,
+)
+from kwalk.search.symbolic.layout import REFUSED, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop
+from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, value_of
+
+ANY_MODE = 0xFFFFFFF
+"""In place of the mode, where it makes no difference."""
+
+
+@part
+def rule_at(engine: int, number: int) -> int:
+    """Return the address of a rule."""
+    return get(get(engine, EngineBlock.RULES), number)
+
+
+@part
+def child(engine: int, node: int, value: int) -> int:
+    """Return the node below the node with a value in a list; 0 if there is none."""
+    nodes = get(engine, EngineBlock.NODES)
+    while node != 0 and item(node, nodes, VALUE) < value:
+        node = item(node, nodes, BESIDE)
+    return item(node, nodes, BELOW) if node != 0 and item(node, nodes, VALUE) == value else 0
+
+
+@part
+def _call(entry: int, frame: int, engine: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
+    """Call a loop with an engine and up to six more numbers; `frame` is the address of a frame of the caller."""
+    put(frame, BLOCK_ARGUMENTS, engine)
+    put(frame, BLOCK_ARGUMENTS + 1, a)
+    put(frame, BLOCK_ARGUMENTS + 2, b)
+    put(frame, BLOCK_ARGUMENTS + 3, c)
+    put(frame, BLOCK_ARGUMENTS + 4, d)
+    put(frame, BLOCK_ARGUMENTS + 5, e)
+    put(frame, BLOCK_ARGUMENTS + 6, f)
+    enter(entry, frame)
+    return get(frame, BLOCK_RESULT)
+
+
+@part
+def _project(engine: int, frame: int, states: int, level: int, number: int) -> int:
+    return _call(get(engine, EngineBlock.PROJECT), frame, engine, states, level, number, 0, 0, 0)
+
+
+@part
+def _image(engine: int, frame: int, states: int, pairs: int, level: int, number: int) -> int:
+    return _call(get(engine, EngineBlock.IMAGE), frame, engine, states, pairs, level, number, 0, 0)
+
+
+@loop
+def project(engine: int, states: int, level: int, number: int) -> int:
+    """Return the vectors of classes, from a level on, that a rule can tell apart in a set, without refused ones."""
+    if states == 0 or get(engine, EngineBlock.STOPPED) != 0:
+        return 0
+    rule = rule_at(engine, number)
+    if level > get(rule, RuleBlock.LAST):
+        return 1
+    first, second = states, question(QUESTION_PROJECT, level, number)
+    result = kept(engine, first, second)
+    if result != NOT_KEPT:
+        return result
+    nodes, view, each = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.VIEWS), level), states
+    frame = begin_frame(engine)
+    if view == 0:
+        result = 0
+        while each != 0:
+            below = _project(engine, frame, item(each, nodes, BELOW), level + 1, number)
+            result = call_union(engine, frame, result, below)
+            each = item(each, nodes, BESIDE)
+        put(engine, EngineBlock.TOP, frame)
+    else:
+        while each != 0:
+            found = class_of(engine, view, item(each, nodes, VALUE))
+            if found != REFUSED:
+                below = _project(engine, frame, item(each, nodes, BELOW), level + 1, number)
+                if below != 0:
+                    add_pair(engine, found, below)
+            each = item(each, nodes, BESIDE)
+        sort_pairs(engine, frame)
+        result = end_frame(engine, frame)
+    keep(engine, first, second, result)
+    return result
+
+
+@loop
+def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
+    """Return the states after a rule, of which `pairs` are the pairs of class and change from a level on."""
+    if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
+        return 0
+    rule = rule_at(engine, number)
+    if level > get(rule, RuleBlock.LAST):
+        return states
+    first, second = states | pairs << 32, question(QUESTION_IMAGE, level, number)
+    result = kept(engine, first, second)
+    if result != NOT_KEPT:
+        return result
+    nodes, view, each = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.VIEWS), level), states
+    frame = begin_frame(engine)
+    if view == 0:
+        while each != 0:
+            below = _image(engine, frame, item(each, nodes, BELOW), pairs, level + 1, number)
+            if below != 0:
+                add_pair(engine, item(each, nodes, VALUE), below)
+            each = item(each, nodes, BESIDE)
+    else:
+        change = get(get(rule, RuleBlock.CHANGES), level)
+        while each != 0:
+            value = item(each, nodes, VALUE)
+            found = class_of(engine, view, value)
+            outcome = 0 if found == REFUSED else child(engine, pairs, found)
+            while outcome != 0:
+                below = _image(engine, frame, item(each, nodes, BELOW), item(outcome, nodes, BELOW), level + 1, number)
+                if below != 0:
+                    add_pair(engine, changed(engine, change, item(outcome, nodes, VALUE), value), below)
+                outcome = item(outcome, nodes, BESIDE)
+            each = item(each, nodes, BESIDE)
+        sort_pairs(engine, frame)
+    result = end_frame(engine, frame)
+    keep(engine, first, second, result)
+    return result
+
+
+@loop
+def preimage(engine: int, states: int, pairs: int, target: int, level: int, number: int, round_number: int) -> int:
+    """Return the states of a set that a rule leads into another set, which has one vector.
+
+    Args:
+        engine: The address of the engine.
+        states: The set.
+        pairs: The pairs of the rule, from the level on.
+        target: The other set, from the level on.
+        level: The level.
+        number: The number of the rule.
+        round_number: Another one for each target of a search.
+    """
+    if states == 0 or pairs == 0 or target == 0 or get(engine, EngineBlock.STOPPED) != 0:
+        return 0
+    rule = rule_at(engine, number)
+    nodes, each = get(engine, EngineBlock.NODES), states
+    if level > get(rule, RuleBlock.LAST):
+        return states if target == 1 else _within(engine, states, target)
+    first, second = states | pairs << 32, question(QUESTION_PREIMAGE, level, number) | round_number << 40
+    result = kept(engine, first, second)
+    if result != NOT_KEPT:
+        return result
+    view, change, frame = (
+        get(get(rule, RuleBlock.VIEWS), level),
+        get(get(rule, RuleBlock.CHANGES), level),
+        begin_frame(engine),
+    )
+    entry = get(engine, EngineBlock.PREIMAGE)
+    while each != 0:
+        value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
+        if view == 0:
+            into = child(engine, target, value)
+            found = _call(entry, frame, engine, below, pairs, into, level + 1, number, round_number)
+        else:
+            found, mine = 0, class_of(engine, view, value)
+            outcome = 0 if mine == REFUSED else child(engine, pairs, mine)
+            while outcome != 0:
+                into = child(engine, target, changed(engine, change, item(outcome, nodes, VALUE), value))
+                more = _call(
+                    entry, frame, engine, below, item(outcome, nodes, BELOW), into, level + 1, number, round_number
+                )
+                found = call_union(engine, frame, found, more)
+                outcome = item(outcome, nodes, BESIDE)
+        if found != 0:
+            add_pair(engine, value, found)
+        each = item(each, nodes, BESIDE)
+    result = end_frame(engine, frame)
+    keep(engine, first, second, result)
+    return result
+
+
+@part
+def _within(engine: int, states: int, vector: int) -> int:
+    """Return the set of a single vector if it is in the set, otherwise the empty set."""
+    nodes, here, there = get(engine, EngineBlock.NODES), states, vector
+    while there > 1:
+        here = child(engine, here, item(there, nodes, VALUE))
+        there = item(there, nodes, BELOW)
+    return vector if here == 1 else 0
+
+
+@loop
+def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: int) -> int:
+    """Return the number of states of a set where the conditions of a rule hold; its pairs are known.
+
+    Args:
+        engine: The address of the engine; `EngineBlock.COUNTS` has room for the numbers of all nodes.
+        states: The set, from the level on.
+        pairs: The pairs of the rule, from the level on.
+        level: The level.
+        number: The number of the rule.
+        same: Whether only those states are counted that the rule leaves as they are.
+    """
+    if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
+        return 0
+    rule, frame = rule_at(engine, number), begin_frame(engine)
+    if level > get(rule, RuleBlock.LAST):
+        result = _call(get(engine, EngineBlock.COUNT), frame, engine, states, 0, 0, 0, 0, 0)
+        put(engine, EngineBlock.TOP, frame)
+        return result
+    first, second = states | pairs << 32, question(QUESTION_WEIGH + same, level, number)
+    result = kept(engine, first, second)
+    if result == NOT_KEPT:
+        nodes, each, entry = get(engine, EngineBlock.NODES), states, get(engine, EngineBlock.WEIGH)
+        view, change = get(get(rule, RuleBlock.VIEWS), level), get(get(rule, RuleBlock.CHANGES), level)
+        result = 0
+        while each != 0:
+            value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
+            if view == 0:
+                more = _call(entry, frame, engine, below, pairs, level + 1, number, same, 0)
+                result = min(MOST_STATES, result + more)
+            else:
+                found = class_of(engine, view, value)
+                outcome = 0 if found == REFUSED else child(engine, pairs, found)
+                while outcome != 0:
+                    if same == 0 or changed(engine, change, item(outcome, nodes, VALUE), value) == value:
+                        more = _call(
+                            entry, frame, engine, below, item(outcome, nodes, BELOW), level + 1, number, same, 0
+                        )
+                        result = min(MOST_STATES, result + more)
+                    outcome = item(outcome, nodes, BESIDE)
+            each = item(each, nodes, BESIDE)
+        keep(engine, first, second, result)
+    put(engine, EngineBlock.TOP, frame)
+    return result
+
+
+# Learning.
+
+
+@loop
+def learn(engine: int, fresh: int, mode: int, number: int) -> None:
+    """Evaluate a rule for vectors of classes, and add the pairs of those where its conditions hold.
+
+    Args:
+        engine: The address of the engine.
+        fresh: The vectors, of the levels below the mode: none was evaluated in this class of the mode.
+        mode: The class of the mode; 0 if the rule has no view of it.
+        number: The number of the rule.
+    """
+    rule, nodes, state = rule_at(engine, number), get(engine, EngineBlock.NODES), get(engine, EngineBlock.STATE)
+    views, last, words = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), get(engine, EngineBlock.WORDS)
+    for k in range(words):
+        poke(state, k, peek(get(engine, EngineBlock.INITIAL), k))
+    if mode != 0:
+        put_class(engine, get(views, 0), mode)
+    frame = begin_frame(engine)
+    path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
+    rows = path + 8 * width
+    end = rows
+    put(path, 0, 0)
+    level, node = 1, fresh
+    while True:
+        while level <= last and get(views, level) == 0:  # down to the next level of the rule, or to the end
+            put(path, level, 0)
+            level += 1
+        if level <= last:
+            put(path, level, node)
+            put_class(engine, get(views, level), item(node, nodes, VALUE))
+            node = item(node, nodes, BELOW)
+            level += 1
+            continue
+        if end + (end - rows) // width + 8 * (width + 64) > get(engine, EngineBlock.STACK_END):
+            put(engine, EngineBlock.STOPPED, Stop.NO_TABLES)
+            break
+        if _evaluate(engine, rule):
+            after = state + 8 * words if get(rule, RuleBlock.EFFECT) != 0 else state
+            for k in range(width):
+                pair = 0
+                if get(views, k) != 0:
+                    mine = mode if k == 0 else item(get(path, k), nodes, VALUE)
+                    pair = mine << 32 | change_in(engine, get(get(rule, RuleBlock.CHANGES), k), after)
+                put(end, k, pair)
+            end += 8 * width
+        level = last  # on to the next vector: back to the last level with another node
+        while level > 0 and (get(path, level) == 0 or item(get(path, level), nodes, BESIDE) == 0):
+            level -= 1
+        if level == 0:
+            break
+        node = item(get(path, level), nodes, BESIDE)
+    total = (end - rows) // (8 * width)
+    put(engine, EngineBlock.TOP, end + 8 * total)
+    pairs = call_union(engine, frame, get(rule, RuleBlock.PAIRS), _pairs_of(engine, rule, rows, end, total))
+    now_seen = fresh if get(views, 0) == 0 else make(engine, mode, fresh, 0)
+    seen = call_union(engine, frame, get(rule, RuleBlock.SEEN), now_seen)
+    if get(engine, EngineBlock.STOPPED) == 0:
+        put(rule, RuleBlock.PAIRS, pairs)
+        put(rule, RuleBlock.SEEN, seen)
+    put(engine, EngineBlock.TOP, frame)
+
+
+@part
+def _evaluate(engine: int, rule: int) -> bool:
+    """Return whether the conditions of a rule hold in the state to evaluate; write the state after its effect."""
+    state = get(engine, EngineBlock.STATE)
+    put(engine, EngineBlock.EVALUATED, get(engine, EngineBlock.EVALUATED) + 1)
+    for k in range(get(rule, RuleBlock.CONDITION_COUNT)):
+        if call(get(get(rule, RuleBlock.CONDITIONS), k), (state,)) == 0:
+            return False
+    if get(rule, RuleBlock.EFFECT) != 0:
+        call_void(get(rule, RuleBlock.EFFECT), (state, state + 8 * get(engine, EngineBlock.WORDS)))
+    return True
+
+
+@part
+def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
+    """Return the diagram of some rows of pairs: at each level of the rule the class, then the change.
+
+    Args:
+        engine: The address of the engine.
+        rule: The address of the rule.
+        rows: The address of the rows, int64[total, levels of the rule].
+        order: The address of room for int64[total].
+        total: The number of rows.
+    """
+    views, width = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST) + 1
+    for k in range(total):
+        put(order, k, rows + 8 * width * k)
+    _sort_rows(order, total, width)
+    result = 0
+    # From the last row to the first: `lists` has, for each digit, the nodes beside the one that is not yet made.
+    frame = begin_frame(engine)
+    lists = get(engine, EngineBlock.TOP)
+    put(engine, EngineBlock.TOP, lists + 16 * (width + 1))
+    for k in range(2 * width):
+        put(lists, k, 0)
+    for k in range(total - 1, -1, -1):
+        row = get(order, k)
+        same = 0  # the digits, two for each level, that the row has in common with the row before it
+        if k > 0:
+            before = get(order, k - 1)
+            level = 0
+            while level < width and get(row, level) == get(before, level):
+                level += 1
+            same = 2 * level
+            if level < width and get(row, level) >> 32 == get(before, level) >> 32:
+                same += 1
+        below = 1
+        digit = 2 * width - 1
+        while digit >= 0 and digit >= same:
+            pair = get(row, digit // 2)
+            if get(views, digit // 2) != 0:
+                value = pair & 0xFFFFFFFF if digit % 2 == 1 else pair >> 32
+                below = make(engine, value, below, get(lists, digit))
+                if digit > same:
+                    put(lists, digit, 0)
+            digit -= 1
+        if k > 0:
+            put(lists, same, below)
+        else:
+            result = below
+    put(engine, EngineBlock.TOP, frame)
+    return result if total > 0 else 0
+
+
+@part
+def _sort_rows(order: int, total: int, width: int) -> None:
+    """Sort the addresses of rows of int64 by their content (Shell's sort)."""
+    gap = 1
+    while gap < total // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(gap, total):
+            row, place = get(order, k), k
+            while place >= gap and _is_after(get(order, place - gap), row, width):
+                put(order, place, get(order, place - gap))
+                place -= gap
+            put(order, place, row)
+        gap //= 3
+
+
+@part
+def _is_after(left: int, right: int, width: int) -> bool:
+    for k in range(width):
+        if get(left, k) != get(right, k):
+            return get(left, k) > get(right, k)
+    return False
+
+
+@part
+def prepare(engine: int, frame: int, states: int, level: int, mode: int, number: int) -> int:
+    """Learn what a rule does to a set of states of a mode; return its pairs there, after the class of the mode.
+
+    Where the rule has a view of the mode, the result is the list of its changes of the mode, with the pairs below each.
+    """
+    rule = rule_at(engine, number)
+    view, mine = get(get(rule, RuleBlock.VIEWS), 0), 0
+    if view != 0:
+        mine = class_of(engine, view, mode)
+        if mine == REFUSED:
+            return 0
+    vectors = _project(engine, frame, states, level, number)
+    seen = get(rule, RuleBlock.SEEN) if view == 0 else child(engine, get(rule, RuleBlock.SEEN), mine)
+    fresh = call_minus(engine, frame, vectors, seen)
+    if fresh != 0 and get(engine, EngineBlock.STOPPED) == 0:
+        _call(get(engine, EngineBlock.LEARN), frame, engine, fresh, mine, number, 0, 0, 0)
+    return get(rule, RuleBlock.PAIRS) if view == 0 else child(engine, get(rule, RuleBlock.PAIRS), mine)
+
+
+# Saturation.
+
+
+@part
+def _within_mode(engine: int, frame: int, states: int, level: int, mode: int, number: int) -> int:
+    """Return the states of the same mode after a rule."""
+    pairs, rule = prepare(engine, frame, states, level, mode, number), rule_at(engine, number)
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
+        return _image(engine, frame, states, pairs, level, number)
+    nodes, change, result = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.CHANGES), 0), 0
+    while pairs != 0:
+        if changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
+            after = _image(engine, frame, states, item(pairs, nodes, BELOW), level, number)
+            result = call_union(engine, frame, result, after)
+        pairs = item(pairs, nodes, BESIDE)
+    return result
+
+
+@loop
+def saturate(engine: int, states: int, level: int, mode: int, levels: int) -> int:
+    """Return all states that rules which begin at a level or below reach within a mode.
+
+    Args:
+        engine: The address of the engine.
+        states: The states from which they are reached, from the level on.
+        level: The level.
+        mode: The mode.
+        levels: The number of levels.
+    """
+    if states < 2 or level >= levels or get(engine, EngineBlock.STOPPED) != 0:
+        return states
+    known_by = mode if get(get(engine, EngineBlock.BY_MODE), level) != 0 else ANY_MODE
+    first, second = states | known_by << 32, question(QUESTION_SATURATE, level, 0)
+    result = kept(engine, first, second)
+    if result != NOT_KEPT:
+        return result
+    nodes, starts = get(engine, EngineBlock.NODES), get(get(engine, EngineBlock.STARTS), level)
+    outer = begin_frame(engine)
+    result = states
+    while get(engine, EngineBlock.STOPPED) == 0:
+        before, each = result, result
+        frame = begin_frame(engine)
+        while each != 0:
+            below = _call(
+                get(engine, EngineBlock.SATURATE),
+                frame,
+                engine,
+                item(each, nodes, BELOW),
+                level + 1,
+                mode,
+                levels,
+                0,
+                0,
+            )
+            add_pair(engine, item(each, nodes, VALUE), below)
+            each = item(each, nodes, BESIDE)
+        result = end_frame(engine, frame)
+        for k in range(get(starts, 0)):
+            more = _within_mode(engine, outer, result, level, mode, get(starts, k + 1))
+            result = call_union(engine, outer, result, more)
+        if result == before or get(starts, 0) == 0:
+            break
+    put(engine, EngineBlock.TOP, outer)
+    keep(engine, first, second, result)
+    keep(engine, result | known_by << 32, second, result)
+    return result
+
+
+@loop
+def successors(engine: int, states: int, mode: int, number: int, into: int) -> int:
+    """Write the sets of states after a rule by their modes; return how many there are.
+
+    Args:
+        engine: The address of the engine.
+        states: A set of states of one mode.
+        mode: The mode.
+        number: The number of the rule.
+        into: The address of int64 pairs: a mode, and the set of its states. One mode can occur several times.
+    """
+    frame, rule = begin_frame(engine), rule_at(engine, number)
+    pairs, nodes, total = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.NODES), 0
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
+        put(into, 0, mode)
+        put(into, 1, _image(engine, frame, states, pairs, 1, number))
+        total = 1
+    else:
+        change = get(get(rule, RuleBlock.CHANGES), 0)
+        while pairs != 0:
+            put(into, 2 * total, changed(engine, change, item(pairs, nodes, VALUE), mode))
+            put(into, 2 * total + 1, _image(engine, frame, states, item(pairs, nodes, BELOW), 1, number))
+            total += 1
+            pairs = item(pairs, nodes, BESIDE)
+    put(engine, EngineBlock.TOP, frame)
+    return total
+
+
+@loop
+def predecessors(engine: int, states: int, mode: int, number: int, target: int, target_mode: int, again: int) -> int:
+    """Return the states of a set of one mode that a rule leads to one state.
+
+    Args:
+        engine: The address of the engine.
+        states: The set.
+        mode: Its mode.
+        number: The number of the rule.
+        target: The set of that state.
+        target_mode: Its mode.
+        again: Another number for each target of a search.
+    """
+    frame, rule, entry = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.PREIMAGE)
+    pairs, nodes, result = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.NODES), 0
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
+        if mode == target_mode:
+            result = _call(entry, frame, engine, states, pairs, target, 1, number, again)
+    else:
+        change = get(get(rule, RuleBlock.CHANGES), 0)
+        while pairs != 0:
+            if changed(engine, change, item(pairs, nodes, VALUE), mode) == target_mode:
+                found = _call(entry, frame, engine, states, item(pairs, nodes, BELOW), target, 1, number, again)
+                result = call_union(engine, frame, result, found)
+            pairs = item(pairs, nodes, BESIDE)
+    put(engine, EngineBlock.TOP, frame)
+    return result
+
+
+@loop
+def value_in(engine: int, component: int, state: int) -> int:
+    """Return the number of the value that a component has in a packed state."""
+    return value_of(engine, component, state)
+
+
+@loop
+def write_value(engine: int, component: int, number: int, state: int) -> None:
+    """Write the value of a component into a packed state."""
+    width = get(component, ComponentBlock.TABLE + RowTable.WIDTH)
+    row = get(component, ComponentBlock.TABLE + RowTable.ROWS) + 8 * width * number
+    put_bits(state + 8 * get(component, ComponentBlock.FIRST), row, get(component, ComponentBlock.MASK), width)
+
+
+@loop
+def states_where(engine: int, states: int, mode: int, number: int, same: int) -> int:
+    """Return how many states of a set of one mode satisfy the conditions of a rule; `same` is that of `weigh`."""
+    frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.NODES)
+    pairs, entry, result = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.WEIGH), 0
+    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
+        result = _call(entry, frame, engine, states, pairs, 1, number, same, 0)
+    else:
+        change = get(get(rule, RuleBlock.CHANGES), 0)
+        while pairs != 0:
+            if same == 0 or changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
+                result += _call(entry, frame, engine, states, item(pairs, nodes, BELOW), 1, number, same, 0)
+            pairs = item(pairs, nodes, BESIDE)
+    put(engine, EngineBlock.TOP, frame)
+    return result

@@ -1,0 +1,124 @@
+"""Searches by sets of states have the verdicts and counts of searches of single states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
+from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
+from kwalk.model.examples.b_tree import B_TREE
+from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE
+from kwalk.model.examples.die_hard import DIE_HARD
+from kwalk.model.examples.ewd426 import EWD426
+from kwalk.model.examples.ewd840 import EWD840
+from kwalk.model.examples.lost_update import LOST_UPDATE
+from kwalk.model.examples.readers_writers import READERS_WRITERS
+from kwalk.model.examples.ticket_lock import TICKET_LOCK
+from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
+from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
+from kwalk.model.language import Model, Scenario
+from kwalk.search.base.options import StopReason
+from kwalk.search.exhaustive.search import exhaust
+from kwalk.search.kernel.python_comparison import EngineDisagreement
+from kwalk.search.results.verdict import Answer, Verdict
+from kwalk.search.symbolic import conditions
+from kwalk.search.symbolic.engine import SymbolicEngine
+from kwalk.search.symbolic.search import exhaust_symbolically
+
+MIB = 1 << 20
+EXAMPLES = (
+    *(DIE_HARD, LOST_UPDATE, TWO_PHASE_COMMIT, TOWER_OF_HANOI, TICKET_LOCK, BLOCKING_QUEUE),
+    *(ALTERNATING_BIT, EWD426, EWD840, READERS_WRITERS, B_TREE),
+)
+
+
+def facts(verdict: Verdict) -> dict[str, Any]:
+    """What the two engines must agree on."""
+    return {
+        "states": (verdict.distinct_states, verdict.generated_states, verdict.quiescent_states),
+        "bounds": verdict.bounds_hit,
+        "actions": verdict.action_counts,
+        "findings": {one.prop: (one.count, one.trace and one.trace.length) for one in verdict.findings},
+    }
+
+
+def safety(model: Model) -> Any:
+    return tuple(prop for prop in model.properties if not prop.kind.is_liveness)
+
+
+def assert_agreement(model: Model) -> Verdict:
+    checked = safety(model)
+    ours = exhaust_symbolically(model, properties=checked, memory_bytes=64 * MIB, keep_going=True)
+    theirs = exhaust(model, properties=checked, memory_bytes=64 * MIB, keep_going=True)
+    assert ours.answer is theirs.answer
+    assert facts(ours) == facts(theirs)
+    assert ours.premises == theirs.premises
+    return ours
+
+
+@pytest.mark.parametrize("scenario", EXAMPLES, ids=lambda one: one.name)
+def test_counts_and_shortest_traces_are_those_of_single_states(scenario: Scenario):
+    for variant in scenario.variants:
+        assert_agreement(Model(scenario, variant=variant))
+
+
+def test_a_story_of_kafka_has_the_same_counts():
+    bounds = {"topics": 1, "partitions": 1, "restarts": 0, "failovers": 0}
+    verdict = assert_agreement(Model(OLD_CLIENT_EXPANSION, bounds=bounds))
+    assert verdict.compared is not None and verdict.compared.states >= 8
+
+
+def test_the_first_violation_has_a_shortest_trace():
+    verdict = exhaust_symbolically(Model(DIE_HARD), memory_bytes=64 * MIB)
+    assert verdict.counterexample is not None
+    assert (verdict.answer, verdict.counterexample.length) == (Answer.VIOLATED, 6)
+
+
+def test_properties_about_behaviours_leave_the_verdict_undecided():
+    verdict = exhaust_symbolically(Model(EWD840), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.LIVENESS)
+    assert verdict.distinct_states == 302
+
+
+def test_a_spent_time_budget_is_no_verdict():
+    verdict = exhaust_symbolically(Model(EWD426), memory_bytes=64 * MIB, seconds=0.0)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.TIME)
+
+
+def test_a_spent_memory_budget_is_no_verdict(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("kwalk.search.symbolic.engine.LEAST_BYTES", 1 << 16)
+    verdict = exhaust_symbolically(Model(EWD426), memory_bytes=1 << 16)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+
+
+def test_garbage_is_collected_without_loss(monkeypatch: pytest.MonkeyPatch):
+    collected = []
+    honest = SymbolicEngine.collect
+    monkeypatch.setattr(SymbolicEngine, "is_nearly_full", True)
+    monkeypatch.setattr(SymbolicEngine, "collect", lambda self, sets: (collected.append(1), honest(self, sets))[1])
+    assert_agreement(Model(TICKET_LOCK))
+    assert_agreement(Model(TOWER_OF_HANOI))
+    assert len(collected) > 10
+
+
+def test_a_step_that_is_computed_wrongly_ends_the_search(monkeypatch: pytest.MonkeyPatch):
+    honest = conditions.transition_groups
+    monkeypatch.setattr(
+        conditions,
+        "transition_groups",
+        lambda lifted: [evolve(one, updates={}) if one.index == 0 else one for one in honest(lifted)],
+    )
+    monkeypatch.setattr("kwalk.search.symbolic.compiled.read_cache", lambda path: None)
+    monkeypatch.setattr("kwalk.search.symbolic.compiled.write_cache", lambda path, content: None)
+    with pytest.raises(EngineDisagreement, match="Plain Python and sets of states disagree"):
+        exhaust_symbolically(Model(TICKET_LOCK), memory_bytes=64 * MIB)
+
+
+def test_what_a_symbolic_search_does_not_do_is_refused_by_name(kwalk: Any):
+    for option in ("--reduce", "--workers=2", "--interpreter", "--checkpoint=saved", "--symmetry=clients"):
+        result = kwalk("exhaust", "die-hard", "--symbolic", option)
+        assert result.code == 2
+        assert "symbolic search" in result.err
