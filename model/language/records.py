@@ -12,10 +12,7 @@ from attrs import fields, frozen
 
 from kwalk.model.language.binding import cached
 from kwalk.model.language.errors import DomainError
-from kwalk.model.language.shapes import ChoiceShape, FlagShape, Leaf, Reader, Shape
-
-MAX_CACHED_RECORDS = 100_000
-"""The number of records of one shape that are cached for states to share."""
+from kwalk.model.language.shapes import MAX_CACHED_VALUES, ChoiceShape, Copier, FlagShape, Leaf, Reader, Shape, Writer
 
 
 @frozen
@@ -32,11 +29,18 @@ class RecordShape(Shape):
             return value
         raise DomainError(f"{where} must be a {self.cls.__name__} (got {value!r}).")
 
-    def copy(self, value: Any) -> Any:
-        twin: Any = object.__new__(self.cls)
-        for name, shape in shapes_of(self.cls):
-            object.__setattr__(twin, name, shape.copy(getattr(value, name)))
-        return twin
+    def copier(self) -> Copier:
+        fields = [(name, shape.copier()) for name, shape in shapes_of(self.cls)]
+        cls, new, put = self.cls, object.__new__, object.__setattr__
+
+        def copy(value: Any) -> Any:
+            twin: Any = new(cls)
+            for name, copy_field in fields:
+                content = getattr(value, name)
+                put(twin, name, content if copy_field is None else copy_field(content))
+            return twin
+
+        return copy
 
     def assign(self, cached: Any, value: Any) -> Any:
         source = self.copy(value)
@@ -48,9 +52,14 @@ class RecordShape(Shape):
         for name, shape in shapes_of(self.cls):
             yield from shape.leaves(f"{path}.{name}" if path else name)
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        for name, shape in shapes_of(self.cls):
-            shape.flatten(getattr(value, name), into)
+    def writer(self) -> Writer:
+        fields = [(name, shape.writer()) for name, shape in shapes_of(self.cls)]
+
+        def write(value: Any, into: list[int]) -> None:
+            for name, write_field in fields:
+                write_field(getattr(value, name), into)
+
+        return write
 
     def reader(self) -> Reader:
         fields = [(name, shape.reader()) for name, shape in shapes_of(self.cls)]
@@ -86,20 +95,20 @@ class ValueShape(Shape):
         for name, shape in shapes_of(self.cls):
             yield from shape.leaves(f"{path}.{name}")
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        if value is None:
-            into.extend(self.default_numbers())
-            return
-        if self.optional:
-            into.append(1)
-        for name, shape in shapes_of(self.cls):
-            shape.flatten(getattr(value, name), into)
+    def writer(self) -> Writer:
+        fields = [(name, shape.writer()) for name, shape in shapes_of(self.cls)]
+        empty = (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
 
-    def _numbers_of(self, value: Any) -> tuple[int, ...]:
-        """The numbers of None are those of an empty slot."""
-        if value is not None:
-            return super()._numbers_of(value)
-        return (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
+        def write(value: Any, into: list[int]) -> None:
+            if value is None:
+                into.extend(empty)
+                return
+            if self.optional:
+                into.append(1)
+            for name, write_field in fields:
+                write_field(getattr(value, name), into)
+
+        return write
 
     def reader(self) -> Reader:
         """Return a function that returns one record for equal numbers: it never changes, so states can share it."""
@@ -109,7 +118,7 @@ class ValueShape(Shape):
         def read(numbers: Iterator[int]) -> Any:
             key = tuple(islice(numbers, size))
             if key not in found:
-                if len(found) >= MAX_CACHED_RECORDS:
+                if len(found) >= MAX_CACHED_VALUES:
                     found.clear()
                 left = iter(key)
                 is_there = not self.optional or next(left)
