@@ -30,7 +30,7 @@ from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
-from kwalk.reports.traces.story import story_of
+from kwalk.reports.traces.story import Story, story_of
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, Verdict
 
@@ -121,7 +121,8 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
     incident = _incident(target, diagnosis_lines, options)
     with Written() as written:
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
-        files = {prop: _save(target, trace, out, verdict, incident) for prop, trace in found}
+        stories = {prop: story_of(target.model, trace) for prop, trace in found}
+        files = {prop: _save(target, (trace, stories[prop]), out, verdict, incident) for prop, trace in found}
         if incident is not None and not files and incident.inspection.exit_code:
             from kwalk.reports.handlers.incident import write_incident
 
@@ -139,7 +140,7 @@ def deliver(target: Target, verdict: Verdict, out: OutFolder, options: Namespace
         print_json({**shown, "exit_code": exit_code_of(target, verdict), **snapshot, **page})
     else:
         lead = list(_reading_blocks(target.reading, diagnosis_lines, incident)) if target.reading else []
-        _print(target, verdict, lead, (files, shapes), written.names, unfold=options.unfold)
+        _print(target, verdict, lead, (files, stories, shapes), written.names, unfold=options.unfold)
     return written.checked(exit_code_of(target, verdict))
 
 
@@ -156,16 +157,19 @@ def _incident(target: Target, diagnosis_lines: list[str], options: Namespace) ->
     return Incident(options.snapshot, problem.inspection, recovery, diagnosis_lines, facts=target.reading.facts)
 
 
-def _save(target: Target, trace: Trace, out: OutFolder, verdict: Verdict, incident: Incident | None) -> dict[str, Path]:
-    """Write a trace; with an incident, its page begins with that."""
+def _save(
+    target: Target, of: tuple[Trace, Story], out: OutFolder, verdict: Verdict, incident: Incident | None
+) -> dict[str, Path]:
+    """Write a trace with its story; with an incident, its page begins with that."""
+    trace, story = of
     if incident is None:
-        return save(target.model, trace, out, verdict.compared)
+        return save(target.model, trace, out, verdict.compared, story=story)
     from kwalk.reports.pages.incident import cause_of, incident_object, since_of
 
-    story = story_of(target.model, trace)
     since = since_of(incident.inspection, target.model, trace, story)
     about = evolve(incident, forecast=story, cause=cause_of(story), since=since)
-    return save(target.model, trace, out, verdict.compared, lead=about.lead(), about=incident_object(about))
+    lead, what = about.lead(), incident_object(about)
+    return save(target.model, trace, out, verdict.compared, story=story, lead=lead, about=what)
 
 
 def _write_page(
@@ -225,7 +229,7 @@ def _print(
     target: Target,
     verdict: Verdict,
     lead: Sequence[Block],
-    written: tuple[dict[str, dict[str, Path]], list[Path]],
+    written: tuple[dict[str, dict[str, Path]], dict[str, Story], list[Path]],
     pages: Mapping[str, str],
     *,
     unfold: bool,
@@ -233,11 +237,11 @@ def _print(
     from kwalk.reports.document.text import print_blocks, print_story
     from kwalk.reports.terminal import console
 
-    out, (files, shapes) = console(), written
+    out, (files, stories, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     print_blocks(lead, out)
     if shown and shown.trace:
-        print_story(story_of(target.model, shown.trace), out, unfold=unfold)
+        print_story(stories[shown.prop], out, unfold=unfold)
         out.print()
     print_blocks(summary(verdict, target.model, shown), out)
     code = exit_code_of(target, verdict)
