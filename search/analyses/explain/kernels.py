@@ -9,6 +9,7 @@ of models that mean the same share the code, and one model is compiled at a time
 from __future__ import annotations
 
 import ctypes
+import gc
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -37,7 +38,7 @@ from kwalk.search.kernel.interpreter import Visit
 from kwalk.search.kernel.model_digest import meaning_key
 
 COMPILE_AFTER = 1.0
-"""Seconds of a search after which its model is compiled."""
+"""Seconds after which a model that is searched is compiled."""
 CACHED_STATES = 400
 """How many states are cached as objects: the successors of a state are expanded soon."""
 PLAIN_PACE, PACE = 1 << 4, 1 << 14
@@ -244,6 +245,11 @@ class CompilationQueue:
         """The models that wait, and the one that is compiled, by what they mean."""
         self._answers: dict[str, Compiled | str] = {}
         self._known: dict[str, dict[bytes, ExpandedState]] = {}
+        self._names: dict[int, tuple[str, Model]] = {}
+        """What names each model that was seen, by identity; the model is kept, so that its identity stays its own."""
+        self._began: dict[str, float] = {}
+        """When the first search of each model began, in seconds of the monotonic clock."""
+        self._kernels: dict[str, Kernel | None] = {}
         self._worker: WorkerProcess | None = None
 
     def __enter__(self) -> CompilationQueue:
@@ -260,12 +266,28 @@ class CompilationQueue:
         self._start_next()
         return key
 
+    def kernel(self, model: Model) -> Kernel | None:
+        """Return a kernel that was compiled here, or was in the cache when it was first asked for; None without one."""
+        key = self._name_of(model)
+        answer = self._answers.get(key)
+        if key not in self._kernels:
+            self._kernels[key] = cached_kernel(model)
+        if self._kernels[key] is None and isinstance(answer, Compiled):
+            self._kernels[key] = kernel_of(model, answer)
+        return self._kernels[key]
+
+    def began(self, model: Model) -> float:
+        """Return when the first search of a model that means the same began, in seconds of the monotonic clock."""
+        return self._began.setdefault(self._name_of(model), time.monotonic())
+
     def known(self, model: Model) -> dict[bytes, ExpandedState]:
         """Return what searches in plain Python have found out about models that mean the same as this one."""
         return self._known.setdefault(self._name_of(model), {})
 
     def _name_of(self, model: Model) -> str:
-        return meaning_key(model) or f"model {id(model)}"
+        if id(model) not in self._names:
+            self._names[id(model)] = meaning_key(model) or f"model {id(model)}", model
+        return self._names[id(model)][0]
 
     def answer(self, key: str) -> Compiled | str | None:
         """Return the code of a model that was asked for, why it cannot be compiled, or None if it is not done."""
@@ -298,8 +320,9 @@ class CompilationQueue:
 
 
 def _compile(model: Model, send: Callable[[object], None]) -> None:
-    """Compile a model, in a process of its own."""
+    """Compile a model, in a process of its own: what it frees is little beside what it keeps."""
     announce_nothing()
+    gc.disable()
     try:
         send(compiled_model(model, unoptimized=True))
     except (KwalkError, InternalError, MemoryError) as error:
@@ -316,21 +339,21 @@ class SearchKernel:
     """
 
     def __init__(self, model: Model, kernel: Kernel | None = None, queue: CompilationQueue | None = None) -> None:
-        self.model, self.began = model, time.monotonic()
+        self.model = model
         self._queue, self._own_queue = queue or CompilationQueue(), queue is None
         self.functions: SegmentFunctions | None = None
         """What executes plain Python; None if the search began with compiled code."""
         self._asked: str | None = None
         """What names the model in the queue, once it was asked for."""
-        kernel = kernel or cached_kernel(model)
+        kernel = kernel or self._queue.kernel(model)
+        self.began = self._queue.began(model)
+        """When the first search of the model began: it is compiled soon if an earlier search took its time."""
         if kernel is None:
             self.functions = SegmentFunctions(model, self._queue.known(model))
             kernel = interpreted_kernel(model, self.functions)
         self.kernel: Kernel = kernel
         self.is_plain = self.functions is not None
         """Whether the kernel executes plain Python."""
-        self.compiled_after: float | None = None
-        """Seconds after which compiled code took over; None if it did not."""
         self.failure = ""
         """Why the model could not be compiled."""
 
@@ -371,11 +394,10 @@ class SearchKernel:
             if time.monotonic() - self.began >= COMPILE_AFTER:
                 self._asked = self._queue.ask(self.model)
             return
-        answer = self._queue.answer(self._asked)
-        if isinstance(answer, Compiled):
-            self.kernel, self.is_plain = kernel_of(self.model, answer), False
-            self.compiled_after = time.monotonic() - self.began
-        elif answer is not None:
+        answer, kernel = self._queue.answer(self._asked), self._queue.kernel(self.model)
+        if kernel is not None:
+            self.kernel, self.is_plain = kernel, False
+        elif isinstance(answer, str):
             self.failure = answer
 
     def close(self) -> None:
