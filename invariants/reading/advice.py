@@ -12,7 +12,13 @@ from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, fetches_by_topic_id, listed, sent_id
+from kwalk.model.kafka.snapshots.diagnosis import (
+    brokers,
+    fetches_by_topic_id,
+    listed,
+    refused_at_start,
+    sent_id,
+)
 from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated
 from kwalk.model.language.inspection import FindingKind, Observation
 
@@ -212,9 +218,15 @@ class Advice:
                 )
             elif ids and topic.topic_id is not None and topic.topic_id not in ids:
                 held = f"the id {min(ids)}, which the logs have"
-                yield f"write {held}, into the znode of {label}, then fail the controller over"
+                yield f"write {held}, into the znode of {label}, then fail the controller over{self._restarts(topic)}"
             elif sent_id(self.capture, topic) not in (None, topic.topic_id):
                 yield f"fail the controller over: the znode of {label} has the id of the logs already"
+
+    def _restarts(self, topic: Topic) -> str:
+        """Return that brokers must restart whose process has refused its first request; "" if there is none."""
+        found = refused_at_start(self.capture, topic)
+        why = "a log that has refused the first request of its process is offline until the process ends"
+        return f", and restart {brokers(found)}: {why}" if found else ""
 
     def _ids(self, topic: Topic) -> set[str]:
         """Return the topic ids of the logs that the partitions of a topic have, and keep."""

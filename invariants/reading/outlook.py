@@ -28,7 +28,13 @@ from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
+from kwalk.model.kafka.snapshots.diagnosis import (
+    brokers,
+    listed,
+    marks_refused_logs_offline,
+    refused_at_start,
+    unseen,
+)
 from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, choices_of
 from kwalk.model.kafka.snapshots.procedures import LOSSY, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
@@ -152,7 +158,13 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
-        notes=(*notes, *_still_served(capture, parts), *_uncovered(found), *unseen(capture, _without(parts))),
+        notes=(
+            *notes,
+            *_still_served(capture, parts),
+            *_uncovered(found),
+            *unseen(capture, _without(parts)),
+            *_offline_logs(capture, parts),
+        ),
         carried_out=carried_out(capture.version, found),
         premise=_premise(parts) or _of_unseen_disks(capture, parts),
         keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
@@ -163,6 +175,23 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
     )
     others = (*_later(first, parts), *_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
     return evolve(first, alternatives=others)
+
+
+def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:
+    """Yield what the search leaves out of brokers on which a log that was refused once is offline."""
+    differing = [
+        part
+        for part in parts
+        if any(one.file not in (None, part.observed.situation.topic_id) for one in part.observed.situation.brokers)
+    ]
+    if not differing or not marks_refused_logs_offline(capture.version):
+        return
+    now = sorted({broker for part in differing for broker in refused_at_start(capture, part.topic)})
+    restarts = f"{brokers(now)}, and " if now else ""
+    yield (
+        f"Left out: on Kafka {capture.version} a log that has refused the first request of its process is offline "
+        f"until the process ends. After the plan restart {restarts}each broker that starts before the ids agree."
+    )
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:

@@ -5,7 +5,7 @@ All have value semantics when they are stored in a field: storing copies the con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from kwalk.model.language.binding import Bound, Domain, ScenarioConstant, identity_of, plain_value, reach
 from kwalk.model.language.errors import DomainError
-from kwalk.model.language.shapes import Leaf, NumberShape, Reader, Shape
+from kwalk.model.language.shapes import Copier, Leaf, NumberShape, Reader, Shape, Writer
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Shape)
@@ -234,8 +234,11 @@ class ArrayShape(Shape):
             raise DomainError(f"{where} must have {wanted} (got {value!r}).")
         return Array(self, [self.element.check(item, f"{where}[{i}]") for i, item in enumerate(items)])
 
-    def copy(self, value: Array[Any]) -> Array[Any]:
-        return Array(self, [self.element.copy(item) for item in value._items])
+    def copier(self) -> Copier:
+        copy = self.element.copier()
+        if copy is None:
+            return lambda value: Array(self, value._items[:])
+        return lambda value: Array(self, [copy(item) for item in value._items])
 
     def assign(self, target: Array[Any], value: Array[Any]) -> Array[Any]:
         source = self.copy(value)._items
@@ -246,9 +249,14 @@ class ArrayShape(Shape):
         for member in self.domain:
             yield from self.element.leaves(f"{path}[{member}]")
 
-    def flatten(self, value: Array[Any], into: list[int]) -> None:
-        for item in value._items:
-            self.element.flatten(item, into)
+    def writer(self) -> Writer:
+        write_item = self.element.writer()
+
+        def write(value: Array[Any], into: list[int]) -> None:
+            for item in value._items:
+                write_item(item, into)
+
+        return write
 
     def reader(self) -> Reader:
         read, members = self.element.reader(), range(len(self.domain))
@@ -279,6 +287,19 @@ def reader_of_slots(element: Shape, capacity: int) -> Callable[[Iterator[int]], 
     return read_items
 
 
+def writer_of_slots(element: Shape, capacity: int) -> Writer:
+    """Return a function that writes the length of a collection, its items in order, and the default into free slots."""
+    write_item, free = element.writer(), element.default_numbers()
+
+    def write(value: Collection[Any], into: list[int]) -> None:
+        into.append(len(value))
+        for item in value:
+            write_item(item, into)
+        into.extend(free * (capacity - len(value)))
+
+    return write
+
+
 @frozen
 class FifoShape(Shape):
     """A bounded FIFO of scalars or frozen records; free slots hold the element's default."""
@@ -296,8 +317,8 @@ class FifoShape(Shape):
             reach(self.capacity)
         return Fifo(self, [self.element.check(item, where) for item in value])
 
-    def copy(self, value: Fifo[Any]) -> Fifo[Any]:
-        return Fifo(self, list(value._items))
+    def copier(self) -> Copier:
+        return lambda value: Fifo(self, value._items[:])
 
     def assign(self, target: Fifo[Any], value: Fifo[Any]) -> Fifo[Any]:
         target._items[:] = list(value._items)
@@ -308,11 +329,8 @@ class FifoShape(Shape):
         for slot in range(int(self.capacity)):
             yield from self.element.leaves(f"{path}[{slot}]")
 
-    def flatten(self, value: Fifo[Any] | tuple[Any, ...], into: list[int]) -> None:
-        into.append(len(value))
-        for item in value:
-            self.element.flatten(item, into)
-        into.extend(self.element.default_numbers() * (int(self.capacity) - len(value)))
+    def writer(self) -> Writer:
+        return writer_of_slots(self.element, int(self.capacity))
 
     def reader(self) -> Reader:
         read_items = reader_of_slots(self.element, int(self.capacity))
@@ -343,8 +361,8 @@ class FreshShape(Shape):
             return value
         raise DomainError(f"{where} is a source of fresh ids and is never assigned; use take() (got {value!r}).")
 
-    def copy(self, value: Fresh) -> Fresh:
-        return Fresh(self, value.taken)
+    def copier(self) -> Copier:
+        return lambda value: Fresh(self, value.taken)
 
     def assign(self, target: Fresh, value: Fresh) -> Fresh:
         target.taken = value.taken
@@ -353,8 +371,8 @@ class FreshShape(Shape):
     def leaves(self, path: str) -> Iterator[Leaf]:
         yield Leaf(f"{path}#", 0, len(self.domain), NumberShape(0, self.domain.bound, 0))
 
-    def flatten(self, value: Fresh, into: list[int]) -> None:
-        into.append(value.taken)
+    def writer(self) -> Writer:
+        return lambda value, into: into.append(value.taken)
 
     def reader(self) -> Reader:
         return lambda numbers: Fresh(self, next(numbers))

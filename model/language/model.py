@@ -39,6 +39,7 @@ from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
 from kwalk.model.language.shapes import (
     LARGEST,
+    Copier,
     Leaf,
     MemberShape,
     NumberShape,
@@ -46,6 +47,7 @@ from kwalk.model.language.shapes import (
     Reader,
     Shape,
     SubsetShape,
+    Writer,
 )
 
 Vector = tuple[int, ...]
@@ -199,8 +201,12 @@ class Model(Displayed):
         """Return the canonical vector of a state."""
         numbers: list[int] = []
         with self.active():
-            self.shape.flatten(state, numbers)
+            self._write_state(state, numbers)
         return tuple(numbers)
+
+    @cached_property
+    def _write_state(self) -> Writer:
+        return self.shape.writer()
 
     def state(self, vector: Iterable[int]) -> Any:
         """Return a new state object with the given vector."""
@@ -210,6 +216,11 @@ class Model(Displayed):
     @cached_property
     def _read_state(self) -> Reader:
         return self.shape.reader()
+
+    @cached_property
+    def copy(self) -> Copier:
+        """Return what copies a state object; the model must be active."""
+        return self.shape.copier()
 
     def canonical(self, vector: Iterable[int]) -> Vector:
         """Return the vector of the same state in which all that cannot be observed has its default."""

@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from attrs import field, fields, frozen
 
 from kwalk.model.language.binding import Bound, cached, identity_of, reach
-from kwalk.model.language.containers import reader_of_slots
+from kwalk.model.language.containers import reader_of_slots, writer_of_slots
 from kwalk.model.language.errors import DomainError, UsageError
 from kwalk.model.language.records import ValueShape, token_of
-from kwalk.model.language.shapes import FlagShape, Leaf, NumberShape, Reader, Shape
+from kwalk.model.language.shapes import Copier, FlagShape, Leaf, NumberShape, Reader, Shape, Writer
 
 T = TypeVar("T")
 MOST_RECORDS = 2048
@@ -130,8 +130,8 @@ class SetShape(Shape):
                 raise DomainError(f"{where} holds records of {names} (got {item!r}).")
         return RecordSet(self, value)
 
-    def copy(self, value: RecordSet[Any]) -> RecordSet[Any]:
-        return RecordSet(self, value)
+    def copier(self) -> Copier:
+        return lambda value: RecordSet(self, value)
 
     def assign(self, target: RecordSet[Any], value: RecordSet[Any]) -> RecordSet[Any]:
         return target._become(value.copy())
@@ -194,11 +194,16 @@ class FlaggedSetShape(SetShape):
         for record in self.members():
             yield Leaf(f"{path}{{{token_of(record)}}}", 0, 1, FlagShape())
 
-    def flatten(self, value: RecordSet[Any] | frozenset[Any], into: list[int]) -> None:
-        numbers, flags = self.numbers(), [0] * len(self.members())
-        for record in value if isinstance(value, frozenset) else set.__iter__(value):
-            flags[numbers[record]] = 1
-        into.extend(flags)
+    def writer(self) -> Writer:
+        numbers, size = self.numbers(), len(self.members())
+
+        def write(value: RecordSet[Any] | frozenset[Any], into: list[int]) -> None:
+            flags = [0] * size
+            for record in value if isinstance(value, frozenset) else set.__iter__(value):
+                flags[numbers[record]] = 1
+            into.extend(flags)
+
+        return write
 
     def reader(self) -> Reader:
         members = self.members()
@@ -248,11 +253,8 @@ class BoundedSetShape(SetShape):
         for slot in range(int(self.capacity)):
             yield from self.element.leaves(f"{path}[{slot}]")
 
-    def flatten(self, value: RecordSet[Any], into: list[int]) -> None:
-        into.append(len(value))
-        for record in value:
-            self.element.flatten(record, into)
-        into.extend(self.element.default_numbers() * (int(self.capacity) - len(value)))
+    def writer(self) -> Writer:
+        return writer_of_slots(self.element, int(self.capacity))
 
     def reader(self) -> Reader:
         read_items = reader_of_slots(self.element, int(self.capacity))

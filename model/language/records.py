@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import islice, product
 from math import prod
@@ -12,10 +12,17 @@ from attrs import fields, frozen
 
 from kwalk.model.language.binding import cached
 from kwalk.model.language.errors import DomainError
-from kwalk.model.language.shapes import ChoiceShape, FlagShape, Leaf, NumberShape, Reader, Shape
-
-MAX_CACHED_RECORDS = 100_000
-"""The number of records of one shape that are cached for states to share."""
+from kwalk.model.language.shapes import (
+    MAX_CACHED_VALUES,
+    ChoiceShape,
+    Copier,
+    FlagShape,
+    Leaf,
+    NumberShape,
+    Reader,
+    Shape,
+    Writer,
+)
 
 
 @frozen
@@ -32,11 +39,18 @@ class RecordShape(Shape):
             return value
         raise DomainError(f"{where} must be a {self.cls.__name__} (got {value!r}).")
 
-    def copy(self, value: Any) -> Any:
-        twin: Any = object.__new__(self.cls)
-        for name, shape in shapes_of(self.cls):
-            object.__setattr__(twin, name, shape.copy(getattr(value, name)))
-        return twin
+    def copier(self) -> Copier:
+        names, lines = self._creation(), ["twin = new(cls)"]
+        for number, (name, shape) in enumerate(shapes_of(self.cls)):
+            copy_field = names[f"copy_{number}"] = shape.copier()
+            content = f"value.{name}" if copy_field is None else f"copy_{number}(value.{name})"
+            lines.append(f"put_{number}(twin, {content})")
+        return _function("value", [*lines, "return twin"], names)
+
+    def _creation(self) -> dict[str, Any]:
+        """Return what lines call that make a record without checks: `new` with `cls`, and `put_N` for each field."""
+        puts = {f"put_{n}": getattr(self.cls, name).__set__ for n, (name, _) in enumerate(shapes_of(self.cls))}
+        return {"cls": self.cls, "new": object.__new__, **puts}
 
     def assign(self, cached: Any, value: Any) -> Any:
         source = self.copy(value)
@@ -48,21 +62,32 @@ class RecordShape(Shape):
         for name, shape in shapes_of(self.cls):
             yield from shape.leaves(f"{path}.{name}" if path else name)
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        for name, shape in shapes_of(self.cls):
-            shape.flatten(getattr(value, name), into)
+    def writer(self) -> Writer:
+        return _writer_of_fields(self.cls)
 
     def reader(self) -> Reader:
-        fields = [(name, shape.reader()) for name, shape in shapes_of(self.cls)]
-        cls, new, put = self.cls, object.__new__, object.__setattr__
+        names, lines = self._creation(), ["made = new(cls)"]
+        for number, (_, shape) in enumerate(shapes_of(self.cls)):
+            names[f"read_{number}"] = shape.reader()
+            lines.append(f"put_{number}(made, read_{number}(numbers))")
+        return _function("numbers", [*lines, "return made"], names)
 
-        def read(numbers: Iterator[int]) -> Any:
-            made: Any = new(cls)
-            for name, read_field in fields:
-                put(made, name, read_field(numbers))
-            return made
 
-        return read
+def _writer_of_fields(cls: type) -> Writer:
+    """Return a function that appends the leaves of all fields of a record."""
+    names: dict[str, Any] = {}
+    lines = []
+    for number, (name, shape) in enumerate(shapes_of(cls)):
+        names[f"write_{number}"] = shape.writer()
+        lines.append(f"write_{number}(value.{name}, into)")
+    return _function("value, into", lines or ["pass"], names)
+
+
+def _function(parameters: str, lines: Iterable[str], names: dict[str, Any]) -> Callable[..., Any]:
+    """Return a function of these lines, which call what the names mean: a loop over fields takes twice the time."""
+    exec("\n".join([f"def function({parameters}):", *(f"    {line}" for line in lines)]), names)
+    function: Callable[..., Any] = names["function"]
+    return function
 
 
 @frozen
@@ -86,20 +111,19 @@ class ValueShape(Shape):
         for name, shape in shapes_of(self.cls):
             yield from shape.leaves(f"{path}.{name}")
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        if value is None:
-            into.extend(self.default_numbers())
-            return
-        if self.optional:
-            into.append(1)
-        for name, shape in shapes_of(self.cls):
-            shape.flatten(getattr(value, name), into)
+    def writer(self) -> Writer:
+        write_fields = _writer_of_fields(self.cls)
+        empty = (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
 
-    def _numbers_of(self, value: Any) -> tuple[int, ...]:
-        """The numbers of None are those of an empty slot."""
-        if value is not None:
-            return super()._numbers_of(value)
-        return (0, *(number for _, shape in shapes_of(self.cls) for number in shape.default_numbers()))
+        def write(value: Any, into: list[int]) -> None:
+            if value is None:
+                into.extend(empty)
+                return
+            if self.optional:
+                into.append(1)
+            write_fields(value, into)
+
+        return write
 
     def reader(self) -> Reader:
         """Return a function that returns one record for equal numbers: it never changes, so states can share it."""
@@ -109,7 +133,7 @@ class ValueShape(Shape):
         def read(numbers: Iterator[int]) -> Any:
             key = tuple(islice(numbers, size))
             if key not in found:
-                if len(found) >= MAX_CACHED_RECORDS:
+                if len(found) >= MAX_CACHED_VALUES:
                     found.clear()
                 left = iter(key)
                 is_there = not self.optional or next(left)

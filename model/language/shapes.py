@@ -46,6 +46,12 @@ class Leaf:
 
 Reader = Callable[[Iterator[int]], Any]
 """A function that takes the leaves of one value from a vector and makes the value."""
+Writer = Callable[[Any, list[int]], None]
+"""A function that appends the leaves of a value to a vector under construction."""
+Copier = Callable[[Any], Any]
+"""A function that returns a value which shares nothing mutable with the given one."""
+MAX_CACHED_VALUES = 100_000
+"""The number of values of one shape that are cached for states to share."""
 
 
 class Shape:
@@ -71,9 +77,14 @@ class Shape:
         """
         raise NotImplementedError
 
+    def copier(self) -> Copier | None:
+        """Return what copies values of this shape under the active binding; None if they never change."""
+        return None
+
     def copy(self, value: Any) -> Any:
         """Return a value that shares nothing mutable with the given one."""
-        return value
+        copier = cached(("copier", self), self.copier)
+        return value if copier is None else copier(value)
 
     def assign(self, cached: Any, value: Any) -> Any:
         """Return what a field holds after `value` is stored over `target`: mutable objects keep their identity."""
@@ -83,9 +94,13 @@ class Shape:
         """Yield the leaves of a value of this shape, in vector order."""
         raise NotImplementedError
 
+    def writer(self) -> Writer:
+        """Return a function that appends the leaves of a value to a vector, under the active binding."""
+        raise NotImplementedError
+
     def flatten(self, value: Any, into: list[int]) -> None:
         """Append the value's leaves to a vector under construction."""
-        raise NotImplementedError
+        cached(("writer", self), self.writer)(value, into)
 
     def reader(self) -> Reader:
         """Return a function that makes the value whose leaves come next in a vector, under the active binding."""
@@ -150,8 +165,8 @@ class Scalar(Shape):
     def leaves(self, path: str) -> Iterator[Leaf]:
         yield Leaf(path, self.low(), self.high(), self)
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        into.append(value)
+    def writer(self) -> Writer:
+        return lambda value, into: into.append(value)
 
     def reader(self) -> Reader:
         return lambda numbers: self.value(next(numbers))
@@ -189,8 +204,8 @@ class FlagShape(Scalar):
             return self.check(value.value, where)
         raise DomainError(f"{where} must be True or False (got {value!r}).")
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        into.append(int(value))
+    def writer(self) -> Writer:
+        return lambda value, into: into.append(int(value))
 
     def value(self, number: int) -> bool:
         return bool(number)
@@ -282,8 +297,9 @@ class ChoiceShape(Scalar):
             return value
         raise DomainError(f"{where} must be a member of {self.enum.__name__} (got {value!r}).")
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        into.append(self.members().index(value))
+    def writer(self) -> Writer:
+        position = self.members().index
+        return lambda value, into: into.append(position(value))
 
     def reader(self) -> Reader:
         members = self.members()
@@ -319,11 +335,16 @@ class OptionalShape(Scalar):
     def check(self, value: Any, where: str) -> Any:
         return None if value is None else self.inner.check(value, where)
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        if value is None:
-            into.append(NONE)
-        else:
-            self.inner.flatten(value, into)
+    def writer(self) -> Writer:
+        write_inner = self.inner.writer()
+
+        def write(value: Any, into: list[int]) -> None:
+            if value is None:
+                into.append(NONE)
+            else:
+                write_inner(value, into)
+
+        return write
 
     def reader(self) -> Reader:
         least, value = self.inner.low(), self.inner.value
@@ -377,8 +398,18 @@ class SubsetShape(Shape):
         for member in self.domain:
             yield Leaf(f"{path}{{{member}}}", 0, 1, FlagShape())
 
-    def flatten(self, value: Any, into: list[int]) -> None:
-        into.extend(int(member in value) for member in self.domain)
+    def writer(self) -> Writer:
+        members, known = tuple(self.domain), dict[frozenset[int], tuple[int, ...]]()
+
+        def write(value: frozenset[int], into: list[int]) -> None:
+            numbers = known.get(value)
+            if numbers is None:
+                if len(known) >= MAX_CACHED_VALUES:
+                    known.clear()
+                numbers = known[value] = tuple(int(member in value) for member in members)
+            into.extend(numbers)
+
+        return write
 
     def reader(self) -> Reader:
         members = range(len(self.domain))

@@ -124,8 +124,8 @@ def explained(
 ) -> list[ReportedExplanation]:
     """Return the explanation of each series; they share the time budget.
 
-    Of several series, each is searched for half of its share; those that are undecided then are searched again with
-    what is left, when their models may be compiled.
+    Of several series, each is searched for some seconds; those that are undecided then are searched again, with half of
+    the time and with all of it, while and when their models are compiled.
 
     Args:
         pairs: The series, each with its model.
@@ -137,15 +137,16 @@ def explained(
     """
     start = time.monotonic() if began is None else began
     reports: dict[int, ReportedExplanation] = {}
-    parts = (1.0,) if len(pairs) == 1 or options.seconds is None else (FIRST_PART, 1.0)
+    rounds: Rounds = ((1.0, None),) if len(pairs) == 1 or options.seconds is None else ROUNDS
     with CompilationQueue() as queue:
-        for part in parts:
+        for part, most in rounds:
             left = [place for place in range(len(pairs)) if _is_unsettled(reports.get(place))]
             for count, place in enumerate(left):
-                now = time.monotonic() if count or part != parts[0] else start
+                now = time.monotonic() if reports else start
                 share = options.seconds
                 if share is not None:
                     share = (start + share * part - time.monotonic()) / (len(left) - count) + time.monotonic() - now
+                    share = share if most is None else min(share, most)
                     if place in reports and share < LEAST_SECONDS:
                         continue
                 model, series = pairs[place]
@@ -155,8 +156,9 @@ def explained(
     return [reports[place] for place in range(len(pairs))]
 
 
-FIRST_PART = 0.5
-"""The part of the time budget after which all of several series have been searched once."""
+Rounds = tuple[tuple[float, float | None], ...]
+ROUNDS: Rounds = ((0.5, 3.0), (0.5, None), (1.0, None))
+"""For each round over several series the part of the time budget after which it ends, and the most seconds of one."""
 LEAST_SECONDS = 2.0
 """The least time for which an undecided series is searched again."""
 

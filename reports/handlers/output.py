@@ -28,7 +28,7 @@ from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
-from kwalk.reports.traces.story import story_of
+from kwalk.reports.traces.story import Story, story_of
 from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, Verdict
@@ -141,7 +141,8 @@ def deliver(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) 
     incident = _incident(query, diagnosis_lines, options)
     with Written() as written:
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
-        files = {prop: _save(query, trace, out, verdict, incident) for prop, trace in found}
+        stories = {prop: story_of(query.model, trace) for prop, trace in found}
+        files = {prop: _save(query, (trace, stories[prop]), out, verdict, incident) for prop, trace in found}
         if incident is not None and not files and incident.inspection.exit_code:
             from kwalk.reports.handlers.incident import write_incident
 
@@ -159,7 +160,7 @@ def deliver(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) 
         print_json({**shown, "exit_code": exit_code_of(query, verdict), **snapshot, **page})
     else:
         lead = list(_reading_blocks(query.reading, diagnosis_lines, incident)) if query.reading else []
-        _print(query, verdict, lead, (files, shapes), written.names, unfold=options.unfold)
+        _print(query, verdict, lead, (files, stories, shapes), written.names, unfold=options.unfold)
     return written.checked(exit_code_of(query, verdict))
 
 
@@ -176,16 +177,19 @@ def _incident(query: Query, diagnosis_lines: list[str], options: Namespace) -> I
     return Incident(options.snapshot, problem.inspection, recovery, diagnosis_lines, facts=query.reading.facts)
 
 
-def _save(query: Query, trace: Trace, out: OutFolder, verdict: Verdict, incident: Incident | None) -> dict[str, Path]:
-    """Write a trace; with an incident, its page begins with that."""
+def _save(
+    query: Query, of: tuple[Trace, Story], out: OutFolder, verdict: Verdict, incident: Incident | None
+) -> dict[str, Path]:
+    """Write a trace with its story; with an incident, its page begins with that."""
+    trace, story = of
     if incident is None:
-        return save(query.model, trace, out, verdict.compared)
+        return save(query.model, trace, out, verdict.compared, story=story)
     from kwalk.reports.pages.incident import cause_of, incident_object, since_of
 
-    story = story_of(query.model, trace)
     since = since_of(incident.inspection, query.model, trace, story)
     about = evolve(incident, forecast=story, cause=cause_of(story), since=since)
-    return save(query.model, trace, out, verdict.compared, lead=about.lead(), about=incident_object(about))
+    lead, what = about.lead(), incident_object(about)
+    return save(query.model, trace, out, verdict.compared, story=story, lead=lead, about=what)
 
 
 def _write_page(
@@ -245,7 +249,7 @@ def _print(
     query: Query,
     verdict: Verdict,
     lead: Sequence[Block],
-    written: tuple[dict[str, dict[str, Path]], list[Path]],
+    written: tuple[dict[str, dict[str, Path]], dict[str, Story], list[Path]],
     pages: Mapping[str, str],
     *,
     unfold: bool,
@@ -253,11 +257,11 @@ def _print(
     from kwalk.reports.document.text import print_blocks, print_story
     from kwalk.reports.terminal import console
 
-    out, (files, shapes) = console(), written
+    out, (files, stories, shapes) = console(), written
     shown = next((f for f in verdict.findings if f.trace is not None), None)
     print_blocks(lead, out)
     if shown and shown.trace:
-        print_story(story_of(query.model, shown.trace), out, unfold=unfold)
+        print_story(stories[shown.prop], out, unfold=unfold)
         out.print()
     print_blocks(summary(verdict, query.model, shown), out)
     code = exit_code_of(query, verdict)

@@ -85,7 +85,7 @@ class Visit:
 
     def _attempt(self, instance: ActionInstance) -> InstanceOutcome:
         with self.model.active():
-            state, self._copy = self._copy or self.model.shape.copy(self._state), None
+            state, self._copy = self._copy or self.model.copy(self._state), None
             result, bound = self.model.execute(instance, state, lambda: self._state)
             if result is StepResult.DISABLED:
                 self._reuse(state, instance)

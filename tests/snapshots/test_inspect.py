@@ -16,6 +16,7 @@ import pytest
 
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language.inspection import Severity
 from kwalk.reports.command_line import main
 from tests.snapshots.captured import FILES, changed, document
@@ -462,6 +463,19 @@ def test_in_3_0_a_leader_may_lead_the_log_of_an_earlier_topic_on_until_it_restar
 
     assert not certain("3.0.2", 0)
     assert certain("3.0.2", 1) and certain("3.1.0", 0)
+
+
+@pytest.mark.parametrize(("version", "restarts"), [("3.0.2", True), ("2.8.2", False), ("3.1.0", False)])
+def test_in_3_0_a_broker_that_refused_its_first_request_restarts_after_the_repair(version: str, restarts: bool) -> None:
+    """Broker 1 has restarted since the ids differ, and left the ISR; its log is offline until its process ends."""
+    capture = document("scenario-06-08c-broker1-restarted-14s")
+    capture["version"] = version
+    found = inspect_snapshot(json.dumps(capture).encode()).by_kind()
+    (way_out,) = {kind.way_out for kind in found if kind.name == "leader-refuses-topic-id"}
+    assert "write the id vuj7un-aR5uS2ffT1gU4Hg" in way_out
+    assert ("and restart broker 1: a log that has refused" in way_out) is restarts
+    notes = " ".join(recovery_problem(json.dumps(capture).encode()).notes)
+    assert ("restart broker 1, and each broker that starts before the ids agree" in notes) is restarts
 
 
 def test_a_partition_without_a_state_is_not_served_by_a_leader_that_has_restarted_since() -> None:

@@ -16,6 +16,7 @@ from attrs import field, frozen
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions import flags_of
+from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
 from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, FIRST_LEADER_AND_ISR_ASSIGNS_ID
 
 MOST = 8
@@ -170,6 +171,27 @@ def is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
 def assigns_ids_at_once(version: str) -> bool:
     """Whether a log has its topic id from its creation on, and a process checks the first request it gets (3.0)."""
     return bool(flags_of(version)[FIRST_LEADER_AND_ISR_ASSIGNS_ID.name])
+
+
+@cache
+def marks_refused_logs_offline(version: str) -> bool:
+    """Whether a process answers KAFKA_STORAGE_ERROR, until it ends, for a log that refused its first request (3.0)."""
+    return assigns_ids_at_once(version) and bool(flags_of(version)[UNOPENED_LOG_IS_OFFLINE.name])
+
+
+def refused_at_start(capture: Capture, topic: Topic) -> tuple[int, ...]:
+    """Return the brokers that run and have refused the first request about a log, which then is offline.
+
+    Such a broker has left the ISR when its process before ended, unless it was the last member.
+    """
+    found: set[int] = set()
+    for partition, state in topic.states.items() if marks_refused_logs_offline(capture.version) else ():
+        for broker in topic.partitions.get(partition, ()):
+            log = capture.directory(broker, topic.name, partition)
+            is_other = log is not None and log.topic_id not in (None, topic.topic_id)
+            if is_other and capture.brokers[broker].alive and (broker not in state.isr or len(state.isr) == 1):
+                found.add(broker)
+    return tuple(sorted(found))
 
 
 @cache
