@@ -85,10 +85,10 @@ def grouped(scenario: Scenario, findings: int) -> tuple[object, ...]:
     model = Model(scenario)
     began, walks = time.process_time(), findings
     verdict = walk(model, walks=walks, depth=DEPTH, keep_going=True, minimize=findings)
-    while sum(cluster.count for cluster in verdict.clusters) < findings:
+    while sum(group.count for group in verdict.groups) < findings:
         walks, began = 2 * walks, time.process_time()
         verdict = walk(model, walks=walks, depth=DEPTH, keep_going=True, minimize=findings)
-    counts = [cluster.count for cluster in verdict.clusters]
+    counts = [group.count for group in verdict.groups]
     spent = time.process_time() - began
     return f"{findings:,}", f"{walks:,}", len(counts), f"{sum(counts[:5]) / findings:.1%}", f"{spent:.1f} s"
 

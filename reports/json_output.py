@@ -13,11 +13,11 @@ from attrs import asdict
 from kwalk.model.language import Model
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.vacuity import vacuity_notes
-from kwalk.search.results.verdict import Finding, FindingCluster, ProofResult, Verdict
+from kwalk.search.results.verdict import Finding, FindingGroup, ProofResult, Verdict
 
 Files = Mapping[str, Path]
 """The trace file of each violated property, by its key ("" for a deadlock)."""
-FORMAT = 2
+FORMAT = 3
 """To be raised when a key changes its name or its meaning."""
 
 
@@ -29,14 +29,14 @@ def _comparison(verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_object(
-    verdict: Verdict, files: Files, cluster_files: Sequence[Path] = (), model: Model | None = None
+    verdict: Verdict, files: Files, group_files: Sequence[Path] = (), model: Model | None = None
 ) -> dict[str, Any]:
     """Return the object; counts that the engine does not have are null.
 
     Args:
         verdict: The verdict.
         files: The trace file of each violated property.
-        cluster_files: The trace files of the first clusters.
+        group_files: The trace files of the first groups.
         model: The model; without it, there are no sentences on what was never tested.
     """
     shown = next((f for f in verdict.findings if f.trace is not None), None)
@@ -65,7 +65,7 @@ def verdict_object(
         "gaps": [asdict(gap) for gap in verdict.gaps],
         "findings": [_finding(finding, files) for finding in verdict.findings],
         "counterexample": counterexample_object(shown.trace, files.get(shown.prop)) if shown and shown.trace else None,
-        "clusters": [_cluster(*each) for each in zip_longest(verdict.clusters, cluster_files)],
+        "groups": [_group(*each) for each in zip_longest(verdict.groups, group_files)],
         **_comparison(verdict),
         "sliced_walks": verdict.sliced_walks,
         "sliced_states": verdict.sliced_states,
@@ -95,16 +95,16 @@ def _proof(proof: ProofResult) -> dict[str, Any]:
     return {**asdict(proof), "outcome": proof.outcome.value, "support": list(proof.support)}
 
 
-def _cluster(cluster: FindingCluster, file: Path | None) -> dict[str, Any]:
+def _group(group: FindingGroup, file: Path | None) -> dict[str, Any]:
     return {
-        "property": cluster.prop,
-        "steps": list(cluster.steps),
-        "count": cluster.count,
-        "properties": list(cluster.properties),
-        "seed": cluster.seed,
-        "walk": cluster.walk,
-        "length": cluster.trace.length,
-        "actions": list(cluster.trace.actions),
+        "property": group.prop,
+        "steps": list(group.steps),
+        "count": group.count,
+        "properties": list(group.properties),
+        "seed": group.seed,
+        "walk": group.walk,
+        "length": group.trace.length,
+        "actions": list(group.trace.actions),
         "trace_file": str(file) if file else None,
     }
 

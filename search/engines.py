@@ -133,9 +133,9 @@ class Exhaustive(Engine):
         if not query.minimized or query.options["interpreter"]:
             return verdict
         from kwalk.search.kernel.compile.compiler import kernel_for
-        from kwalk.search.minimize.clusters import with_clusters
+        from kwalk.search.minimize.groups import with_groups
 
-        return with_clusters(query.model, kernel_for(query.model), verdict, report)
+        return with_groups(query.model, kernel_for(query.model), verdict, report)
 
 
 NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "checkpoint", "every", "resume", "master", "partitions")

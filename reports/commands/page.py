@@ -9,7 +9,7 @@ COMMAND = Command(
     "write the page of a nightly run again",
     argument("run", "RUN", "the folder of the run; the page is its index.html", type=NAME),
     option("--before", text("RUN"), "an earlier run to compare with"),
-    option("--history", DIR, "a folder of runs: trends, and when a cluster was first seen"),
+    option("--history", DIR, "a folder of runs: trends, and when a group was first seen"),
     handler="kwalk.reports.handlers.nightly:run_page",
     section=Section.NIGHTS,
     page="../how-to/compare-nightly-runs.md",

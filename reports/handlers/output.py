@@ -23,7 +23,7 @@ from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem, visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import print_json, verdict_object
-from kwalk.reports.pages.verdict import MOST_CLUSTERS, cluster_table, summary
+from kwalk.reports.pages.verdict import MOST_GROUPS, group_table, summary
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.traces.replay import stamped
@@ -147,7 +147,7 @@ def deliver(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) 
             from kwalk.reports.handlers.incident import write_incident
 
             written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
-        traces = (_stamped(query, verdict, cluster.trace) for cluster in verdict.clusters[:MOST_CLUSTERS])
+        traces = (_stamped(query, verdict, group.trace) for group in verdict.groups[:MOST_GROUPS])
         shapes = [save(query.model, trace, out, verdict.compared)["trace"] for trace in traces]
         if getattr(options, "html", False):
             written.names["Page"] = str(_write_page(query, verdict, (files, shapes), out))
@@ -267,7 +267,7 @@ def _print(
     code = exit_code_of(query, verdict)
     if code != verdict.exit_code:
         print_blocks([Paragraph(f"The exit code, {code}, is that of the damage which the snapshot shows.", 2)], out)
-    print_blocks(cluster_table(query.model, verdict.clusters, shapes), out)
+    print_blocks(group_table(query.model, verdict.groups, shapes), out)
     lines = (*(f"{label}: {path}" for label, path in pages.items()), *_ending(verdict, files, shown))
     print_blocks([CodeBlock(lines, 2)], out)
 

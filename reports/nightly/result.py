@@ -124,7 +124,7 @@ LINE_SECONDS = 600.0
 def progress_line(event: ProgressEvent) -> str:
     """Return the progress of a run in one line."""
     left = "" if event.left is None else f", {duration(event.left)} left"
-    found = f", {event.findings:,} findings in {event.clusters:,} clusters" if event.findings else ""
+    found = f", {event.findings:,} findings in {event.groups:,} groups" if event.findings else ""
     pace = f"{event.walks:,} walks, {event.rate:,.0f} steps/s" if event.walks else f"{event.rate:,.0f} a second"
     return f"{event.done:.0%} ({event.tasks_ended} of {event.tasks} tasks){left}; {visible(event.name)}: {pace}{found}"
 

@@ -3,7 +3,7 @@
 Words: a task of one run is *paired* with the task of the other run that has the same scenario, variant, bounds, flags
 and engine. A *loss* is a property instance that was tested, or an action that was taken, in the earlier run but never
 in the later one. It *may be chance* if the number of times that is *expected* for the later run's steps is small.
-A *new shape* is a cluster of the later run alone, of a property that both runs violate in the task. Two runs are
+A *new shape* is a group of the later run alone, of a property that both runs violate in the task. Two runs are
 *repeatable* if they must find the same unless the code differs. If they are not, which shapes of a violation a run
 finds is chance: none of a property that both violate is then gone.
 """
@@ -22,7 +22,7 @@ from kwalk.search.results.verdict import Answer
 
 BROKEN = frozenset({"violated", "bad stable state", "deadlock", "not reachable"})
 REACHABLE = "reachable"
-"""The kind of properties whose clusters are witnesses: no bad news."""
+"""The kind of properties whose groups are witnesses: no bad news."""
 CHANCE = 10.0
 """Fewer expected events may be none by chance: of ten expected independent events, none occurs in 1 of 22,000 runs."""
 SLOWER = 0.25
@@ -69,7 +69,7 @@ class Pair:
 
     @property
     def only_after(self) -> tuple[FindingRow, ...]:
-        """Clusters of the later run that the earlier one does not have."""
+        """Groups of the later run that the earlier one does not have."""
         return _without(self.after, self.before)
 
     @property
@@ -84,7 +84,7 @@ class Pair:
 
     @property
     def gone(self) -> tuple[FindingRow, ...]:
-        """Clusters of the earlier run that the later one, which searched the task, lacks, and not by chance."""
+        """Groups of the earlier run that the later one, which searched the task, lacks, and not by chance."""
         if not self.after.rounds:
             return ()
         lost = _without(self.before, self.after)
@@ -92,16 +92,16 @@ class Pair:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether both runs have the same clusters with equally long traces, the same answer and coverage."""
-        shapes = [{(c.cluster, c.length) for c in task.clusters} for task in (self.before, self.after)]
+        """Whether both runs have the same groups with equally long traces, the same answer and coverage."""
+        shapes = [{(c.group, c.length) for c in task.groups} for task in (self.before, self.after)]
         answers = [(task.answer, task.how) for task in (self.before, self.after)]
         return shapes[0] == shapes[1] and answers[0] == answers[1] and not self.untested and not self.stopped
 
     @property
     def shorter(self) -> tuple[tuple[FindingRow, FindingRow], ...]:
-        """Clusters of both runs that have a shorter trace now: the earlier and the later row of each."""
-        old = {cluster.cluster: cluster for cluster in self.before.clusters}
-        both = ((old[c.cluster], c) for c in self.after.clusters if c.cluster in old)
+        """Groups of both runs that have a shorter trace now: the earlier and the later row of each."""
+        old = {group.group: group for group in self.before.groups}
+        both = ((old[c.group], c) for c in self.after.groups if c.group in old)
         return tuple((was, now) for was, now in both if now.length < was.length)
 
     @property
@@ -157,39 +157,36 @@ class Comparison:
 
     @property
     def new(self) -> Iterator[tuple[TaskResult, FindingRow]]:
-        """All clusters of newly violated properties with their tasks, also those of new tasks."""
-        yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.new)
-        yield from ((task, cluster) for task in self.only_after for cluster in task.clusters if not cluster.accepted)
+        """All groups of newly violated properties with their tasks, also those of new tasks."""
+        yield from ((pair.after, group) for pair in self.pairs for group in pair.new)
+        yield from ((task, group) for task in self.only_after for group in task.groups if not group.accepted)
 
     @property
     def accepted(self) -> Iterator[tuple[TaskResult, FindingRow]]:
-        """All accepted clusters of the later run with their tasks, whether the earlier one has them or not."""
-        yield from ((task, cluster) for task in self.after.tasks for cluster in task.clusters if cluster.accepted)
+        """All accepted groups of the later run with their tasks, whether the earlier one has them or not."""
+        yield from ((task, group) for task in self.after.tasks for group in task.groups if group.accepted)
 
-    def is_beyond(self, task: TaskResult, cluster: FindingRow) -> bool:
-        """Whether a cluster's first walk has a number that the same task of the earlier run did not reach."""
+    def is_beyond(self, task: TaskResult, group: FindingRow) -> bool:
+        """Whether a group's first walk has a number that the same task of the earlier run did not reach."""
         before = next((pair.before for pair in self.pairs if pair.after is task), None)
-        return before is not None and 0 < before.walks <= cluster.first_walk
+        return before is not None and 0 < before.walks <= group.first_walk
 
     @property
     def gone(self) -> Iterator[tuple[TaskResult, FindingRow]]:
-        """All clusters of the earlier run only, in tasks of both runs, with the earlier task."""
-        yield from ((pair.before, cluster) for pair in self.pairs for cluster in pair.gone)
+        """All groups of the earlier run only, in tasks of both runs, with the earlier task."""
+        yield from ((pair.before, group) for pair in self.pairs for group in pair.gone)
 
     @property
-    def known_clusters(self) -> int:
-        """The number of clusters that both runs have, without those that are accepted."""
+    def known_groups(self) -> int:
+        """The number of groups that both runs have, without those that are accepted."""
         return sum(
-            not cluster.accepted
-            for pair in self.pairs
-            for cluster in pair.after.clusters
-            if cluster not in pair.only_after
+            not group.accepted for pair in self.pairs for group in pair.after.groups if group not in pair.only_after
         )
 
     @property
     def new_shapes(self) -> Iterator[tuple[TaskResult, FindingRow]]:
         """All new shapes of properties that both runs violate, with their tasks."""
-        yield from ((pair.after, cluster) for pair in self.pairs for cluster in pair.new_shapes)
+        yield from ((pair.after, group) for pair in self.pairs for group in pair.new_shapes)
 
     @property
     def losses(self) -> Iterator[tuple[TaskResult, Loss]]:
@@ -200,13 +197,13 @@ class Comparison:
     @property
     def is_broken(self) -> bool:
         """Whether something is newly violated: a property, or one of a new task."""
-        broken = any(cluster.kind != REACHABLE for _, cluster in self.new)
+        broken = any(group.kind != REACHABLE for _, group in self.new)
         return broken or any(pair.is_worse for pair in self.pairs) or any(is_bad(task) for task in self.only_after)
 
     @property
     def has_new_shapes(self) -> bool:
         """Whether a property that was violated before is violated in another way."""
-        return any(cluster.kind != REACHABLE for _, cluster in self.new_shapes)
+        return any(group.kind != REACHABLE for _, group in self.new_shapes)
 
     @property
     def has_lost(self) -> bool:
@@ -216,7 +213,7 @@ class Comparison:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether both runs are complete, with the same tasks, clusters, verdicts and coverage."""
+        """Whether both runs are complete, with the same tasks, groups, verdicts and coverage."""
         other = self.only_before or self.only_after or self.before.missing or self.after.missing
         return not other and all(pair.is_unchanged for pair in self.pairs)
 
@@ -254,20 +251,20 @@ def is_bad(task: TaskResult) -> bool:
     return task.answer in BROKEN and not task.accepted
 
 
-def _has_property_of(cluster: FindingRow, task: TaskResult) -> bool:
-    """Return whether a task found the property of a cluster violated, in whatever shape, minimized or not."""
+def _has_property_of(group: FindingRow, task: TaskResult) -> bool:
+    """Return whether a task found the property of a group violated, in whatever shape, minimized or not."""
     counted = {total.declaration for total in task.properties if total.violated}
-    return property_of(cluster) in counted | {property_of(each) for each in task.clusters}
+    return property_of(group) in counted | {property_of(each) for each in task.groups}
 
 
-def property_of(cluster: FindingRow) -> str:
-    """Return the name of the property that a cluster violates, without the arguments; "" for a deadlock."""
-    return cluster.property.partition("(")[0]
+def property_of(group: FindingRow) -> str:
+    """Return the name of the property that a group violates, without the arguments; "" for a deadlock."""
+    return group.property.partition("(")[0]
 
 
 def _without(one: TaskResult, other: TaskResult) -> tuple[FindingRow, ...]:
-    known = {cluster.cluster for cluster in other.clusters}
-    return tuple(cluster for cluster in one.clusters if cluster.cluster not in known)
+    known = {group.group for group in other.groups}
+    return tuple(group for group in one.groups if group.group not in known)
 
 
 def _taken(task: TaskResult) -> dict[str, int]:

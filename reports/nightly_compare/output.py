@@ -19,7 +19,7 @@ from kwalk.reports.nightly_compare.phrases import (
     pair_sentences,
     shape_of,
     suspect_commits,
-    tone_of_cluster,
+    tone_of_group,
     tone_of_task,
     trace_file,
 )
@@ -27,11 +27,11 @@ from kwalk.search.night.results import RunResult, TaskResult
 from kwalk.search.night.tables import FindingRow
 
 Link = Callable[[TaskResult, FindingRow], str | None]
-"""The address of a cluster's story on a page, None without one."""
+"""The address of a group's story on a page, None without one."""
 TONES = {"NEW SHAPE": "open", "ACCEPTED": "faint", "GONE": "good"}
-"""The tones of clusters of properties that are not newly violated."""
+"""The tones of groups of properties that are not newly violated."""
 OPEN = {"NEW": 10, "NEW SHAPE": 10, "ACCEPTED": 0, "GONE": 3}
-"""The number of clusters that a page shows without a click."""
+"""The number of groups that a page shows without a click."""
 
 
 def summary_of(comparison: Comparison) -> tuple[str, str]:
@@ -54,10 +54,10 @@ def comparison_text(comparison: Comparison) -> Iterator[Block]:
 def differences(comparison: Comparison, link: Link | None = None) -> Iterator[Block]:
     """Yield what is new, then what else differs in each task, what is gone, and how the runs themselves differ.
 
-    With `link`, new clusters link to their stories; without, they have the command that shows their trace.
+    With `link`, new groups link to their stories; without, they have the command that shows their trace.
     """
-    yield from _clusters(comparison, "NEW", comparison.new, link)
-    yield from _clusters(comparison, "NEW SHAPE", comparison.new_shapes, link)
+    yield from _groups(comparison, "NEW", comparison.new, link)
+    yield from _groups(comparison, "NEW SHAPE", comparison.new_shapes, link)
     for pair in comparison.pairs:
         tone = tone_of_task(pair.after) if pair.verdict_changed else ""
         yield from _card(pair.after.name, pair_sentences(pair), tone)
@@ -65,8 +65,8 @@ def differences(comparison: Comparison, link: Link | None = None) -> Iterator[Bl
         for task in tasks:
             text = f"in the {which} run only: {task.answer} ({task.how})"
             yield from _card(task.name, [text], tone_of_task(task))
-    yield from _clusters(comparison, "ACCEPTED", comparison.accepted, link)
-    yield from _clusters(comparison, "GONE", comparison.gone, link)
+    yield from _groups(comparison, "ACCEPTED", comparison.accepted, link)
+    yield from _groups(comparison, "GONE", comparison.gone, link)
     yield from _card("How the runs differ", environment_notes(comparison.before, comparison.after))
 
 
@@ -76,10 +76,10 @@ def _card(title: str, sentences: Iterable[str], tone: str = "") -> Iterator[Bloc
         yield Card([strong(title)], paragraphs, tone)
 
 
-def _clusters(
-    comparison: Comparison, word: str, clusters: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
+def _groups(
+    comparison: Comparison, word: str, groups: Iterable[tuple[TaskResult, FindingRow]], link: Link | None
 ) -> Iterator[Block]:
-    cards = tuple(_cluster_card(comparison, word, *each, link) for each in clusters)
+    cards = tuple(_group_card(comparison, word, *each, link) for each in groups)
     shown, folded = cards[: OPEN[word]], cards[OPEN[word] :]
     yield from shown
     if folded:
@@ -87,24 +87,24 @@ def _clusters(
         yield Details(f"{len(folded):,}{more} {'is' if len(folded) == 1 else 'are'} {word.lower()}", folded)
 
 
-def _cluster_card(comparison: Comparison, word: str, task: TaskResult, cluster: FindingRow, link: Link | None) -> Card:
+def _group_card(comparison: Comparison, word: str, task: TaskResult, group: FindingRow, link: Link | None) -> Card:
     is_new = word.startswith("NEW")
-    tone = TONES.get(word, "bad") if cluster.kind != REACHABLE else tone_of_cluster(cluster)
-    title = [strong(word, tone), strong(f"  {task.name}: {cluster.property}")]
-    claim = claim_of(task.scenario, property_of(cluster))
+    tone = TONES.get(word, "bad") if group.kind != REACHABLE else tone_of_group(group)
+    title = [strong(word, tone), strong(f"  {task.name}: {group.property}")]
+    claim = claim_of(task.scenario, property_of(group))
     blocks: list[Paragraph | CodeBlock] = [Paragraph(claim, 7)] if claim else []
-    blocks.append(Paragraph(evidence(task, cluster), 7))
+    blocks.append(Paragraph(evidence(task, group), 7))
     suspects = suspect_commits(comparison.before, comparison.after)
-    if cluster.accepted:
-        blocks.append(Paragraph(f"accepted: {cluster.accepted}", 7))
-    if is_new and comparison.is_beyond(task, cluster):
+    if group.accepted:
+        blocks.append(Paragraph(f"accepted: {group.accepted}", 7))
+    if is_new and comparison.is_beyond(task, group):
         blocks.append(Paragraph("the earlier run ended before this walk: it may have missed this for want of time", 7))
     if is_new and suspects:
         blocks.append(Paragraph(["first seen in this run; suspect commits ", code(suspects)], 7))
-    if link is not None and is_new and (address := link(task, cluster)):
+    if link is not None and is_new and (address := link(task, group)):
         blocks.append(Paragraph([Span("its trace", href=address)]))
-    blocks.append(Paragraph([Span(shape_of(cluster), "faint")], 7))
-    trace = trace_file(comparison.after.path, task, cluster) if is_new and link is None else None
+    blocks.append(Paragraph([Span(shape_of(group), "faint")], 7))
+    trace = trace_file(comparison.after.path, task, group) if is_new and link is None else None
     if trace is not None:
         blocks.append(CodeBlock((f"kwalk show {shlex.quote(str(trace))}",), 7))
     return Card(title, tuple(blocks), tone)
@@ -125,11 +125,11 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "after": _run(after),
         "repeatable": is_repeatable(before, after),
         "notes": list(environment_notes(before, after)),
-        "new": [_cluster(after, *each) for each in comparison.new],
-        "gone": [_cluster(before, *each) for each in comparison.gone],
-        "new_shapes": [_cluster(after, *each) for each in comparison.new_shapes],
-        "accepted": [_cluster(after, *each) for each in comparison.accepted],
-        "known": comparison.known_clusters,
+        "new": [_group(after, *each) for each in comparison.new],
+        "gone": [_group(before, *each) for each in comparison.gone],
+        "new_shapes": [_group(after, *each) for each in comparison.new_shapes],
+        "accepted": [_group(after, *each) for each in comparison.accepted],
+        "known": comparison.known_groups,
         "tasks": [_pair(pair) for pair in comparison.pairs],
         "only_before": [_task(task) for task in comparison.only_before],
         "only_after": [_task(task) for task in comparison.only_after],
@@ -160,21 +160,21 @@ def _task(task: TaskResult) -> dict[str, Any]:
     }
 
 
-def _cluster(run: RunResult, task: TaskResult, cluster: FindingRow) -> dict[str, Any]:
-    trace = trace_file(run.path, task, cluster)
+def _group(run: RunResult, task: TaskResult, group: FindingRow) -> dict[str, Any]:
+    trace = trace_file(run.path, task, group)
     return {
         "task": task.number,
         "name": task.name,
-        "cluster": cluster.cluster,
-        "kind": cluster.kind,
-        "property": cluster.property,
-        "steps": list(cluster.steps),
-        "count": cluster.count,
-        "properties": list(cluster.properties),
-        "first_walk": cluster.first_walk,
-        "length": cluster.length,
-        "actions": list(cluster.actions),
-        "accepted": cluster.accepted,
+        "group": group.group,
+        "kind": group.kind,
+        "property": group.property,
+        "steps": list(group.steps),
+        "count": group.count,
+        "properties": list(group.properties),
+        "first_walk": group.first_walk,
+        "length": group.length,
+        "actions": list(group.actions),
+        "accepted": group.accepted,
         "trace_file": None if trace is None else str(trace),
     }
 
@@ -185,10 +185,10 @@ def _pair(pair: Pair) -> dict[str, Any]:
         **_task(after),
         "verdict_before": before.answer,
         "how_before": before.how,
-        "new": [cluster.cluster for cluster in pair.new],
-        "new_shapes": [cluster.cluster for cluster in pair.new_shapes],
-        "gone": [cluster.cluster for cluster in pair.gone],
-        "shorter": [now.cluster for _, now in pair.shorter],
+        "new": [group.group for group in pair.new],
+        "new_shapes": [group.group for group in pair.new_shapes],
+        "gone": [group.group for group in pair.gone],
+        "shorter": [now.group for _, now in pair.shorter],
         "untested": _losses(pair.untested),
         "stopped": _losses(pair.stopped),
         "bounds_newly_hit": dict(pair.bounds_newly_hit),

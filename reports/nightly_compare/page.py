@@ -47,7 +47,7 @@ FACTS = {
     "config_sha256": "configuration",
 }
 """Fields of the manifest that the page shows, with their labels."""
-UNCHANGED = "Nothing: the clusters, the verdicts and the coverage are the same."
+UNCHANGED = "Nothing: the groups, the verdicts and the coverage are the same."
 
 
 def write_page(run: Path, before: Path | None = None, history: Path | None = None) -> Path:
@@ -72,7 +72,7 @@ def nightly_page(run: RunResult, before: RunResult | None = None, history: Histo
     """Return the page of a run. Names from a model or a folder are escaped by the template."""
     comparison = None if before is None else compare(before, run)
     earlier = {} if comparison is None else {pair.after.number: pair.before for pair in comparison.pairs}
-    news = [] if comparison is None else differences(comparison, lambda task, cluster: f"#{_anchor(task, cluster)}")
+    news = [] if comparison is None else differences(comparison, lambda task, group: f"#{_anchor(task, group)}")
     steps = [] if comparison is None else [Bullets(tuple(phrases.actions_to_take(comparison)))]
     return (
         _environment()
@@ -80,9 +80,9 @@ def nightly_page(run: RunResult, before: RunResult | None = None, history: Histo
         .render(
             history=history,
             trends=[] if history is None else list(trends(history, _short)),
-            first_seen=lambda one: "" if history is None else history.first_seen(one.task, one.cluster),
+            first_seen=lambda one: "" if history is None else history.first_seen(one.task, one.group),
             steps=html_blocks(steps) if steps and steps[0].items else "",
-            claim_of=lambda one: phrases.claim_of(one.task.scenario, property_of(one.cluster)),
+            claim_of=lambda one: phrases.claim_of(one.task.scenario, property_of(one.group)),
             run=run,
             comparison=comparison,
             chapters=list(chapters(run, comparison)),
@@ -101,7 +101,7 @@ def nightly_page(run: RunResult, before: RunResult | None = None, history: Histo
             brief=brief,
             summary_of=summary_of,
             tone=phrases.tone_of_task,
-            tone_of=phrases.tone_of_cluster,
+            tone_of=phrases.tone_of_group,
             duration=duration,
             short=_short,
             lanes_of=lanes_of,
@@ -128,16 +128,16 @@ def _comparison(comparison: Comparison, folder: Path) -> Iterator[Block]:
     runs = (("earlier", before), ("later", after))
     yield Bullets(tuple([f"{which}: {_began(run)}, ", code(str(run.path))] for which, run in runs))
     yield Heading(2, "Differences")
-    yield from differences(comparison, lambda task, cluster: _page_link(comparison, folder, (task, cluster)))
+    yield from differences(comparison, lambda task, group: _page_link(comparison, folder, (task, group)))
     if comparison.is_unchanged:
         yield Paragraph(UNCHANGED)
     yield Paragraph(["Compare again: ", code(f"kwalk compare {before.path} {after.path}")])
 
 
-def _page_link(comparison: Comparison, folder: Path, cluster: tuple[TaskResult, FindingRow]) -> str | None:
-    """Return the address of a cluster on the page of the later run, None if there is no such page."""
+def _page_link(comparison: Comparison, folder: Path, group: tuple[TaskResult, FindingRow]) -> str | None:
+    """Return the address of a group on the page of the later run, None if there is no such page."""
     page = comparison.after.path / PAGE
-    return f"{os.path.relpath(page, folder)}#{_anchor(*cluster)}" if page.exists() else None
+    return f"{os.path.relpath(page, folder)}#{_anchor(*group)}" if page.exists() else None
 
 
 def _environment() -> Environment:
@@ -145,9 +145,9 @@ def _environment() -> Environment:
     return environment().overlay(finalize=lambda thing: visible(thing) if type(thing) is str else thing)
 
 
-def _anchor(task: TaskResult, cluster: FindingRow) -> str:
-    """Return the anchor of a cluster in the page."""
-    return f"t{task.number}-{cluster.cluster}"
+def _anchor(task: TaskResult, group: FindingRow) -> str:
+    """Return the anchor of a group in the page."""
+    return f"t{task.number}-{group.group}"
 
 
 def _began(run: RunResult) -> str:

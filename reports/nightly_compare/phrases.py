@@ -33,13 +33,13 @@ def headline(comparison: Comparison) -> str:
     new, shapes, gone = (len(list(each)) for each in (comparison.new, comparison.new_shapes, comparison.gone))
     worse = sum(pair.verdict_changed for pair in comparison.pairs)
     lost = len(list(comparison.losses)) + len(comparison.only_before)
-    parts = [times(new, "new cluster") if new else "", times(shapes, "new shape") if shapes else ""]
+    parts = [times(new, "new group") if new else "", times(shapes, "new shape") if shapes else ""]
     parts += [times(worse, "changed verdict") if worse else ""]
     parts += [f"{gone:,} gone" if gone else "", f"{lost:,} no longer covered" if lost else ""]
     text = ", ".join(filter(None, parts)) or "nothing new"
     accepted = len(list(comparison.accepted))
-    accepted_ones = f", {times(accepted, 'accepted cluster')}" if accepted else ""
-    return f"{text}; {times(comparison.known_clusters, 'known cluster')}{accepted_ones}"
+    accepted_ones = f", {times(accepted, 'accepted group')}" if accepted else ""
+    return f"{text}; {times(comparison.known_groups, 'known group')}{accepted_ones}"
 
 
 @cache
@@ -59,11 +59,11 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
     if after.missing:
         yield ["The run is not complete: resume it with ", code(f"kwalk nightly --resume {after.path}"), "."]
     both = chain(comparison.new, comparison.new_shapes)
-    new = [(task, cluster) for task, cluster in both if cluster.kind != REACHABLE]
-    for task, cluster in new[:NAMED]:
-        file = trace_file(after.path, task, cluster)
+    new = [(task, group) for task, group in both if group.kind != REACHABLE]
+    for task, group in new[:NAMED]:
+        file = trace_file(after.path, task, group)
         if file is not None:
-            what = f"Look at {cluster.property} ({times(cluster.length, 'step')}): "
+            what = f"Look at {group.property} ({times(group.length, 'step')}): "
             yield [what, code(f"kwalk show {file}"), " or ", code(f"kwalk explore {file}")]
     suspects = suspect_commits(before, after)
     if new and suspects:
@@ -94,17 +94,17 @@ def suspect_commits(before: RunResult, after: RunResult) -> str:
     return "" if "unknown" in (first, last) or first == last else f"{first[:12]}..{last[:12]}"
 
 
-def shape_of(cluster: FindingRow) -> str:
-    """Return the steps of a cluster's shape in a line."""
-    return "; ".join(cluster.steps) or "an initial state"
+def shape_of(group: FindingRow) -> str:
+    """Return the steps of a group's shape in a line."""
+    return "; ".join(group.steps) or "an initial state"
 
 
-def evidence(task: TaskResult, cluster: FindingRow) -> str:
-    """Return the length of a cluster's trace, the number of its findings, and its id."""
-    proved = ", the shortest" if cluster.shortest else ""
-    first = f", first in walk {cluster.first_walk:,}" if task.walks else ""
-    findings = times(cluster.count, "minimized finding")
-    return f"{times(cluster.length, 'step')}{proved}; {findings}{first}; cluster {cluster.cluster}"
+def evidence(task: TaskResult, group: FindingRow) -> str:
+    """Return the length of a group's trace, the number of its findings, and its id."""
+    proved = ", the shortest" if group.shortest else ""
+    first = f", first in walk {group.first_walk:,}" if task.walks else ""
+    findings = times(group.count, "minimized finding")
+    return f"{times(group.length, 'step')}{proved}; {findings}{first}; group {group.group}"
 
 
 def tone_of_task(task: TaskResult) -> str:
@@ -114,19 +114,19 @@ def tone_of_task(task: TaskResult) -> str:
     return "bad" if is_bad(task) else {"holds": "good", "cannot fail": "hollow"}.get(task.answer, "open")
 
 
-def tone_of_cluster(cluster: FindingRow) -> str:
-    """Return the tone of a cluster: good for a witness, faint if it is accepted, else bad."""
-    return "good" if cluster.kind == REACHABLE else "faint" if cluster.accepted else "bad"
+def tone_of_group(group: FindingRow) -> str:
+    """Return the tone of a group: good for a witness, faint if it is accepted, else bad."""
+    return "good" if group.kind == REACHABLE else "faint" if group.accepted else "bad"
 
 
-def trace_file(run: Path, task: TaskResult, cluster: FindingRow) -> Path | None:
-    """Return the saved trace of a cluster, None if there is none (yet)."""
-    path = run / TRACES / f"{task.number:04}-{cluster.cluster}.itf.json"
+def trace_file(run: Path, task: TaskResult, group: FindingRow) -> Path | None:
+    """Return the saved trace of a group, None if there is none (yet)."""
+    path = run / TRACES / f"{task.number:04}-{group.group}.itf.json"
     return path if path.exists() else None
 
 
 def pair_sentences(pair: Pair) -> Iterator[str]:
-    """Yield the differences of a task besides its clusters, the most serious first."""
+    """Yield the differences of a task besides its groups, the most serious first."""
     before, after = pair.before, pair.after
     if pair.verdict_changed:
         yield f"{before.answer} ({before.how}) → {after.answer} ({after.how})"
@@ -183,20 +183,20 @@ def never_taken(task: TaskResult) -> list[str]:
 
 def tone_of_run(run: RunResult) -> str:
     """Return the tone of what a run found: bad if something is violated that is not accepted, else good."""
-    tones = {tone_of_cluster(cluster) for task in run.tasks for cluster in task.clusters}
+    tones = {tone_of_group(group) for task in run.tasks for group in task.groups}
     return "bad" if "bad" in tones else "good"
 
 
 def summary(run: RunResult) -> str:
     """Return what a run found, in a line."""
-    found = [task for task in run.tasks if task.clusters]
+    found = [task for task in run.tasks if task.groups]
     if not found:
         return f"nothing found in {times(len(run.tasks), 'task')}"
-    clusters, met = sum(len(task.clusters) for task in found), sum(c.count for task in found for c in task.clusters)
+    groups, met = sum(len(task.groups) for task in found), sum(c.count for task in found for c in task.groups)
     where = f"{len(found):,} of {times(len(run.tasks), 'task')}"
-    accepted = sum(bool(cluster.accepted) for task in found for cluster in task.clusters)
+    accepted = sum(bool(group.accepted) for task in found for group in task.groups)
     known = f"; {accepted:,} accepted" if accepted else ""
-    return f"{times(clusters, 'cluster')} of {times(met, 'minimized finding')}, in {where}{known}"
+    return f"{times(groups, 'group')} of {times(met, 'minimized finding')}, in {where}{known}"
 
 
 def distinct(task: TaskResult, short: Callable[[float | None], str]) -> str:

@@ -20,15 +20,15 @@ from kwalk.search.results.trace import Trace, is_violated_at_end, run
 from kwalk.search.results.verdict import DEADLOCK
 
 MOST_STORIES = 8
-"""The number of clusters of a task that are shown with their stories; the others are listed."""
+"""The number of groups of a task that are shown with their stories; the others are listed."""
 
 
 @frozen
-class ClusterStory:
-    """A cluster with its story, or with a warning why there is none."""
+class GroupStory:
+    """A group with its story, or with a warning why there is none."""
 
     task: TaskResult
-    cluster: FindingRow
+    group: FindingRow
     file: Path | None
     story: Story | None = None
     warning: str = ""
@@ -40,43 +40,43 @@ class ClusterStory:
 
 
 @frozen
-class ClusterChapter:
-    """The clusters of a task that are new, those that are new shapes, or the others; `news` says which of the three."""
+class GroupChapter:
+    """The groups of a task that are new, those that are new shapes, or the others; `news` says which of the three."""
 
     task: TaskResult
     news: str
-    stories: tuple[ClusterStory, ...]
+    stories: tuple[GroupStory, ...]
 
     @property
-    def listed(self) -> tuple[ClusterStory, ...]:
+    def listed(self) -> tuple[GroupStory, ...]:
         """Those that are listed without a story."""
         return tuple(one for one in self.stories if one.is_only_listed)
 
 
-def chapters(result: RunResult, comparison: Comparison | None) -> Iterator[ClusterChapter]:
-    """Yield all clusters of a run, new ones first, then in the order of the tasks; the first ones with stories."""
+def chapters(result: RunResult, comparison: Comparison | None) -> Iterator[GroupChapter]:
+    """Yield all groups of a run, new ones first, then in the order of the tasks; the first ones with stories."""
     news = {} if comparison is None else _news(comparison)
     for word in ("new", "new shape", ""):
         for task in result.tasks:
-            chosen = [c for c in task.clusters if news.get((task.number, c.cluster), "") == word]
-            stories = [_cluster_story(result, task, c, with_story=n < MOST_STORIES) for n, c in enumerate(chosen)]
+            chosen = [c for c in task.groups if news.get((task.number, c.group), "") == word]
+            stories = [_group_story(result, task, c, with_story=n < MOST_STORIES) for n, c in enumerate(chosen)]
             if stories:
-                yield ClusterChapter(task, word, tuple(stories))
+                yield GroupChapter(task, word, tuple(stories))
 
 
 def _news(comparison: Comparison) -> dict[tuple[int, str], str]:
-    """Return what is new of the clusters of the later run, by task and id."""
-    shapes = {(task.number, cluster.cluster): "new shape" for task, cluster in comparison.new_shapes}
-    return shapes | {(task.number, cluster.cluster): "new" for task, cluster in comparison.new}
+    """Return what is new of the groups of the later run, by task and id."""
+    shapes = {(task.number, group.group): "new shape" for task, group in comparison.new_shapes}
+    return shapes | {(task.number, group.group): "new" for task, group in comparison.new}
 
 
-def _cluster_story(result: RunResult, task: TaskResult, cluster: FindingRow, *, with_story: bool) -> ClusterStory:
-    file = trace_file(result.path, task, cluster)
-    listed = ClusterStory(task, cluster, file)
+def _group_story(result: RunResult, task: TaskResult, group: FindingRow, *, with_story: bool) -> GroupStory:
+    file = trace_file(result.path, task, group)
+    listed = GroupStory(task, group, file)
     if not with_story:
         return listed
     try:
-        opened = _opened_row(task, cluster) if file is None else open_trace(read_trace(file))
+        opened = _opened_row(task, group) if file is None else open_trace(read_trace(file))
         fits = replay(opened.model, opened.trace)
         if fits.mismatch:
             return evolve(listed, warning=f"The model has changed since the run: {fits.mismatch}.")
@@ -85,22 +85,22 @@ def _cluster_story(result: RunResult, task: TaskResult, cluster: FindingRow, *, 
         return evolve(listed, warning=f"This trace cannot be shown: {error}")
 
 
-def _opened_row(task: TaskResult, cluster: FindingRow) -> OpenedTrace:
-    """Return the trace of a cluster's row, executed again in plain Python; KwalkError if that fails."""
+def _opened_row(task: TaskResult, group: FindingRow) -> OpenedTrace:
+    """Return the trace of a group's row, executed again in plain Python; KwalkError if that fails."""
     model = Model(find_scenario(task.scenario), task.variant, dict(task.bounds), dict(task.flags))
-    states = run(model, cluster.start, cluster.actions)
+    states = run(model, group.start, group.actions)
     prop = next(
-        (c for key in cluster.properties if (c := _property(model, key)) and is_violated_at_end(model, c, states)), None
+        (c for key in group.properties if (c := _property(model, key)) and is_violated_at_end(model, c, states)), None
     )
     trace = Trace(
         scenario=task.scenario,
         variant=task.variant,
         bounds=dict(task.bounds),
         states=states,
-        actions=cluster.actions,
+        actions=group.actions,
         prop=None if prop is None else prop.key,
         flags=dict(task.flags),
-        found_by=f"walk {cluster.first_walk}",
+        found_by=f"walk {group.first_walk}",
         shortest=None,
     )
     return OpenedTrace(model, trace)

@@ -1,4 +1,4 @@
-"""Many nights in one folder: how states, rates and findings change, and in which night a cluster was first seen.
+"""Many nights in one folder: how states, rates and findings change, and in which night a group was first seen.
 
 Words: the *history* of a run is the runs in one folder that started before it, the earliest first. A task has the same
 key in each of them.
@@ -44,11 +44,11 @@ class History:
         """Return the runs with this task, and the task in each."""
         return self._tasks.get(task.key, ())
 
-    def first_seen(self, task: TaskResult, cluster: FindingRow) -> str:
-        """Return the night in which a cluster was first seen, and between which commits, in words."""
+    def first_seen(self, task: TaskResult, group: FindingRow) -> str:
+        """Return the night in which a group was first seen, and between which commits, in words."""
         before: RunResult | None = None
         for run, same in self.nights_of(task):
-            if any(each.cluster == cluster.cluster for each in same.clusters):
+            if any(each.group == group.group for each in same.groups):
                 if before is None:
                     return f"seen in {visible(run.path.name)} already, the first of these nights with this task"
                 suspects = suspect_commits(before, run)
@@ -96,7 +96,7 @@ def trends(history: History, short: Callable[[float | None], str]) -> Iterator[t
             figures: tuple[tuple[str, list[float | None]], ...] = (
                 ("distinct states", [night.distinct for _, night in nights]),
                 (f"{unit} a second", [night.rate for _, night in nights]),
-                ("clusters of findings", [float(len(night.clusters)) for _, night in nights]),
+                ("groups of findings", [float(len(night.groups)) for _, night in nights]),
             )
             names = [run.path.name for run, _ in nights]
             drawn = [_trend(title, values, names, short) for title, values in figures if values[-1] is not None]

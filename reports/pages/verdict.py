@@ -11,7 +11,7 @@ from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.progress import duration
 from kwalk.search.results.vacuity import constraint_notes, listed, unfailing_notes, vacuity_notes
-from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
+from kwalk.search.results.verdict import Answer, Finding, FindingGroup, Strength, Verdict
 
 TONES = {
     Answer.HOLDS: "good",
@@ -23,8 +23,8 @@ TONES = {
 """The tones of answers that are not bad."""
 HOLDS = {Strength.EXHAUSTIVE: "exhaustively, within the bounds", Strength.SAMPLED: "sampled only: no proof"}
 """The words after "holds", by its strength."""
-MOST_CLUSTERS = 20
-"""The number of clusters that are printed and whose traces are saved; all of them are in the JSON object."""
+MOST_GROUPS = 20
+"""The number of groups that are printed and whose traces are saved; all of them are in the JSON object."""
 
 
 def summary(verdict: Verdict, model: Model, top_finding: Finding | None = None) -> Iterator[Block]:
@@ -93,34 +93,34 @@ def _finding(finding: Finding, model: Model) -> str:
     return f"{finding.prop or 'deadlock'} is {reached}{times}, first in {finding.trace.length} steps"
 
 
-def cluster_table(model: Model, clusters: Sequence[FindingCluster], files: Sequence[Path]) -> Iterator[Block]:
-    """Yield the headline, the table and the number of shapes that it leaves out; nothing without clusters."""
-    if not clusters:
+def group_table(model: Model, groups: Sequence[FindingGroup], files: Sequence[Path]) -> Iterator[Block]:
+    """Yield the headline, the table and the number of shapes that it leaves out; nothing without groups."""
+    if not groups:
         return
-    findings = sum(cluster.count for cluster in clusters)
-    yield Paragraph([strong("SHAPES"), f"  {len(clusters):,} of {findings:,} minimized findings"])
+    findings = sum(group.count for group in groups)
+    yield Paragraph([strong("SHAPES"), f"  {len(groups):,} of {findings:,} minimized findings"])
     rows = tuple(
         (
-            f"{cluster.count:,}",
-            f"{len(cluster.properties):,}",
-            f"{cluster.trace.length:,}",
-            outline(model, cluster),
-            "" if cluster.walk is None else f"walk {cluster.walk}",
+            f"{group.count:,}",
+            f"{len(group.properties):,}",
+            f"{group.trace.length:,}",
+            outline(model, group),
+            "" if group.walk is None else f"walk {group.walk}",
         )
-        for cluster in clusters[:MOST_CLUSTERS]
+        for group in groups[:MOST_GROUPS]
     )
     yield DataTable(("findings", "properties", "steps", "shape", "first in"), rows, frozenset({0, 1, 2}), 3, 2)
     for number, file in enumerate(files, start=1):
         yield Paragraph(f"  Trace of shape {number}: {file}")
-    if len(clusters) > MOST_CLUSTERS:
-        yield Paragraph(f"  {len(clusters) - MOST_CLUSTERS:,} more shapes are in the JSON object (--json).")
+    if len(groups) > MOST_GROUPS:
+        yield Paragraph(f"  {len(groups) - MOST_GROUPS:,} more shapes are in the JSON object (--json).")
 
 
-def outline(model: Model, cluster: FindingCluster) -> str:
+def outline(model: Model, group: FindingGroup) -> str:
     """Return the property of a shape, and its steps by actors outside the system; all steps if there are none."""
     outside = {action.name for action in model.scenario.actions if not action.by.system}
-    steps = [step for step in cluster.steps if step.partition("(")[0] in outside] or list(cluster.steps)
-    return f"{cluster.prop}: {', '.join(_with_names(model, step) for step in steps) or 'an initial state'}"
+    steps = [step for step in group.steps if step.partition("(")[0] in outside] or list(group.steps)
+    return f"{group.prop}: {', '.join(_with_names(model, step) for step in steps) or 'an initial state'}"
 
 
 def _with_names(model: Model, step: str) -> str:

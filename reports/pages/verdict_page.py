@@ -8,7 +8,7 @@ from pathlib import Path
 from kwalk.model.language import Model
 from kwalk.model.language.constraints import PREFIX
 from kwalk.reports.document import BarChart, Block, CodeBlock, DataTable, Heading, Line, Paragraph, Span
-from kwalk.reports.pages.verdict import cluster_table, summary
+from kwalk.reports.pages.verdict import group_table, summary
 from kwalk.search.results.verdict import ProofResult, Strength, Verdict
 
 MOST_BARS = 30
@@ -26,14 +26,14 @@ def verdict_page(
         model: The model.
         verdict: What the search found.
         files: The files of each trace by their kind, by the property.
-        shapes: The traces of the clusters.
+        shapes: The traces of the groups.
     """
     yield Heading(1, f"{verdict.scenario}: {verdict.answer.value}")
     yield from summary(verdict, model)
     if files:
         yield Heading(2, "Traces")
         yield DataTable(("property", "steps", "page", "trace"), tuple(_traces(verdict, files)), frozenset({1}))
-    yield from cluster_table(model, verdict.clusters, shapes)
+    yield from group_table(model, verdict.groups, shapes)
     if verdict.proofs:
         yield Heading(2, "Proofs")
         yield DataTable(("property", "", "by"), tuple(map(_proof, verdict.proofs)))

@@ -17,7 +17,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.minimize.clusters import with_clusters
+from kwalk.search.minimize.groups import with_groups
 from kwalk.search.minimize.shrink import SHRINK_SECONDS, minimize_findings
 from kwalk.search.results.cross_check import check_agreement
 from kwalk.search.results.verdict import ActionCount, Answer, Finding, Verdict, total_compared
@@ -53,7 +53,7 @@ def hunt(query: Query, report: Report = silent) -> Verdict:
     allowed_instances(model, options["only"], options["without"])  # refuses unknown names before anything starts
     first = exhaust(model, seconds=budget * EXHAUSTIVE_SHARE, **query.keywords(report, "keep_going", "workers"))
     if first.answer is not Answer.UNDECIDED or first.findings or first.is_interrupted:
-        first = with_clusters(model, kernel_for(model), first, report) if query.minimized else first
+        first = with_groups(model, kernel_for(model), first, report) if query.minimized else first
         return evolve(first, seconds=time.monotonic() - began, seed=options["seed"])
     elapsed = time.monotonic() - began
     report(Progress("spark", 0, "steps", elapsed, note="starting"))

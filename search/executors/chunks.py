@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from attrs import evolve, fields, frozen
 
-from kwalk.search.minimize.clusters import merge
+from kwalk.search.minimize.groups import merge
 from kwalk.search.simulation.chunks import WalkCounts
 from kwalk.search.simulation.visit_samples import CHUNK_RECORDS, VisitRecords
 from kwalk.search.simulation.walk_loops import ROW_COLUMNS, ROW_COUNT, ROW_PLACES
@@ -69,7 +69,7 @@ class Chunk:
     hosts: tuple[str, ...] = ()
     """The names of the machines, in order."""
     minimized: bytes | None = None
-    """The pickled clusters of the findings that executors minimized."""
+    """The pickled groups of the findings that executors minimized."""
     records: bytes | None = None
     """Pickled `VisitRecords` that the executors' code made, for the driver to compare with plain Python; CHUNK_RECORDS
     at most."""

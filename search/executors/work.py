@@ -28,7 +28,7 @@ from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.slices import CompiledSlices, load_slices
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.python_comparison import EngineDisagreement
-from kwalk.search.minimize.clusters import Clustering, Clusters, FindingSample
+from kwalk.search.minimize.groups import FindingGroups, FindingSample, Grouping
 from kwalk.search.minimize.model_signature import ModelSignature
 from kwalk.search.native.machine_code import FUNCTIONS, LoadedCode
 from kwalk.search.native.processor import cpu
@@ -245,7 +245,7 @@ def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
         nothing = run_chunk(kernel, plan, range(numbers.start, numbers.start))
         return Chunk(numbers.start, 0.0, nothing, disagreement=str(error))
     if work.choice is not None:
-        return done_in_blocks((kernel, plan), numbers, work.choice, _clustering(packed))
+        return done_in_blocks((kernel, plan), numbers, work.choice, _grouping(packed))
     began, cpu_began = time.monotonic(), time.process_time()
     counts = run_chunk(kernel, plan, numbers, collect=work.most != 0)
     counts = counts if work.most is None else counts.with_findings(work.most)
@@ -256,19 +256,19 @@ def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
 
 
 def done_in_blocks(
-    walker: tuple[Kernel, SimulationPlan], numbers: range, choice: MinimizationChoice, clustering: Clustering
+    walker: tuple[Kernel, SimulationPlan], numbers: range, choice: MinimizationChoice, grouping: Grouping
 ) -> Chunk:
     """Do a chunk of walks, and minimize the chosen findings of each block; the counts are those of all walks."""
     kernel, plan = walker
     began, cpu_began = time.monotonic(), time.process_time()
     total, sliced = run_chunk(kernel, plan, range(numbers.start, numbers.start)), 0
-    clustering.clusters = Clusters(most=clustering.clusters.most)
+    grouping.groups = FindingGroups(most=grouping.groups.most)
     for batch, counts in batched_counts(kernel, plan, numbers, choice):
         for number, findings in choice.by_block(counts.findings):
-            clustering.minimizer.clear_cache()  # the results of a block must not depend on who has done which others
+            grouping.minimizer.clear_cache()  # the results of a block must not depend on who has done which others
             for walk, step, prop in choice.of(findings, number):
                 path = path_of(kernel, plan, walk, step)
-                clustering.add(
+                grouping.add(
                     FindingSample(
                         prop if prop < kernel.properties else None,
                         path.states[0].tobytes(),
@@ -281,8 +281,8 @@ def done_in_blocks(
         sliced += counts.walks if is_sliced(kernel, batch) else 0
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + total.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
-    clusters = pickle.dumps(clustering.clusters)
-    return Chunk(numbers.start, spent, total, cpu_spent, (platform.node(),), clusters, records, sliced)
+    groups = pickle.dumps(grouping.groups)
+    return Chunk(numbers.start, spent, total, cpu_spent, (platform.node(),), groups, records, sliced)
 
 
 def batched_counts(
@@ -318,11 +318,11 @@ def batched_counts(
 
 
 @lru_cache(maxsize=1)
-def _clustering(packed: bytes) -> Clustering:
-    """Return the clustering of this process, which keeps its buffers."""
+def _grouping(packed: bytes) -> Grouping:
+    """Return the grouping of this process, which keeps its buffers."""
     kernel, payload = unpacked(packed)
     assert payload.signature is not None
-    return Clustering(payload.signature, kernel)
+    return Grouping(payload.signature, kernel)
 
 
 @lru_cache(maxsize=1)

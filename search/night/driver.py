@@ -39,7 +39,7 @@ from kwalk.search.night.exhaustive_task import ExhaustiveTask
 from kwalk.search.night.folder import Manifest, RunFolder, now
 from kwalk.search.night.places import ExecutionPlace
 from kwalk.search.night.plan import NightlyTask
-from kwalk.search.night.rows import cluster_id
+from kwalk.search.night.rows import group_id
 from kwalk.search.night.simulation_task import (
     SimulationTask,
     error_of,
@@ -156,7 +156,7 @@ class ProgressEvent:
     """Of the current task, like the next three fields."""
     steps: int
     findings: int
-    clusters: int
+    groups: int
     rate: float
     """Steps per second in the last round."""
     done: float
@@ -322,7 +322,7 @@ class NightlyRun:
         self._save_traces(task, verdict)
         self._close(row, "complete" if not row.why else "cut", row.why)
         end = Progress("exhaust", row.steps, "successors", row.seconds)
-        self.folder.append_progress(self._search_event(task, end, len(verdict.clusters)).content)
+        self.folder.append_progress(self._search_event(task, end, len(verdict.groups)).content)
 
     def _search_report(self, task: NightlyTask) -> Report:
         last, told = -BETWEEN, False
@@ -340,14 +340,14 @@ class NightlyRun:
 
         return report
 
-    def _search_event(self, task: NightlyTask, progress: Progress, clusters: int = 0) -> ProgressEvent:
+    def _search_event(self, task: NightlyTask, progress: Progress, groups: int = 0) -> ProgressEvent:
         """Return the progress of the run during or after a search."""
         return self._event(
             task,
             walks=0,
             steps=progress.done,
             findings=0,
-            clusters=clusters,
+            groups=groups,
             rate=progress.rate,
             done=len(self.rows) / len(self.tasks),
             left=progress.left,
@@ -408,7 +408,7 @@ class NightlyRun:
     # Endings.
 
     def _end(self, simulation: SimulationTask, error: str, why: str = "") -> None:
-        """Save the traces of the clusters of a task, and its row."""
+        """Save the traces of the groups of a task, and its row."""
         task, verdict = simulation.task, task_verdict(simulation, why)
         self._save_traces(task, verdict)
         why = why or _missing_walks(simulation)
@@ -417,9 +417,9 @@ class NightlyRun:
         self._close(with_error(row, error) if error else row, state, error or why)
 
     def _save_traces(self, task: NightlyTask, verdict: Verdict) -> None:
-        for cluster in verdict.clusters:
-            text = self.environment.observer.trace_text(task.model, cluster.trace, task.reference)
-            self.folder.save_trace(task.number, cluster_id(cluster.prop, cluster.steps), text)
+        for group in verdict.groups:
+            text = self.environment.observer.trace_text(task.model, group.trace, task.reference)
+            self.folder.save_trace(task.number, group_id(group.prop, group.steps), text)
 
     def _fail(self, task: NightlyTask, why: str) -> None:
         """End a task with an error; the others continue."""
@@ -448,7 +448,7 @@ class NightlyRun:
             walks=walks.walks,
             steps=walks.steps,
             findings=simulation.violations,
-            clusters=len(simulation.clusters.groups),
+            groups=len(simulation.groups.groups),
             rate=task_state.rate,
             done=(len(self.rows) + sum(min(1.0, done) for done, _, _ in fractions)) / len(self.tasks),
             left=seconds_left(fractions),

@@ -19,15 +19,15 @@ from kwalk.search.base.query import Query
 from kwalk.search.examination.examination import examined
 from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.minimize.clusters import with_clusters
+from kwalk.search.minimize.groups import with_groups
 from kwalk.search.night.config import memory_bytes
 from kwalk.search.night.folder import RunFolder
 from kwalk.search.night.places import ExecutionPlace
 from kwalk.search.night.plan import NightlyTask
-from kwalk.search.night.rows import cluster_id, row_of_run
+from kwalk.search.night.rows import group_id, row_of_run
 from kwalk.search.night.tables import ActionRow, CoverageRow, FindingRow, LevelRow, RunRow
 from kwalk.search.results.vacuity import vacuity_notes
-from kwalk.search.results.verdict import DEADLOCK, FindingCluster, Strength, Verdict
+from kwalk.search.results.verdict import DEADLOCK, FindingGroup, Strength, Verdict
 
 STATES = "states"
 """The folder of the states of searches, in the folder of the run."""
@@ -58,7 +58,7 @@ class ExhaustiveTask:
         verdict = self.place.search(
             Query(task.reference, task.model, task.properties, every, command), states, self._save_level, self.report
         )
-        verdict = with_clusters(task.model, kernel_for(task.model), verdict)
+        verdict = with_groups(task.model, kernel_for(task.model), verdict)
         verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
         verdict = examined(task.model, task.properties, verdict)
         self._save_found(verdict)
@@ -73,7 +73,7 @@ class ExhaustiveTask:
         number = self.task.number
         place = (number, len(self.folder.rounds(number, LEVELS)))
         tables: dict[str, Sequence[Any]] = {
-            "findings": [_finding(self.task, cluster, place) for cluster in verdict.clusters],
+            "findings": [_finding(self.task, group, place) for group in verdict.groups],
             "actions": _action_rows(self.task, verdict, place),
             "coverage": _coverage(self.task, verdict, place),
             LEVELS: [],
@@ -98,25 +98,25 @@ class ExhaustiveTask:
         )
 
 
-def _finding(task: NightlyTask, cluster: FindingCluster, place: tuple[int, int]) -> FindingRow:
-    trace = cluster.trace
-    first, id_ = trace.prop or DEADLOCK, cluster_id(cluster.prop, cluster.steps)
+def _finding(task: NightlyTask, group: FindingGroup, place: tuple[int, int]) -> FindingRow:
+    trace = group.trace
+    first, id_ = trace.prop or DEADLOCK, group_id(group.prop, group.steps)
     kind = "" if trace.prop is None else task.model.properties_of(trace.prop)[0].kind.value
     return FindingRow(
         task=place[0],
         round=place[1],
-        cluster=id_,
+        group=id_,
         kind=kind,
-        property=cluster.prop,
-        steps=cluster.steps,
-        count=cluster.count,
-        properties=(first, *(key for key in cluster.properties if key != first)),
+        property=group.prop,
+        steps=group.steps,
+        count=group.count,
+        properties=(first, *(key for key in group.properties if key != first)),
         first_walk=0,
         start=trace.states[0],
         actions=trace.actions,
         length=trace.length,
         shortest=trace.shortest is not None,
-        accepted=task.accepts(cluster.prop, id_),
+        accepted=task.accepts(group.prop, id_),
     )
 
 

@@ -182,13 +182,13 @@ class RunFolder:
         except OSError as error:
             raise cannot_save(self.path / PROGRESS, error) from error
 
-    def save_trace(self, task: int, cluster: str, text: str) -> Path:
-        """Write the trace of a cluster.
+    def save_trace(self, task: int, group: str, text: str) -> Path:
+        """Write the trace of a group.
 
         Raises:
             CannotSave: The file cannot be written.
         """
-        path = self.path / TRACES / f"{task:04}-{cluster}.itf.json"
+        path = self.path / TRACES / f"{task:04}-{group}.itf.json"
         save(path, text.encode())
         return path
 

@@ -3,7 +3,7 @@
 The run can be complete, running, interrupted, or have damaged parts; `RunResult.missing` lists what is missing. Only
 rounds that count are read (see `kwalk.search.night.folder`): those from which a killed run is resumed.
 
-Words: a *cluster* is all findings of one shape of a task, over its rounds. The *growth* of a task is the number of
+Words: a *group* is all findings of one shape of a task, over its rounds. The *growth* of a task is the number of
 distinct states after each number of steps (of walks) or levels (of a search).
 """
 
@@ -21,7 +21,7 @@ from kwalk.search.night.folder import MANIFEST, DamagedPart, RunFolder, part_nam
 from kwalk.search.night.tables import TABLES, ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
 
 ANSWERS = {"": "deadlock", "when quiescent": "bad stable state"}
-"""The answer that a cluster shows, by the kind of its property; "violated" for all other kinds."""
+"""The answer that a group shows, by the kind of its property; "violated" for all other kinds."""
 
 
 @frozen
@@ -76,7 +76,7 @@ class TaskResult:
     """Steps of walks, or generated successors."""
     spent: float = 0.0
     """CPU seconds of its walks; of a search, the seconds that its levels took."""
-    clusters: tuple[FindingRow, ...] = ()
+    groups: tuple[FindingRow, ...] = ()
     """Merged over rounds, the most frequent first."""
     actions: tuple[ActionTotal, ...] = ()
     properties: tuple[PropertyTotal, ...] = ()
@@ -92,10 +92,10 @@ class TaskResult:
 
     @property
     def answer(self) -> str:
-        """The answer of the task; before its end, the answer that its clusters show."""
+        """The answer of the task; before its end, the answer that its groups show."""
         if self.outcome is not None:
             return self.outcome.answer
-        return ANSWERS.get(self.clusters[0].kind, "violated") if self.clusters else "undecided"
+        return ANSWERS.get(self.groups[0].kind, "violated") if self.groups else "undecided"
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -141,16 +141,16 @@ class RunResult:
         return "unknown" if found is None else str(found)
 
 
-def merged_clusters(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
-    """Merge the clusters of rounds into those of a task, the most frequent first; the order of rows is irrelevant."""
-    clusters: dict[str, FindingRow] = {}
+def merged_groups(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
+    """Merge the groups of rounds into those of a task, the most frequent first; the order of rows is irrelevant."""
+    groups: dict[str, FindingRow] = {}
     for row in rows:
-        clusters[row.cluster] = _both(clusters[row.cluster], row) if row.cluster in clusters else row
-    return tuple(sorted(clusters.values(), key=lambda row: (-row.count, row.length, row.cluster)))
+        groups[row.group] = _both(groups[row.group], row) if row.group in groups else row
+    return tuple(sorted(groups.values(), key=lambda row: (-row.count, row.length, row.group)))
 
 
 def _both(one: FindingRow, other: FindingRow) -> FindingRow:
-    """Merge two clusters of one shape: add the counts; keep the shortest and then earliest trace."""
+    """Merge two groups of one shape: add the counts; keep the shortest and then earliest trace."""
     best, rest = sorted((one, other), key=lambda row: (row.length, row.round))
     return evolve(
         best,
@@ -235,7 +235,7 @@ def _task(folder: RunFolder, fields: dict[str, Any]) -> tuple[TaskResult, list[s
         walks=sum(row.walks for row in rounds.chunks),
         steps=walked + sum(row.generated for row in rounds.levels),
         spent=_spent(rounds),
-        clusters=merged_clusters(rounds.findings),
+        groups=merged_groups(rounds.findings),
         actions=_action_totals(rounds.actions),
         properties=_property_totals(rounds.coverage),
         levels=tuple(sorted(rounds.levels, key=lambda row: row.depth)),

@@ -1,6 +1,6 @@
-"""Rows of tables from the counts and clusters of walks, and clusters and counts from rows.
+"""Rows of tables from the counts and groups of walks, and groups and counts from rows.
 
-Rows of one cluster are merged: counts are added, and the first walk and the shortest trace remain; of traces of equal
+Rows of one group are merged: counts are added, and the first walk and the shortest trace remain; of traces of equal
 length that of the earliest round, as its walks came first.
 """
 
@@ -19,7 +19,7 @@ from attrs import frozen
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.search.executors.chunks import Chunk, chunk_of, pack, row_of
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.minimize.clusters import Clusters, FindingSample, ShapeGroup, merge
+from kwalk.search.minimize.groups import FindingGroups, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
 from kwalk.search.night.folder import DamagedPart
 from kwalk.search.night.plan import NightlyTask
@@ -120,27 +120,27 @@ def coverage_rows(
     return rows
 
 
-def cluster_id(prop: str, steps: Iterable[str]) -> str:
-    """Return the id of a cluster, a digest of its shape: the same in all runs."""
+def group_id(prop: str, steps: Iterable[str]) -> str:
+    """Return the id of a group, a digest of its shape: the same in all runs."""
     return hashlib.sha256(json.dumps([prop, *steps]).encode()).hexdigest()[:12]
 
 
-def rows_of_clusters(task: NightlyTask, kernel: Kernel, clusters: Clusters, round: int) -> list[FindingRow]:
+def rows_of_groups(task: NightlyTask, kernel: Kernel, groups: FindingGroups, round: int) -> list[FindingRow]:
     """Return the rows of a round, those of fewest steps first."""
-    ordered = sorted(clusters.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
+    ordered = sorted(groups.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
     return [_row(task, kernel, pair, round) for pair in ordered]
 
 
 def _row(task: NightlyTask, kernel: Kernel, pair: tuple[TraceShape, ShapeGroup], round: int) -> FindingRow:
     (shape, group), model = pair, task.model
-    id_ = cluster_id(shape.prop, shape.steps)
+    id_ = group_id(shape.prop, shape.steps)
     start = kernel.unpack(np.frombuffer(group.best.start, np.uint64).reshape(1, -1))[0]
     numbers = sorted(group.properties, key=lambda prop: (prop != group.best.prop, -1 if prop is None else prop))
     properties = tuple(DEADLOCK if number is None else model.properties[number].key for number in numbers)
     return FindingRow(
         task=task.number,
         round=round,
-        cluster=id_,
+        group=id_,
         kind=shape.kind,
         property=shape.prop,
         steps=shape.steps,
@@ -186,26 +186,26 @@ def reasons_of(task: NightlyTask, verdict: Verdict) -> tuple[str, ...]:
     reasons: list[str] = []
     for finding in verdict.findings:
         whole = task.accepts(finding.prop)
-        shapes = (one for one in verdict.clusters if finding.prop in one.properties)
-        each = [whole] if whole else [task.accepts(one.prop, cluster_id(one.prop, one.steps)) for one in shapes]
+        shapes = (one for one in verdict.groups if finding.prop in one.properties)
+        each = [whole] if whole else [task.accepts(one.prop, group_id(one.prop, one.steps)) for one in shapes]
         if not each or "" in each:
             return ()
         reasons += each
     return tuple(dict.fromkeys(reasons))
 
 
-class ClusterReader:
-    """Makes clusters from the rows of one task."""
+class GroupReader:
+    """Makes groups from the rows of one task."""
 
     def __init__(self, model: Model, kernel: Kernel, seed: int) -> None:
         self.model, self.kernel, self.seed = model, kernel, seed
         self.numbers: Mapping[str, int | None] = {DEADLOCK: None} | {c.key: c.index for c in model.properties}
 
-    def clusters(self, rows: Iterable[FindingRow], minimized: int) -> Clusters:
-        """Return the clusters of the rows of a round."""
-        made = (Clusters({self._shape(row): self._group(row)}, row.count) for row in rows)
-        found = reduce(merge, made, Clusters())
-        return Clusters(found.groups, minimized)
+    def groups(self, rows: Iterable[FindingRow], minimized: int) -> FindingGroups:
+        """Return the groups of the rows of a round."""
+        made = (FindingGroups({self._shape(row): self._group(row)}, row.count) for row in rows)
+        found = reduce(merge, made, FindingGroups())
+        return FindingGroups(found.groups, minimized)
 
     @staticmethod
     def _shape(row: FindingRow) -> TraceShape:

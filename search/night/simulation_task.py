@@ -3,7 +3,7 @@
 Words: walks are cut into blocks and generations by the configuration alone. A *generation* is a number of blocks that
 are walked by the same plan, twice as many as all before it. A *round* ends where a generation ends, at the latest; its
 length depends on the speed of the machines, and no finding depends on it. The *totals* of a task are the counts of all
-of its rounds, its *clusters* the minimized findings. Both are computed from what the folder holds.
+of its rounds, its *groups* the minimized findings. Both are computed from what the folder holds.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from kwalk.search.examination.examination import examined
 from kwalk.search.executors.chunks import Chunk
 from kwalk.search.executors.work import MinimizationChoice, Round, done_in_blocks
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.minimize.clusters import Clustering, Clusters, finding_clusters, merge
+from kwalk.search.minimize.groups import FindingGroups, Grouping, finding_groups, merge
 from kwalk.search.night.folder import DamagedPart, RunFolder
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.rows import (
-    ClusterReader,
+    GroupReader,
     TaskTotals,
     action_rows,
     chunk_rows,
     coverage_rows,
     row_of_run,
-    rows_of_clusters,
+    rows_of_groups,
     unpack_totals,
 )
 from kwalk.search.night.tables import ChunkRow, FindingRow, RunRow
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
-from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingCluster, Strength, Verdict
+from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingGroup, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder
 from kwalk.search.simulation.chunks import SlicedComparison, WalkCounts, next_generation, run_chunk
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
@@ -51,7 +51,7 @@ BLOCK_STEPS = 1 << 20
 FIRST_BLOCKS = 1
 """The number of blocks of the first generation."""
 SAMPLED_BLOCKS = 2
-"""In how many blocks of a generation findings of properties with known clusters are minimized too."""
+"""In how many blocks of a generation findings of properties with known groups are minimized too."""
 
 
 @frozen
@@ -114,15 +114,15 @@ class SimulationTask:
         )
         self.plan = self.options.plan(model, kernel)
         self.block = block_of(task.depth)
-        self.reader = ClusterReader(model, kernel, task.seed)
-        self.totals, self.clusters, self.rounds = TaskTotals(run_chunk(kernel, self.plan, range(0))), Clusters(), 0
+        self.reader = GroupReader(model, kernel, task.seed)
+        self.totals, self.groups, self.rounds = TaskTotals(run_chunk(kernel, self.plan, range(0))), FindingGroups(), 0
         self.known_properties: frozenset[int] = frozenset()
         names = [prop.declaration.name for prop in model.properties]
         self.declarations = (*(names.index(name) for name in names), len(names))
         self.pace: float | None = None
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
-        self._clustering: Clustering | None = None
+        self._grouping: Grouping | None = None
         self.sampler, self._sliced = WalkSampler(model, self.plan), SlicedComparison()
 
     # Where it stands.
@@ -178,12 +178,12 @@ class SimulationTask:
 
     def run_locally(self, work: Round) -> list[Chunk]:
         """Run a small round in this process."""
-        if self._clustering is None:
-            self._clustering = Clustering(self.task.model, self.kernel)
+        if self._grouping is None:
+            self._grouping = Grouping(self.task.model, self.kernel)
         assert work.choice is not None
         numbers = range(work.first, work.last)
         self._sliced.compare(self.kernel, self.plan, numbers)
-        return [done_in_blocks((self.kernel, self.plan), numbers, work.choice, self._clustering)]
+        return [done_in_blocks((self.kernel, self.plan), numbers, work.choice, self._grouping)]
 
     def save(self, chunks: Sequence[Chunk], seconds: float) -> None:
         """Save a round that took `seconds`, and count it.
@@ -193,17 +193,17 @@ class SimulationTask:
         """
         chunks = _until_failure(chunks)
         round_walks = reduce(lambda a, b: a + b, (chunk.counts for chunk in chunks))
-        found: Iterable[Clusters] = (pickle.loads(chunk.minimized) for chunk in chunks if chunk.minimized)
-        clusters = reduce(merge, found, Clusters())
+        found: Iterable[FindingGroups] = (pickle.loads(chunk.minimized) for chunk in chunks if chunk.minimized)
+        groups = reduce(merge, found, FindingGroups())
         done = TaskTotals(
             self.totals.walks + round_walks,
             self.totals.seconds + seconds,
             self.totals.cpu + sum(chunk.cpu for chunk in chunks),
-            self.totals.minimized + clusters.minimized,
+            self.totals.minimized + groups.minimized,
             self.totals.sliced + sum(chunk.sliced for chunk in chunks),
         )
         place = (self.task.number, self.rounds)
-        rows = rows_of_clusters(self.task, self.kernel, clusters, self.rounds)
+        rows = rows_of_groups(self.task, self.kernel, groups, self.rounds)
         tables: dict[str, Sequence[Any]] = {
             "findings": rows,
             "actions": action_rows(self.task.model, round_walks, place),
@@ -226,7 +226,7 @@ class SimulationTask:
         """Count a round that is saved."""
         before, minimized = self.generation, totals.minimized - self.totals.minimized
         self.totals, self.rounds = totals, self.rounds + 1
-        self.clusters = merge(self.clusters, self.reader.clusters(rows, minimized))
+        self.groups = merge(self.groups, self.reader.groups(rows, minimized))
         if self.generation != before:
             self.known_properties = self._properties_with_findings()
         if self.totals.walks.walks == self.plan.last and self.totals.walks.failed is None:
@@ -234,7 +234,7 @@ class SimulationTask:
 
     def _properties_with_findings(self) -> frozenset[int]:
         """Return the indices of the properties with minimized findings; deadlock has the index after the last one."""
-        met = {prop for group in self.clusters.groups.values() for prop in group.properties}
+        met = {prop for group in self.groups.groups.values() for prop in group.properties}
         invariants = {self.task.model.properties[prop].declaration for prop in met if prop is not None}
         minimized = [prop.index for prop in self.properties if prop.declaration in invariants]
         return frozenset([*minimized, *([self.kernel.properties] if None in met else [])])
@@ -297,19 +297,19 @@ def _ended(simulation: SimulationTask, counts: WalkCounts, walks: int, *, interr
 
 
 class _CountedVerdict(SimulationVerdict):
-    """Builds a verdict whose findings have no traces: the clusters have them."""
+    """Builds a verdict whose findings have no traces: the groups have them."""
 
     def _finding(self, number: int, prop: PropertyInstance | None) -> Finding:
         return Finding(DEADLOCK if prop is None else prop.key, int(self.run.counts.property_hits[number]))
 
-    def _clusters(self) -> tuple[tuple[FindingCluster, ...], tuple[str, ...]]:
+    def _groups(self) -> tuple[tuple[FindingGroup, ...], tuple[str, ...]]:
         return (), ()
 
 
 def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
-    """Return the verdict of a task, with its clusters; `why` is the reason if it was cut short.
+    """Return the verdict of a task, with its groups; `why` is the reason if it was cut short.
 
-    EngineDisagreement if plain execution does not show what is in a cluster, or differs in a state.
+    EngineDisagreement if plain execution does not show what is in a group, or differs in a state.
     """
     task, total = simulation.task, simulation.totals.walks
     run = _ended(simulation, evolve(total, failed=None), total.walks, interrupted=bool(why))
@@ -317,8 +317,8 @@ def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
     verdict = without_liveness(verdict, task.properties, "a random walk")
     simulation.sampler.compare(simulation.totals.seconds, simulation.kernel, simulation.plan, total.walks)
     verdict = evolve(verdict, compared=simulation.sampler.compared, sliced_walks=simulation.totals.sliced)
-    clusters = finding_clusters(task.model, simulation.kernel, simulation.clusters)
-    verdict = evolve(verdict, clusters=clusters, notes=(*verdict.notes, *_notes(simulation)))
+    groups = finding_groups(task.model, simulation.kernel, simulation.groups)
+    verdict = evolve(verdict, groups=groups, notes=(*verdict.notes, *_notes(simulation)))
     verdict = evolve(verdict, notes=(*verdict.notes, *vacuity_notes(verdict, task.model)))
     return examined(task.model, task.properties, verdict)
 
@@ -326,7 +326,7 @@ def task_verdict(simulation: SimulationTask, why: str) -> Verdict:
 def _notes(simulation: SimulationTask) -> Iterator[str]:
     if simulation.violations:
         yield f"{simulation.violations:,} findings in {simulation.totals.walks.walks:,} walks."
-        yield from simulation.clusters.notes
+        yield from simulation.groups.notes
     if simulation.untraced:
         yield f"Violated, and not minimized so far: {listed(simulation.untraced)}."
 

@@ -45,11 +45,11 @@ class ChunkRow:
 
 @frozen
 class FindingRow:
-    """The findings of one shape in one round. Those of a task are the merged rows of its rounds: see `clusters`."""
+    """The findings of one shape in one round. Those of a task are the merged rows of its rounds: see `groups`."""
 
     task: int
     round: int
-    cluster: str
+    group: str
     """The first 12 hexadecimal digits of the SHA-256 of the property and steps of the shape."""
     kind: str
     """"always", "when quiescent", "step"; empty for a deadlock."""

@@ -159,7 +159,7 @@ class ProofResult:
 
 
 @frozen
-class FindingCluster:
+class FindingGroup:
     """Findings of one shape: equal up to the names of parameters and the order of independent steps.
 
     `prop` and `steps` are those of the shape, with parameters renamed. `count` is the number of findings, `properties`
@@ -232,7 +232,7 @@ class Verdict(Displayed):
     """How many of the walks ran on bit-sliced code, the others one by one. It depends on the time, as `compared`."""
     sliced_states: int | None = field(default=None, eq=False, repr=False)
     """How many states a search has expanded by bit-sliced code. It depends on the time, as `compared` does."""
-    clusters: tuple[FindingCluster, ...] = ()
+    groups: tuple[FindingGroup, ...] = ()
     """The findings grouped by shape, if that was requested."""
 
     def judged(self, *, strict: bool = False) -> Verdict:

@@ -12,10 +12,10 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.minimize.clusters import Clustering, FindingSample, clustered
+from kwalk.search.minimize.groups import FindingSample, Grouping, grouped
 from kwalk.search.results.confirmation import Origin, confirmed_trace, domain_error
 from kwalk.search.results.vacuity import listed
-from kwalk.search.results.verdict import Answer, Finding, FindingCluster, Strength, Verdict
+from kwalk.search.results.verdict import Answer, Finding, FindingGroup, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes, steps_by_action
 from kwalk.search.simulation.chunks import (
     SimulationPlan,
@@ -139,7 +139,7 @@ class SimulationVerdict:
         findings, error = self._findings(), self._error()
         if error is not None and not (findings and isinstance(error, DomainError)):
             raise error
-        clusters, notes = self._clusters()
+        groups, notes = self._groups()
         builder = VerdictBuilder(run.model, run.properties, "walk", run.options.command)
         of_instances, left_out = (counts.enabled, counts.taken, counts.changed), self._left_out()
         return builder.verdict(
@@ -155,7 +155,7 @@ class SimulationVerdict:
             premises={prop.key: int(counts.premises[prop.index]) for prop in run.properties},
             findings=tuple(finding for _, finding in findings),
             notes=(*error_notes(error), *self._notes(), *notes),
-            clusters=clusters,
+            groups=groups,
             left_out=left_out,
             compared=run.compared,
             sliced_walks=run.sliced_walks,
@@ -190,17 +190,17 @@ class SimulationVerdict:
         trace = confirmed_trace(run.model, run.kernel, path, prop=prop, origin=self._origin(first))
         return VerdictBuilder.finding(prop, int(counts.property_hits[number]), trace)
 
-    def _clusters(self) -> tuple[tuple[FindingCluster, ...], tuple[str, ...]]:
+    def _groups(self) -> tuple[tuple[FindingGroup, ...], tuple[str, ...]]:
         """Return the collected findings by shape, and notes on them."""
         run, collected = self.run, self.run.counts.findings
         if not len(collected):
             return (), ()
         samples = (self._sample(*row) for row in collected.tolist())
-        clustering, report = Clustering(run.model, run.kernel), run.options.report
-        clusters, notes = clustered(clustering, samples, len(collected), report, interrupted=run.interrupted)
+        grouping, report = Grouping(run.model, run.kernel), run.options.report
+        groups, notes = grouped(grouping, samples, len(collected), report, interrupted=run.interrupted)
         bad = [prop.index for prop in run.properties if prop.kind is not Kind.REACHABLE]
         met = int(run.counts.property_hits[[*bad, run.kernel.properties]].sum())
-        return clusters, (f"{met:,} findings in {run.counts.walks:,} walks.", *notes)
+        return groups, (f"{met:,} findings in {run.counts.walks:,} walks.", *notes)
 
     def _sample(self, number: int, steps: int, index: int) -> FindingSample:
         path = path_of(self.run.kernel, self.run.plan, number, steps)

@@ -14,8 +14,8 @@ from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.minimize import beam, replay
 from kwalk.search.minimize.beam import BeamSearch, search_along
-from kwalk.search.minimize.clusters import with_clusters
 from kwalk.search.minimize.ddmin import Shrinker
+from kwalk.search.minimize.groups import with_groups
 from kwalk.search.minimize.replay import replay as run_replay
 from kwalk.search.minimize.shrink import Minimizer, minimize_findings, shrink
 from kwalk.search.results.trace import is_violated_at_end, run
@@ -201,14 +201,14 @@ def test_an_interrupt_ends_the_minimization_of_all_findings(model, monkeypatch):
 def test_little_time_is_spent_on_minimizing_after_an_interrupt(model, monkeypatch):
     """Without any time left, what an interrupted run has found stays as it is; other runs are not affected."""
     monkeypatch.setattr("kwalk.search.minimize.shrink.SECONDS_AFTER_INTERRUPT", 0.0)
-    monkeypatch.setattr("kwalk.search.minimize.clusters.SECONDS_AFTER_INTERRUPT", -1.0)
+    monkeypatch.setattr("kwalk.search.minimize.groups.SECONDS_AFTER_INTERRUPT", -1.0)
     steps = ("turn_key()", "turn_key()", "post(0)", "deliver(0)")
     finding = Finding("nothing_is_lost(0)", 1, taken(model, *steps, prop="nothing_is_lost(0)", start=DOG_OUT))
     ended = evolve(exhaust(model, seconds=1e-9), findings=(finding,))
     interrupted = evolve(ended, stopped=StopReason.INTERRUPT)
     lengths = [minimize_findings(model, each).findings[0].trace.length for each in (ended, interrupted)]
     assert lengths == [2, 4]
-    counts = [len(with_clusters(model, kernel_for(model), each).clusters) for each in (ended, interrupted)]
+    counts = [len(with_groups(model, kernel_for(model), each).groups) for each in (ended, interrupted)]
     assert counts == [1, 0]
 
 

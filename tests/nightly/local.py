@@ -117,13 +117,13 @@ def facts(out: Path) -> dict[str, object]:
     """All that a run has found and counted, but for times, places and how it was cut into rounds and chunks."""
     names = ("findings", "actions", "coverage", "chunks", "runs")
     tables = {name: pq.read_table(out / name).to_pylist() for name in names}
-    clusters: dict[tuple[int, str], tuple[int, int, set[str]]] = {}
+    groups: dict[tuple[int, str], tuple[int, int, set[str]]] = {}
     for row in tables["findings"]:
-        key = row["task"], row["cluster"]
-        count, first, properties = clusters.get(key, (0, row["first_walk"], set()))
-        clusters[key] = count + row["count"], min(first, row["first_walk"]), properties | set(row["properties"])
+        key = row["task"], row["group"]
+        count, first, properties = groups.get(key, (0, row["first_walk"], set()))
+        groups[key] = count + row["count"], min(first, row["first_walk"]), properties | set(row["properties"])
     return {
-        "clusters": clusters,
+        "groups": groups,
         "actions": _sums(tables["actions"], "instance", ("enabled", "taken", "changed")),
         "coverage": _sums(tables["coverage"], "property", ("premise", "violated")),
         "walks": _sums(tables["chunks"], "task", ("walks", "steps", "visits", "dead_ends", "quiescent")),

@@ -65,7 +65,7 @@ def finding(round: int, **other: Any) -> FindingRow:
     row = {
         "task": 0,
         "round": round,
-        "cluster": SHAPE,
+        "group": SHAPE,
         "kind": "always",
         "property": "not_solved()",
         "steps": ("fill_big()", "big_to_small()"),

@@ -46,7 +46,7 @@ def test_one_violation_that_is_not_accepted_makes_its_task_bad_news(tmp_path, mo
 def test_of_a_property_one_shape_is_accepted_and_another_is_not(tmp_path, monkeypatch):
     _, rows = night(tmp_path / "first", monkeypatch)
     groups = pq.read_table(tmp_path / "first" / "findings").to_pylist()
-    (group,) = {row["cluster"] for row in groups if row["property"] == "not_solved()"}
+    (group,) = {row["group"] for row in groups if row["property"] == "not_solved()"}
     for name, shape, reasons in (("same", group, ("known",)), ("other", "0123456789ab", ())):
         _, rows = night(tmp_path / name, monkeypatch, {"properties": ["not_solved"], "reason": "known", "group": shape})
         assert rows["die-hard"].accepted == reasons

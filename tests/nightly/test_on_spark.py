@@ -34,7 +34,7 @@ def part(of, task=0):
     """Facts of one task, as if it had no number."""
     tables = {
         name: {key[1]: value for key, value in of[name].items() if key[0] == task}
-        for name in ("clusters", "actions", "coverage")
+        for name in ("groups", "actions", "coverage")
     }
     (row,) = [row for row in of["runs"] if row["task"] == task]
     traces = [trace for name, trace in of["traces"].items() if name.startswith(f"{task:04}-")]

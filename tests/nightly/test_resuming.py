@@ -34,7 +34,7 @@ def test_what_an_undisturbed_run_finds(undisturbed):
         ("topic-id-core default (uniform)", "violated", 2500),
         ("topic-id-core default", "violated", 6000),
     ]
-    found = {key: (count, first) for key, (count, first, _) in undisturbed["clusters"].items() if key[0] < 3}
+    found = {key: (count, first) for key, (count, first, _) in undisturbed["groups"].items() if key[0] < 3}
     assert found == {
         (0, "4d855aa29230"): (9, 0),
         (0, "9da965b0b2f7"): (9, 0),
@@ -42,7 +42,7 @@ def test_what_an_undisturbed_run_finds(undisturbed):
         (2, "7eaa4bf0081b"): (5, 0),
         (2, "867f27bdcb10"): (4, 128),
     }
-    assert len(undisturbed["traces"]) == len(undisturbed["clusters"]) > 6
+    assert len(undisturbed["traces"]) == len(undisturbed["groups"]) > 6
     assert [round(undisturbed["distinct"][task]) for task in range(3)] == [13, 16, 18714]
 
 

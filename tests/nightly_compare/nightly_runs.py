@@ -14,9 +14,9 @@ from kwalk.model.language.registry import find_scenario
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
 from kwalk.search.night.folder import RunFolder
-from kwalk.search.night.rows import cluster_id
+from kwalk.search.night.rows import group_id
 from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
-from kwalk.search.results.verdict import FindingCluster, Verdict
+from kwalk.search.results.verdict import FindingGroup, Verdict
 from kwalk.search.simulation.walk import walk
 from tests.nightly.small_run import manifest
 
@@ -58,9 +58,9 @@ def write_run(path: Path, searched: Iterable[Searched], **manifested: Any) -> Ru
                 folder.save_round(number, round, _tables(number, round, one), last)
         if one.state == "complete":
             folder.save_run(_run_row(number, one))
-            for cluster in one.verdict.clusters:
-                text = itf_text(one.model, stamped(cluster.trace, one.model, one.reference), "0")
-                folder.save_trace(number, _digest(cluster), text)
+            for group in one.verdict.groups:
+                text = itf_text(one.model, stamped(group.trace, one.model, one.reference), "0")
+                folder.save_trace(number, _digest(group), text)
     return folder
 
 
@@ -83,7 +83,7 @@ def _task_manifest(number: int, one: Searched) -> dict[str, Any]:
 def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
     verdict = one.verdict
     tables: dict[str, list[Any]] = {
-        "findings": [_finding(task, round, c, one) for c in verdict.clusters if _share(c.count, round)],
+        "findings": [_finding(task, round, c, one) for c in verdict.groups if _share(c.count, round)],
         "actions": [
             ActionRow(
                 task,
@@ -129,23 +129,23 @@ def _times(verdict: Verdict, key: str) -> int:
     return sum(finding.count for finding in verdict.findings if finding.prop == key)
 
 
-def _digest(cluster: FindingCluster) -> str:
-    return cluster_id(cluster.prop, cluster.steps)
+def _digest(group: FindingGroup) -> str:
+    return group_id(group.prop, group.steps)
 
 
-def _finding(task: int, round: int, cluster: FindingCluster, one: Searched) -> FindingRow:
+def _finding(task: int, round: int, group: FindingGroup, one: Searched) -> FindingRow:
     kinds = {prop.declaration.name: prop.kind.value for prop in one.model.properties}
-    trace = cluster.trace
+    trace = group.trace
     return FindingRow(
         task,
         round,
-        _digest(cluster),
-        kinds.get(cluster.prop.partition("(")[0], ""),
-        cluster.prop,
-        cluster.steps,
-        count=_share(cluster.count, round),
-        properties=cluster.properties,
-        first_walk=(cluster.walk or 0) + round,
+        _digest(group),
+        kinds.get(group.prop.partition("(")[0], ""),
+        group.prop,
+        group.steps,
+        count=_share(group.count, round),
+        properties=group.properties,
+        first_walk=(group.walk or 0) + round,
         start=trace.states[0],
         actions=trace.actions,
         length=trace.length,

@@ -12,11 +12,11 @@ from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
 
 @pytest.fixture
 def ended(tmp_path, monkeypatch):
-    """A run that ends at once, with what the small run found and one cluster more; and an earlier one."""
+    """A run that ends at once, with what the small run found and one group more; and an earlier one."""
     monkeypatch.chdir(tmp_path)
     write_small_run(Path("before"))
     folder = write_small_run(Path("after"))
-    more = [finding(0, task=1, cluster="0123456789ab", property="worse()")]
+    more = [finding(0, task=1, group="0123456789ab", property="worse()")]
     folder.save_round(1, 0, {**tables_of(1, 0), "findings": more}, "chunks")
     result = NightlyResult(folder.path, (run_row(0), run_row(1)), 2, "complete")
     monkeypatch.setattr("kwalk.search.night.run.begin_run", lambda *_: result)
@@ -28,7 +28,7 @@ def test_the_page_is_written_and_named(ended, kwalk_here):
     ran = kwalk_here("nightly", "night.toml", "--out", "after", "--before", "before")
     assert ran.code == 12
     assert "  Read: after/index.html" in ran.out
-    assert "1 new cluster; 1 known cluster" in (ended / "index.html").read_text(encoding="utf-8")
+    assert "1 new group; 1 known group" in (ended / "index.html").read_text(encoding="utf-8")
 
 
 def test_without_an_earlier_run_there_is_nothing_to_compare_with(ended, kwalk_here):

@@ -37,54 +37,54 @@ def again(folder: RunFolder, task: int, **other) -> None:
 def test_equal_runs_have_nothing_new(runs, kwalk_here):
     assert compared().exit_code == 0
     ran = kwalk_here("compare", "before", "after")
-    assert ran.out.startswith("NOTHING WORSE  nothing new; 1 known cluster")
+    assert ran.out.startswith("NOTHING WORSE  nothing new; 1 known group")
     assert ran.out.endswith("Reproduce: kwalk compare before after\n")
 
 
-def test_a_new_cluster_is_broken_and_comes_first(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
-    assert [(task.number, cluster.property) for task, cluster in compared().new] == [(1, "worse()")]
+def test_a_new_group_is_broken_and_comes_first(runs, kwalk_here):
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
+    assert [(task.number, group.property) for task, group in compared().new] == [(1, "worse()")]
     ran = kwalk_here("compare", "before", "after")
     assert ran.code == 12
-    assert ran.out.startswith("NEWLY VIOLATED  1 new cluster; 1 known cluster")
+    assert ran.out.startswith("NEWLY VIOLATED  1 new group; 1 known group")
     assert "NEW  lost-update default: worse()" in ran.out
 
 
-def test_a_new_cluster_of_a_walk_that_the_earlier_run_did_not_reach_says_so(runs, kwalk_here):
+def test_a_new_group_of_a_walk_that_the_earlier_run_did_not_reach_says_so(runs, kwalk_here):
     walks = compared().pairs[1].before.walks
     note = "the earlier run ended before this walk"
     for first, expected in ((walks - 1, False), (walks, True)):
-        again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", first_walk=first)])
+        again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", first_walk=first)])
         assert (note in kwalk_here("compare", "before", "after").out) is expected
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_new_shape_of_what_both_runs_violate_is_told_apart_from_a_new_violation(runs, kwalk_here, seed):
-    again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",))])
+    again(runs[1], 0, findings=[finding(0, group=OTHER, steps=("fill_small()",))])
     runs[1].save_manifest(manifest(seed=seed))
-    assert list(compared().new) == [] and [cluster.cluster for _, cluster in compared().new_shapes] == [OTHER]
+    assert list(compared().new) == [] and [group.group for _, group in compared().new_shapes] == [OTHER]
     ran = kwalk_here("compare", "before", "after")
     assert ran.code == 12 and ran.out.startswith("NEW SHAPES  1 new shape")
     assert "NEW SHAPE  die-hard default: not_solved()" in ran.out
     found = kwalk_here("compare", "before", "after", "--json").object
-    assert [one["cluster"] for one in found["new_shapes"]] == [OTHER] and found["new"] == []
+    assert [one["group"] for one in found["new_shapes"]] == [OTHER] and found["new"] == []
 
 
 def test_what_was_violated_and_not_minimized_is_a_new_shape(runs):
     for folder in runs:
         again(folder, 1, coverage=[CoverageRow(1, 0, "worse()", "worse", 550, 9)])
-    worse = finding(0, task=1, cluster=OTHER, property="worse()")
+    worse = finding(0, task=1, group=OTHER, property="worse()")
     again(runs[1], 1, findings=[worse], coverage=[CoverageRow(1, 0, "worse()", "worse", 550, 9)])
     assert list(compared().new) == [] and [row.property for _, row in compared().new_shapes] == ["worse()"]
 
 
 def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_reason(runs, kwalk_here):
-    again(runs[1], 0, findings=[finding(0, cluster=OTHER, steps=("fill_small()",), accepted="the puzzle has an end")])
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", accepted="KAFKA-14190")])
+    again(runs[1], 0, findings=[finding(0, group=OTHER, steps=("fill_small()",), accepted="the puzzle has an end")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", accepted="KAFKA-14190")])
     runs[1].save_run(evolve(run_row(1), answer="violated", accepted=("KAFKA-14190",)))
     assert compared().exit_code == 0
     ran = kwalk_here("compare", "before", "after")
-    assert ran.out.startswith("NOTHING WORSE") and "2 accepted clusters" in ran.out
+    assert ran.out.startswith("NOTHING WORSE") and "2 accepted groups" in ran.out
     assert "accepted: KAFKA-14190" in ran.out and "NEW  " not in ran.out
     assert [one["accepted"] for one in kwalk_here("compare", "before", "after", "--json").object["accepted"]] == [
         "the puzzle has an end",
@@ -93,8 +93,8 @@ def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_
 
 
 def test_what_is_no_longer_accepted_is_worse(runs):
-    again(runs[0], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()", accepted="for now")])
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
+    again(runs[0], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", accepted="for now")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
     runs[0].save_run(evolve(run_row(1), answer="violated", accepted=("for now",)))
     runs[1].save_run(evolve(run_row(1), answer="violated"))
     assert compared().exit_code == 12
@@ -102,7 +102,7 @@ def test_what_is_no_longer_accepted_is_worse(runs):
 
 def test_only_equal_complete_runs_are_said_to_be_the_same(runs):
     assert compared().is_unchanged
-    again(runs[1], 0, findings=[finding(0), finding(0, cluster=OTHER, steps=("fill_small()",))])
+    again(runs[1], 0, findings=[finding(0), finding(0, group=OTHER, steps=("fill_small()",))])
     assert not compared().is_unchanged
     again(runs[1], 0, findings=[finding(0, length=1)])
     assert not compared().is_unchanged
@@ -118,13 +118,13 @@ def test_what_was_not_searched_is_not_gone(tmp_path, monkeypatch):
 
 
 def test_a_new_property_is_new_with_any_seed(runs):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
     runs[1].save_manifest(manifest(seed=2))
-    assert [cluster.property for _, cluster in compared().new] == ["worse()"] and compared().exit_code == 12
+    assert [group.property for _, group in compared().new] == ["worse()"] and compared().exit_code == 12
 
 
 def test_a_card_says_the_claim_and_the_suspect_commits(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="nothing_is_lost()")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="nothing_is_lost()")])
     for folder, commit in zip(runs, ("a" * 40, "b" * 40), strict=True):
         folder.save_manifest(manifest(commit=commit))
     ran = kwalk_here("compare", "before", "after")
@@ -134,18 +134,18 @@ def test_a_card_says_the_claim_and_the_suspect_commits(runs, kwalk_here):
 
 
 def test_a_new_witness_is_no_bad_news(runs):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, kind="reachable")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, kind="reachable")])
     assert compared().exit_code == 0
 
 
-def test_a_cluster_that_is_gone_is_reported_and_is_no_failure(runs, kwalk_here):
+def test_a_group_that_is_gone_is_reported_and_is_no_failure(runs, kwalk_here):
     for round in (0, 1):
         runs[1].save_round(0, round, {**tables_of(0, round), "findings": []}, "chunks")
     ran = kwalk_here("compare", "before", "after")
     assert (ran.code, "GONE  die-hard default: not_solved()" in ran.out) == (0, True)
 
 
-def test_a_verdict_that_got_worse_is_broken_even_without_a_cluster(runs):
+def test_a_verdict_that_got_worse_is_broken_even_without_a_group(runs):
     runs[1].save_run(evolve(run_row(1), answer="deadlock"))
     assert compared().exit_code == 12
 
@@ -246,15 +246,15 @@ def test_a_budget_that_was_not_given_is_no_time(runs, kwalk_here):
 
 
 def test_json_says_the_same(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="worse()")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
     found = kwalk_here("compare", "before", "after", "--json").object
-    assert (found["exit_code"], found["known"], found["new"][0]["cluster"]) == (12, 1, OTHER)
+    assert (found["exit_code"], found["known"], found["new"][0]["group"]) == (12, 1, OTHER)
     assert found["tasks"][1]["new"] == [OTHER]
     assert json.dumps(found)
 
 
 def test_a_page_is_written_where_it_is_asked_for(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, cluster=OTHER, property="<script>()")])
+    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="<script>()")])
     ran = kwalk_here("compare", "before", "after", "--html", "new/today.html")
     assert "  Read: new/today.html" in ran.out
     page = Path("new/today.html").read_text(encoding="utf-8")

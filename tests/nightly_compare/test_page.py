@@ -24,7 +24,7 @@ def works():
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, works):
-    """A run with four clusters in two tasks."""
+    """A run with four groups in two tasks."""
     path = tmp_path_factory.mktemp("run") / "after"
     write_run(path, works)
     return path
@@ -47,7 +47,7 @@ def test_every_link_leads_somewhere(run, tmp_path, works):
     assert all((run / link).exists() for link in links if not link.startswith("#"))
 
 
-def test_each_cluster_is_shown_with_its_steps_and_how_it_came_to_its_end(run):
+def test_each_group_is_shown_with_its_steps_and_how_it_came_to_its_end(run):
     page = read(nightly_page(read_run(run)))
     text = " ".join(page.text.split())
     for said in ("nothing_is_lost", "DEADLOCK", "4 steps, the shortest", "kwalk replay", "How it came to this"):
@@ -58,10 +58,10 @@ def test_what_is_new_comes_first_and_open(tmp_path, works):
     write_run(tmp_path / "before", works[:1])
     write_run(tmp_path / "after", works)
     page = nightly_page(read_run(tmp_path / "after"), read_run(tmp_path / "before"))
-    assert page.index("2 new clusters; 2 known clusters") < page.index('id="tasks"')
-    assert page.count('<details class="cluster bad" id="t1-') == 2
-    assert re.search(r'<details class="cluster bad" id="t1-\w+" open>', page)
-    assert not re.search(r'<details class="cluster bad" id="t0-\w+" open>', page)
+    assert page.index("2 new groups; 2 known groups") < page.index('id="tasks"')
+    assert page.count('<details class="group bad" id="t1-') == 2
+    assert re.search(r'<details class="group bad" id="t1-\w+" open>', page)
+    assert not re.search(r'<details class="group bad" id="t0-\w+" open>', page)
 
 
 def test_the_page_says_what_to_do_before_it_says_what_differs(tmp_path, works):
@@ -73,7 +73,7 @@ def test_the_page_says_what_to_do_before_it_says_what_differs(tmp_path, works):
     assert f"git log {'a' * 12}..{'b' * 12}" in page
 
 
-def test_trends_show_the_nights_in_order_and_when_a_cluster_was_first_seen(tmp_path, works, kwalk):
+def test_trends_show_the_nights_in_order_and_when_a_group_was_first_seen(tmp_path, works, kwalk):
     runs = tmp_path / "runs"
     for day, (name, found) in enumerate((("mon", works[1:]), ("tue", works[1:]), ("wed", works)), start=1):
         write_run(runs / name, found, started=f"2026-11-0{day}T01:00:00+00:00", commit=str(day) * 40)
@@ -109,11 +109,11 @@ def test_a_trace_that_is_none_is_not_shown_and_the_page_says_so(tmp_path):
     assert "This trace cannot be shown: " in read(nightly_page(read_run(tmp_path))).text
 
 
-def test_of_many_clusters_the_first_are_shown_and_the_rest_listed(tmp_path, works, monkeypatch):
+def test_of_many_groups_the_first_are_shown_and_the_rest_listed(tmp_path, works, monkeypatch):
     monkeypatch.setattr(stories, "MOST_STORIES", 1)
     write_run(tmp_path, works[:1])
     text = " ".join(read(nightly_page(read_run(tmp_path))).text.split())
-    assert "1 more cluster " in text
+    assert "1 more group " in text
     assert text.count(" steps, the shortest; 50 minimized findings") == 2
     assert text.count(" · 4 steps, the shortest") == 1
 

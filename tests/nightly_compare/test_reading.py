@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kwalk.model.language import UsageError
-from kwalk.search.night.results import merged_clusters, read_run
+from kwalk.search.night.results import merged_groups, read_run
 from tests.nightly.small_run import SHAPE, chunk, finding, manifest, tables_of, write_small_run
 
 
@@ -29,9 +29,9 @@ def test_counts_of_rounds_add_up(small):
     assert first.growth.steps == (500, 1000, 1500, 2000)
 
 
-def test_the_clusters_of_rounds_are_those_of_the_task(small):
-    (cluster,) = read_run(small.path).tasks[0].clusters
-    assert (cluster.cluster, cluster.count, cluster.first_walk, cluster.length) == (SHAPE, 6, 7, 2)
+def test_the_groups_of_rounds_are_those_of_the_task(small):
+    (group,) = read_run(small.path).tasks[0].groups
+    assert (group.group, group.count, group.first_walk, group.length) == (SHAPE, 6, 7, 2)
     assert read_run(small.path).missing == ()
 
 
@@ -40,7 +40,7 @@ def test_of_two_traces_the_shorter_is_kept_then_the_earlier_whatever_the_order()
     early = finding(1, actions=("b", "a"), properties=("y",), count=4, shortest=False)
     late = finding(2, actions=("a", "z"))
     for rows in ([long, early, late], [late, long, early], [early, late, long]):
-        (merged,) = merged_clusters(rows)
+        (merged,) = merged_groups(rows)
         assert (merged.actions, merged.length, merged.count, merged.first_walk) == (("b", "a"), 2, 10, 7)
         assert (merged.properties[0], set(merged.properties)) == ("y", {"x", "y", "not_solved()"})
         assert merged.shortest  # `late` is as short, and known to be the shortest
@@ -67,7 +67,7 @@ def test_a_round_in_the_middle_that_is_gone_is_named(small):
 def test_a_round_without_its_last_part_does_not_count(small):
     (small.path / "chunks" / "0000-000001.parquet").unlink()
     run = read_run(small.path)
-    assert (run.tasks[0].walks, run.tasks[0].clusters[0].count) == (100, 3)
+    assert (run.tasks[0].walks, run.tasks[0].groups[0].count) == (100, 3)
 
 
 def test_how_a_task_ended_may_be_missing(small):

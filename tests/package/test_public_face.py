@@ -188,4 +188,4 @@ def test_a_search_in_python_is_the_one_of_the_command(tmp_path):
         ]
     )
     lengths = {kwalk.open_trace(path).length for path in tmp_path.glob("*.itf.json")}
-    assert {finding.trace.length for finding in verdict.findings if finding.trace} <= lengths and verdict.clusters
+    assert {finding.trace.length for finding in verdict.findings if finding.trace} <= lengths and verdict.groups

@@ -186,7 +186,7 @@ def test_findings_are_written_only_until_there_are_as_many_as_are_minimized(refe
 
     monkeypatch.setattr(walking, "run_chunk", recorded)
     verdict = walk(reference, walks=20_000, keep_going=True, minimize=30)
-    assert sum(cluster.count for cluster in verdict.clusters) == 30
+    assert sum(group.count for group in verdict.groups) == 30
     enough = next(n for n in range(len(runs)) if sum(found for *_, found in runs[:n]) >= 30)
     assert [collect for _, collect, _ in runs] == [True] * enough + [False] * (len(runs) - enough)
     assert len(runs) > enough

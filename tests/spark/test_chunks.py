@@ -26,7 +26,7 @@ from kwalk.search.executors.work import (
 )
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
-from kwalk.search.minimize.clusters import Clustering
+from kwalk.search.minimize.groups import Grouping
 from kwalk.search.native.processor import cpu
 from kwalk.search.simulation import chunks as simulation
 from kwalk.search.simulation.chunks import run_chunk
@@ -144,32 +144,32 @@ def test_walks_whose_findings_are_known_run_without_writing_them(monkeypatch):
 def test_long_walks_of_a_night_run_on_bit_sliced_code(monkeypatch):
     monkeypatch.setattr(simulation, "SLICED_WALKS", 64)
     kernel, plan = kernel_for(REFERENCE, sliced=True), plan_of(REFERENCE, keep_going=True)
-    clustering = Clustering(model_of(REFERENCE), kernel)
+    grouping = Grouping(model_of(REFERENCE), kernel)
     known = frozenset(range(kernel.properties))
-    done = done_in_blocks((kernel, plan), range(8, 400), MinimizationChoice(8, 1000, known), clustering)
+    done = done_in_blocks((kernel, plan), range(8, 400), MinimizationChoice(8, 1000, known), grouping)
     assert done.sliced == 392  # blocks of eight walks, as of walks of 2^17 steps
 
 
-def test_clusters_of_merged_chunks_are_those_of_all_walks():
+def test_groups_of_merged_chunks_are_those_of_all_walks():
     kernel, plan = kernel_for(REFERENCE), plan_of(REFERENCE, keep_going=True)
-    clustering, choice = Clustering(model_of(REFERENCE), kernel), MinimizationChoice(32)
+    grouping, choice = Grouping(model_of(REFERENCE), kernel), MinimizationChoice(32)
 
     def done(first, last):
-        return done_in_blocks((kernel, plan), range(first, last), choice, clustering)
+        return done_in_blocks((kernel, plan), range(first, last), choice, grouping)
 
     whole, parts = done(0, 256), [done(*pair) for pair in pairwise([0, 32, 96, 128, 256])]
     received = sent(parts, 2, 0)
-    assert _clusters(merged(received, 0)) == _clusters(whole)
+    assert _groups(merged(received, 0)) == _groups(whole)
     made = {number for part in parts for number in part.visit_records}
     kept = merged(received, 0).visit_records
     assert set(kept) <= made and len(kept) <= CHUNK_RECORDS < len(made)
     assert all(kept.keys() & part.visit_records.keys() for part in parts)  # some of what each executor's code has made
 
 
-def _clusters(chunk):
-    """The clusters, whatever the order of their shapes."""
-    clusters = pickle.loads(chunk.minimized)
-    return dict(clusters.groups), clusters.minimized
+def _groups(chunk):
+    """The groups, whatever the order of their shapes."""
+    groups = pickle.loads(chunk.minimized)
+    return dict(groups.groups), groups.minimized
 
 
 # What the driver receives.

@@ -60,7 +60,7 @@ def rare(model):
 def test_every_number_of_partitions_finds_what_one_process_finds(spark, model, partitions):
     options = {"seed": 7, "walks": 3000, "depth": 40, "keep_going": True, "minimize": 100}
     alone = walk(model, **options)
-    assert alone.answer is Answer.VIOLATED and sum(cluster.count for cluster in alone.clusters) == 100
+    assert alone.answer is Answer.VIOLATED and sum(group.count for group in alone.groups) == 100
     assert facts(walk_on_spark(model, session=spark, partitions=partitions, **options)) == facts(alone)
 
 

@@ -1,7 +1,7 @@
-"""Clusters: many findings, minimized and grouped by shape, so that they can be read.
+"""Groups: many findings, minimized and grouped by shape, so that they can be read.
 
-Words: a *cluster* is the findings of one shape; the shortest trace among them represents it. Clusters of some findings
-and clusters of others can be *merged* into the clusters of all, so that processes can share the work. The number of
+Words: a *group* is the findings of one shape; the shortest trace among them represents it. Groups of some findings
+and groups of others can be *merged* into the groups of all, so that processes can share the work. The number of
 findings to minimize is limited by the caller and the number of shapes by MAX_SHAPES: memory does not grow with the
 number of findings. Minimizing keeps the action that leads to the violation, so that one bug does not disappear behind
 another one with a shorter trace.
@@ -27,7 +27,7 @@ from kwalk.search.minimize.shape import Shapes, TraceShape
 from kwalk.search.minimize.shrink import SECONDS_AFTER_INTERRUPT, MinimizationTarget, Minimizer
 from kwalk.search.results.confirmation import Origin, confirmed_trace, path_along
 from kwalk.search.results.trace import Trace
-from kwalk.search.results.verdict import DEADLOCK, FindingCluster, Verdict
+from kwalk.search.results.verdict import DEADLOCK, FindingGroup, Verdict
 
 MAX_SHAPES = 200
 """Shapes that are kept, those of fewest steps; findings of other shapes are only counted."""
@@ -75,7 +75,7 @@ class ShapeGroup:
 
 
 @frozen
-class Clusters:
+class FindingGroups:
     """Findings by shape, in bounded memory; without the model, so that they can be pickled and sent."""
 
     groups: Mapping[TraceShape, ShapeGroup] = field(factory=dict)
@@ -98,8 +98,8 @@ class Clusters:
             yield f"{self.left_out:,} of them have other shapes than the {self.most:,} of fewest steps that are kept."
 
 
-def merge(one: Clusters, other: Clusters) -> Clusters:
-    """Merge the clusters of findings of the same model, variant, bounds and flags.
+def merge(one: FindingGroups, other: FindingGroups) -> FindingGroups:
+    """Merge the groups of findings of the same model, variant, bounds and flags.
 
     The result does not depend on the order and the number of parts in which findings are merged. Which shapes are kept
     depends on the shapes alone, so that no finding of a kept shape was discarded earlier.
@@ -111,23 +111,23 @@ def merge(one: Clusters, other: Clusters) -> Clusters:
     if len(groups) > most:
         kept = sorted(groups, key=lambda shape: (len(shape.steps), shape))[:most]
         groups = {shape: groups[shape] for shape in kept}
-    return Clusters(groups, one.minimized + other.minimized, most)
+    return FindingGroups(groups, one.minimized + other.minimized, most)
 
 
-class Clustering:
-    """Minimizes findings and groups them by shape: `clusters` are those of the findings added so far."""
+class Grouping:
+    """Minimizes findings and groups them by shape: `groups` are those of the findings added so far."""
 
     def __init__(self, model: Model | ModelSignature, kernel: Kernel, most: int = MAX_SHAPES) -> None:
         self.model: Any = model  # a signature suffices to add findings, but not for the result
         self.kernel, self.minimizer = kernel, Minimizer(model, kernel, cached=True)
         self.shapes = Shapes(self.minimizer)
-        self.clusters = Clusters(most=most)
+        self.groups = FindingGroups(most=most)
 
     def add(self, sample: FindingSample) -> None:
-        """Minimize a finding and add it to the cluster of its shape; EngineDisagreement if replays do not show it."""
+        """Minimize a finding and add it to the group of its shape; EngineDisagreement if replays do not show it."""
         shape, small = self.minimize(sample)
         group = ShapeGroup(1, frozenset([small.prop]), small, small)
-        self.clusters = merge(self.clusters, Clusters({shape: group}, 1, self.clusters.most))
+        self.groups = merge(self.groups, FindingGroups({shape: group}, 1, self.groups.most))
 
     def minimize(self, sample: FindingSample) -> tuple[TraceShape, FindingSample]:
         """Return the shape of a finding, and the minimized finding; EngineDisagreement if replays do not show it."""
@@ -148,16 +148,16 @@ class Clustering:
         small = FindingSample(sample.prop, best.states[0], best.steps, origin, sample.walk)
         return self.shapes.of(prop, best, self.minimizer.shrinker(target)), small
 
-    def result(self) -> tuple[FindingCluster, ...]:
-        """Return the clusters with confirmed traces, those of most findings first."""
-        return finding_clusters(self.model, self.kernel, self.clusters)
+    def result(self) -> tuple[FindingGroup, ...]:
+        """Return the groups with confirmed traces, those of most findings first."""
+        return finding_groups(self.model, self.kernel, self.groups)
 
 
-def finding_clusters(model: Model, kernel: Kernel, clusters: Clusters) -> tuple[FindingCluster, ...]:
-    """Return clusters for a verdict, those of most findings first; plain execution confirms the traces."""
-    ordered = sorted(clusters.groups.items(), key=lambda pair: (-pair[1].count, len(pair[0].steps), pair[0]))
+def finding_groups(model: Model, kernel: Kernel, groups: FindingGroups) -> tuple[FindingGroup, ...]:
+    """Return groups for a verdict, those of most findings first; plain execution confirms the traces."""
+    ordered = sorted(groups.groups.items(), key=lambda pair: (-pair[1].count, len(pair[0].steps), pair[0]))
     return tuple(
-        FindingCluster(
+        FindingGroup(
             prop=shape.prop,
             steps=shape.steps,
             count=group.count,
@@ -180,15 +180,15 @@ def trace_of(model: Model, kernel: Kernel, sample: FindingSample) -> Trace:
     return trace
 
 
-def clustered(
-    clustering: Clustering,
+def grouped(
+    grouping: Grouping,
     samples: Iterable[FindingSample],
     total: int,
     report: Report = silent,
     *,
     interrupted: bool = False,
-) -> tuple[tuple[FindingCluster, ...], tuple[str, ...]]:
-    """Add findings to a clustering; return its clusters, and notes on them.
+) -> tuple[tuple[FindingGroup, ...], tuple[str, ...]]:
+    """Add findings to a grouping; return its groups, and notes on them.
 
     Ctrl-C ends this with the findings minimized so far. If it has `interrupted` the search before, so does
     SECONDS_AFTER_INTERRUPT.
@@ -198,24 +198,24 @@ def clustered(
         for sample in samples:
             if interrupted and time.monotonic() - began > SECONDS_AFTER_INTERRUPT:
                 raise KeyboardInterrupt
-            clustering.add(sample)
-            done = clustering.clusters.minimized
+            grouping.add(sample)
+            done = grouping.groups.minimized
             report(Progress("shrink", done, "findings", time.monotonic() - began, total))
     except KeyboardInterrupt:
-        done = clustering.clusters.minimized
+        done = grouping.groups.minimized
         notes.append(f"Interrupted after {done:,} of {total:,} findings that were to be minimized.")
-    return clustering.result(), (*notes, *clustering.clusters.notes)
+    return grouping.result(), (*notes, *grouping.groups.notes)
 
 
-def with_clusters(model: Model, kernel: Kernel, verdict: Verdict, report: Report = silent) -> Verdict:
+def with_groups(model: Model, kernel: Kernel, verdict: Verdict, report: Report = silent) -> Verdict:
     """Return the verdict with its findings grouped by shape, except for lassos and findings without a trace."""
     traces = [finding.trace for finding in verdict.findings if finding.trace is not None]
     samples = [sample for trace in traces if (sample := _sample(model, kernel, trace)) is not None]
     if not samples:
         return verdict
-    clustering, interrupted = Clustering(model, kernel), verdict.is_interrupted
-    clusters, notes = clustered(clustering, samples, len(samples), report, interrupted=interrupted)
-    return evolve(verdict, clusters=clusters, notes=(*verdict.notes, *notes))
+    grouping, interrupted = Grouping(model, kernel), verdict.is_interrupted
+    groups, notes = grouped(grouping, samples, len(samples), report, interrupted=interrupted)
+    return evolve(verdict, groups=groups, notes=(*verdict.notes, *notes))
 
 
 def _sample(model: Model, kernel: Kernel, trace: Trace) -> FindingSample | None:

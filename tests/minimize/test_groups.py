@@ -1,4 +1,4 @@
-"""Findings of one shape are one cluster, whatever the names, the order of the steps and the number of workers."""
+"""Findings of one shape are one group, whatever the names, the order of the steps and the number of workers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.minimize.clusters import (
-    Clustering,
-    Clusters,
+from kwalk.search.minimize.groups import (
+    FindingGroups,
     FindingSample,
+    Grouping,
     ShapeGroup,
-    finding_clusters,
+    finding_groups,
     merge,
-    with_clusters,
+    with_groups,
 )
 from kwalk.search.minimize.shape import Shapes, TraceShape
 from kwalk.search.minimize.shrink import Minimizer
@@ -36,33 +36,33 @@ from tests.minimize.workshop import WORKSHOP
 
 
 def shapes_and_counts(verdict):
-    return [(cluster.prop, cluster.steps, cluster.count) for cluster in verdict.clusters]
+    return [(group.prop, group.steps, group.count) for group in verdict.groups]
 
 
-def test_two_bugs_are_two_clusters_out_of_thousands_of_findings():
+def test_two_bugs_are_two_groups_out_of_thousands_of_findings():
     found = walk(Model(WORKSHOP), walks=3000, depth=100, keep_going=True, minimize=1000)
     assert found.findings[0].count == 3000
-    assert sum(cluster.count for cluster in found.clusters) == 1000
-    assert sorted(cluster.steps for cluster in found.clusters) == [
+    assert sum(group.count for group in found.groups) == 1000
+    assert sorted(group.steps for group in found.groups) == [
         ("take(0)", "take(0)"),
         ("take(0)", "turn(0)", "give(0)"),
     ]
-    for cluster in found.clusters:
-        assert cluster.trace.length == len(cluster.steps)
-        assert cluster.walk in range(3000) and cluster.seed == 0
+    for group in found.groups:
+        assert group.trace.length == len(group.steps)
+        assert group.walk in range(3000) and group.seed == 0
     assert "1,000 findings were minimized: 2 shapes." in found.notes
 
 
-def test_the_clusters_are_the_same_on_any_number_of_workers():
+def test_the_groups_are_the_same_on_any_number_of_workers():
     one, two = (walk(Model(WORKSHOP), walks=3000, keep_going=True, minimize=300, workers=n) for n in (1, 2))
     assert shapes_and_counts(one) == shapes_and_counts(two)
-    assert [cluster.trace for cluster in one.clusters] == [cluster.trace for cluster in two.clusters]
+    assert [group.trace for group in one.groups] == [group.trace for group in two.groups]
 
 
 def test_no_more_findings_are_kept_than_are_minimized():
     found = walk(Model(WORKSHOP), walks=3000, keep_going=True, minimize=10)
-    assert sum(cluster.count for cluster in found.clusters) == 10 and found.findings[0].count == 3000
-    assert walk(Model(WORKSHOP), walks=100, keep_going=True).clusters == ()
+    assert sum(group.count for group in found.groups) == 10 and found.findings[0].count == 3000
+    assert walk(Model(WORKSHOP), walks=100, keep_going=True).groups == ()
 
 
 def workshop_samples(model, count):
@@ -74,16 +74,16 @@ def workshop_samples(model, count):
         yield FindingSample(0, start, steps, Origin(f"walk {number}", seed=5), number)
 
 
-def clusters_of(model, samples, most):
-    clustering = Clustering(model, kernel_for(model), most)
+def groups_of(model, samples, most):
+    grouping = Grouping(model, kernel_for(model), most)
     for sample in samples:
-        clustering.add(sample)
-    return clustering.clusters
+        grouping.add(sample)
+    return grouping.groups
 
 
 def test_shapes_of_most_steps_are_only_counted_when_there_are_too_many():
     model = Model(WORKSHOP)
-    few = clusters_of(model, workshop_samples(model, 50), most=1)
+    few = groups_of(model, workshop_samples(model, 50), most=1)
     assert [(shape.steps, group.count) for shape, group in few.groups.items()] == [(("take(0)", "take(0)"), 32)]
     assert few.minimized == 50 and few.left_out == 18
     assert "18 of them have other shapes than the 1 of fewest steps that are kept." in few.notes
@@ -112,7 +112,7 @@ def made_up(rng, walk, most):
     taken, origin = tuple(range(rng.choice((2, 3)))), Origin("walk", seed=rng.choice((None, 1, 2)))
     sample = FindingSample(rng.choice((None, 0, 1)), rng.randbytes(1), taken, origin, walk)
     group = ShapeGroup(1, frozenset([sample.prop]), sample, sample)
-    return Clusters({TraceShape("always", rng.choice(("p()", "q()")), steps): group}, 1, most)
+    return FindingGroups({TraceShape("always", rng.choice(("p()", "q()")), steps): group}, 1, most)
 
 
 def merged_by_halves(rng, parts):
@@ -122,17 +122,17 @@ def merged_by_halves(rng, parts):
     return merge(merged_by_halves(rng, parts[:middle]), merged_by_halves(rng, parts[middle:]))
 
 
-def test_clusters_that_others_made_are_those_of_all_findings():
+def test_groups_that_others_made_are_those_of_all_findings():
     """Each part is minimized in another process and returned as bytes; only the traces need the model again."""
     model = Model(WORKSHOP)
     samples = list(workshop_samples(model, 60))
-    parts = [pickle.dumps(clusters_of(model, samples[n::3], 10)) for n in range(3)]
+    parts = [pickle.dumps(groups_of(model, samples[n::3], 10)) for n in range(3)]
     together = reduce(merge, map(pickle.loads, parts))
-    assert together == clusters_of(model, samples, 10)
-    found = finding_clusters(model, kernel_for(model), together)
-    assert sorted(cluster.count for cluster in found) == sorted(group.count for group in together.groups.values())
-    assert all(cluster.trace.length == len(cluster.steps) and cluster.seed == 5 for cluster in found)
-    assert {cluster.trace.found_by.partition(" in ")[0] for cluster in found} == {
+    assert together == groups_of(model, samples, 10)
+    found = finding_groups(model, kernel_for(model), together)
+    assert sorted(group.count for group in found) == sorted(group.count for group in together.groups.values())
+    assert all(group.trace.length == len(group.steps) and group.seed == 5 for group in found)
+    assert {group.trace.found_by.partition(" in ")[0] for group in found} == {
         f"walk {group.best.walk}" for group in together.groups.values()
     }
 
@@ -166,29 +166,29 @@ def test_steps_that_need_not_wait_for_each_other_make_no_other_shape():
 
 def test_what_exhaustive_search_finds_is_grouped_too():
     model = Model(LOST_UPDATE)
-    found = with_clusters(model, kernel_for(model), exhaust(model, keep_going=True))
-    assert [cluster.prop for cluster in found.clusters] == ["counts_every_increment()", "nothing_is_lost()"]
-    assert {cluster.steps for cluster in found.clusters} == {("read(0)", "read(1)", "write(0)", "write(1)")}
+    found = with_groups(model, kernel_for(model), exhaust(model, keep_going=True))
+    assert [group.prop for group in found.groups] == ["counts_every_increment()", "nothing_is_lost()"]
+    assert {group.steps for group in found.groups} == {("read(0)", "read(1)", "write(0)", "write(1)")}
 
 
 def test_a_deadlock_has_a_shape():
     stuck = evolve(WORKSHOP, actions=(WORKSHOP.actions[0],), deadlock_is_error=True, bounds={"workers": 2})
     found = walk(Model(stuck), walks=50, depth=5, keep_going=True, minimize=50)
-    assert found.clusters and all(cluster.prop == "cupboard_is_whole()" for cluster in found.clusters)
+    assert found.groups and all(group.prop == "cupboard_is_whole()" for group in found.groups)
 
 
 @pytest.mark.thorough
 def test_thousands_of_findings_in_kafka_are_a_few_shapes():
     """The main story. What one fault does is not hidden by what another does in as many steps."""
     found = walk(Model(OLD_CLIENT_EXPANSION, "2.8.2"), walks=8000, depth=100, keep_going=True, minimize=2000)
-    assert sum(cluster.count for cluster in found.clusters) == 2000
-    assert len(found.clusters) == 14
-    assert [(cluster.count, len(cluster.steps), cluster.prop) for cluster in found.clusters[:4]] == [
+    assert sum(group.count for group in found.groups) == 2000
+    assert len(found.groups) == 14
+    assert [(group.count, len(group.steps), group.prop) for group in found.groups[:4]] == [
         (683, 4, "zk_id_not_erased(0)"),
         (435, 6, "no_partition_lost(0)"),
         (379, 18, "context_agrees(0, 0)"),
         (159, 8, "topic_id_stable(0)"),
     ]
     faults = {"delete_controller()", "stop(0, 0)", "crash(0)"}
-    lost = [faults & set(cluster.steps) for cluster in found.clusters if cluster.prop == "no_partition_lost(0)"]
+    lost = [faults & set(group.steps) for group in found.groups if group.prop == "no_partition_lost(0)"]
     assert lost == [{"delete_controller()"}, set(), {"stop(0, 0)"}, {"crash(0)"}]
