@@ -363,6 +363,25 @@ def test_plain_python_and_compiled_code_search_the_same_states(monkeypatch, tmp_
     assert plain.trace.actions == compiled.trace.actions
 
 
+def test_plain_python_executes_a_step_once_for_all_searches_of_models_that_mean_the_same(monkeypatch, tmp_path) -> None:
+    found = series(seen("left", ordered=1, cooked=0, stove_is_off=0, wanted=0), seen("later", cooked=1))
+    monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "empty"))
+    executed, packed = [], kernels.SegmentFunctions._packed
+
+    def counted(functions, vector, visit, number):
+        executed.append((visit.vector, number))
+        return packed(functions, vector, visit, number)
+
+    monkeypatch.setattr(kernels.SegmentFunctions, "_packed", counted)
+    with kernels.CompilationQueue() as queue:
+        options = ExplainOptions(seconds=60.0, queue=queue)
+        first = explain(Model(KITCHEN), None, found, options)
+        count = len(executed)
+        again = explain(Model(KITCHEN), None, found, options)
+    assert 5 < count == len(set(executed)) == len(executed)
+    assert (again.fit, again.trace.actions, again.efforts) == (first.fit, first.trace.actions, first.efforts)
+
+
 def test_what_no_snapshot_shows_is_assumed_only_if_nothing_else_fits() -> None:
     quiet = series(seen("one", without=("guest",), cooked=1))
     wider = evolve(series(seen("one", cooked=1)), assumes="guests whom nobody saw")

@@ -3,7 +3,7 @@
 Most series need some hundred states, and plain Python has searched them before a large model is compiled. If a search
 takes longer, another process compiles the model meanwhile, and the search continues with its code: both kernels have
 one layout of packed states. That process ends with the searches: a time budget holds for the compilation, too. Searches
-of models that mean the same share the code, and one model is compiled at a time.
+of models that mean the same share the code, and what plain Python has found out before; one model is compiled at a time.
 """
 
 from __future__ import annotations
