@@ -3,7 +3,7 @@
 Most series need some hundred states, and plain Python has searched them before a large model is compiled. If a search
 takes longer, another process compiles the model meanwhile, and the search continues with its code: both kernels have
 one layout of packed states. That process ends with the searches: a time budget holds for the compilation, too. Searches
-of models that mean the same share the code, and what plain Python has found out before; one model is compiled at a time.
+of models that mean the same share the code, and what plain Python has found out; one model is compiled at a time.
 """
 
 from __future__ import annotations
@@ -99,15 +99,15 @@ class SegmentFunctions(InterpretedFunctions):
 
     Args:
         model: The model.
-        known: What was computed before, by any search of a model that means the same.
+        results: What was computed before, by any search of a model that means the same.
     """
 
-    def __init__(self, model: Model, known: dict[bytes, ExpandedState]) -> None:
+    def __init__(self, model: Model, results: dict[bytes, ExpandedState]) -> None:
         super().__init__(model)
         self.bounds_hit: Counter[str] = Counter()
         """The bounds that disabled assumed events, and how often."""
         self.query: LoopQuery | None = None
-        self._known = known
+        self._results = results
         self._states: OrderedDict[bytes, tuple[Vector, object]] = OrderedDict()
         self._present: tuple[bytes, Visit] | None = None
         offsets, widths, lows = self.layout.arrays
@@ -200,10 +200,10 @@ class SegmentFunctions(InterpretedFunctions):
 
     def _state_at(self, address: int) -> ExpandedState:
         key = ctypes.string_at(address, 8 * self.words)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = ExpandedState(key)
-        return known
+        found = self._results.get(key)
+        if found is None:
+            found = self._results[key] = ExpandedState(key)
+        return found
 
     def _visit_of(self, key: bytes) -> Visit:
         """Return the visit of a packed state: the present one, or one of an object that is cached or made."""
@@ -244,7 +244,7 @@ class CompilationQueue:
         self._wanted: dict[str, Model] = {}
         """The models that wait, and the one that is compiled, by what they mean."""
         self._answers: dict[str, Compiled | str] = {}
-        self._known: dict[str, dict[bytes, ExpandedState]] = {}
+        self._results: dict[str, dict[bytes, ExpandedState]] = {}
         self._names: dict[int, tuple[str, Model]] = {}
         """What names each model that was seen, by identity; the model is kept, so that its identity stays its own."""
         self._began: dict[str, float] = {}
@@ -280,9 +280,9 @@ class CompilationQueue:
         """Return when the first search of a model that means the same began, in seconds of the monotonic clock."""
         return self._began.setdefault(self._name_of(model), time.monotonic())
 
-    def known(self, model: Model) -> dict[bytes, ExpandedState]:
+    def results(self, model: Model) -> dict[bytes, ExpandedState]:
         """Return what searches in plain Python have found out about models that mean the same as this one."""
-        return self._known.setdefault(self._name_of(model), {})
+        return self._results.setdefault(self._name_of(model), {})
 
     def _name_of(self, model: Model) -> str:
         if id(model) not in self._names:
@@ -349,7 +349,7 @@ class SearchKernel:
         self.began = self._queue.began(model)
         """When the first search of the model began: it is compiled soon if an earlier search took its time."""
         if kernel is None:
-            self.functions = SegmentFunctions(model, self._queue.known(model))
+            self.functions = SegmentFunctions(model, self._queue.results(model))
             kernel = interpreted_kernel(model, self.functions)
         self.kernel: Kernel = kernel
         self.is_plain = self.functions is not None
