@@ -41,6 +41,8 @@ COMPILE_AFTER = 1.0
 """Seconds after which a model that is searched is compiled."""
 CACHED_STATES = 400
 """How many states are cached as objects: the successors of a state are expanded soon."""
+MOST_RESULTS = 100_000
+"""The most states of which it is remembered what instances do there: what is searched longer is compiled soon."""
 PLAIN_PACE, PACE = 1 << 4, 1 << 14
 """The number of states between two checks of the budgets, in plain Python and in compiled code."""
 
@@ -202,6 +204,8 @@ class SegmentFunctions(InterpretedFunctions):
         key = ctypes.string_at(address, 8 * self.words)
         found = self._results.get(key)
         if found is None:
+            if len(self._results) >= MOST_RESULTS:
+                self._results.clear()
             found = self._results[key] = ExpandedState(key)
         return found
 
