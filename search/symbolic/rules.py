@@ -8,7 +8,7 @@ R. Siminiceanu, "The saturation algorithm for symbolic state-space exploration",
 
 from __future__ import annotations
 
-from kwalk.search.native.intrinsics import call, call_void, enter, get, peek, poke, put
+from kwalk.search.native.intrinsics import call, call_void, enter, get, put
 from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, loop, part
 from kwalk.search.symbolic.diagrams import (
     BELOW,
@@ -34,7 +34,7 @@ from kwalk.search.symbolic.diagrams import (
     sort_pairs,
 )
 from kwalk.search.symbolic.layout import REFUSED, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop
-from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, value_of
+from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, put_initial, value_of
 
 ANY_MODE = 0xFFFFFFF
 """In place of the mode, where it makes no difference."""
@@ -263,21 +263,18 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
     """Evaluate a rule for vectors of classes, and add the pairs of those where its conditions hold.
 
     Args:
-        engine: The address of the engine.
         fresh: The vectors, of the levels below the mode: none was evaluated in this class of the mode.
         mode: The class of the mode; 0 if the rule has no view of it.
         number: The number of the rule.
     """
-    rule, nodes, state = rule_at(engine, number), get(engine, EngineBlock.NODES), get(engine, EngineBlock.STATE)
-    views, last, words = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), get(engine, EngineBlock.WORDS)
-    for k in range(words):
-        poke(state, k, peek(get(engine, EngineBlock.INITIAL), k))
+    rule, nodes = rule_at(engine, number), get(engine, EngineBlock.NODES)
+    views, last = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST)
+    put_initial(engine)
     if mode != 0:
         put_class(engine, get(views, 0), mode)
     frame = begin_frame(engine)
     path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
-    rows = path + 8 * width
-    end = rows
+    rows, end = path + 8 * width, path + 8 * width
     put(path, 0, 0)
     level, node = 1, fresh
     while True:
