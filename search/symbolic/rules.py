@@ -263,16 +263,16 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
     """Evaluate a rule for vectors of classes, and add the pairs of those where its conditions hold.
 
     Args:
+        engine: The address of the engine.
         fresh: The vectors, of the levels below the mode: none was evaluated in this class of the mode.
         mode: The class of the mode; 0 if the rule has no view of it.
         number: The number of the rule.
     """
     rule, nodes = rule_at(engine, number), get(engine, EngineBlock.NODES)
-    views, last = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST)
+    views, last, frame = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), begin_frame(engine)
     put_initial(engine)
     if mode != 0:
         put_class(engine, get(views, 0), mode)
-    frame = begin_frame(engine)
     path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
     rows, end = path + 8 * width, path + 8 * width
     put(path, 0, 0)
