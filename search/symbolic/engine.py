@@ -180,7 +180,7 @@ class SymbolicEngine:
 
     # Operations.
 
-    def run(self, one: Any, *numbers: int) -> int:
+    def run(self, one: Any, *numbers: Any) -> int:
         """Call a loop with the engine and some numbers.
 
         Raises:
@@ -243,7 +243,7 @@ class SymbolicEngine:
         """Return the states of a set that a rule leads to one state, which is alone in its set."""
         if target != self._target:
             self._target, self._targets = target, self._targets + 1
-        return self.run(rules.predecessors, states, mode, rule, target, target_mode, self._targets)
+        return self.run(rules.predecessors, states, mode, rule, (target, target_mode, self._targets))
 
     def sources(self, states: int, mode: int, rule: int) -> int:
         """Return the states of a set that a rule leads to one of its successors there."""

@@ -8,7 +8,7 @@ R. Siminiceanu, "The saturation algorithm for symbolic state-space exploration",
 
 from __future__ import annotations
 
-from kwalk.search.native.intrinsics import call, call_void, enter, get, peek, poke, put
+from kwalk.search.native.intrinsics import call, call_void, enter, get, put
 from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, loop, part
 from kwalk.search.symbolic.diagrams import (
     BELOW,
@@ -34,7 +34,7 @@ from kwalk.search.symbolic.diagrams import (
     sort_pairs,
 )
 from kwalk.search.symbolic.layout import REFUSED, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop
-from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, value_of
+from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, put_initial, value_of
 
 ANY_MODE = 0xFFFFFFF
 """In place of the mode, where it makes no difference."""
@@ -56,27 +56,22 @@ def child(engine: int, node: int, value: int) -> int:
 
 
 @part
-def _call(entry: int, frame: int, engine: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
-    """Call a loop with an engine and up to six more numbers; `frame` is the address of a frame of the caller."""
-    put(frame, BLOCK_ARGUMENTS, engine)
-    put(frame, BLOCK_ARGUMENTS + 1, a)
-    put(frame, BLOCK_ARGUMENTS + 2, b)
-    put(frame, BLOCK_ARGUMENTS + 3, c)
-    put(frame, BLOCK_ARGUMENTS + 4, d)
-    put(frame, BLOCK_ARGUMENTS + 5, e)
-    put(frame, BLOCK_ARGUMENTS + 6, f)
+def _call(entry: int, frame: int, arguments: tuple[int, ...]) -> int:
+    """Call a loop with some numbers, the engine first; `frame` is the address of a frame of the caller."""
+    for k in range(len(arguments)):
+        put(frame, BLOCK_ARGUMENTS + k, arguments[k])
     enter(entry, frame)
     return get(frame, BLOCK_RESULT)
 
 
 @part
 def _project(engine: int, frame: int, states: int, level: int, number: int) -> int:
-    return _call(get(engine, EngineBlock.PROJECT), frame, engine, states, level, number, 0, 0, 0)
+    return _call(get(engine, EngineBlock.PROJECT), frame, (engine, states, level, number))
 
 
 @part
-def _image(engine: int, frame: int, states: int, pairs: int, level: int, number: int) -> int:
-    return _call(get(engine, EngineBlock.IMAGE), frame, engine, states, pairs, level, number, 0, 0)
+def _image(engine: int, frame: int, states: int, pairs: int, at: tuple[int, int]) -> int:
+    return _call(get(engine, EngineBlock.IMAGE), frame, (engine, states, pairs, at[0], at[1]))
 
 
 @loop
@@ -130,7 +125,7 @@ def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
     frame = begin_frame(engine)
     if view == 0:
         while each != 0:
-            below = _image(engine, frame, item(each, nodes, BELOW), pairs, level + 1, number)
+            below = _image(engine, frame, item(each, nodes, BELOW), pairs, (level + 1, number))
             if below != 0:
                 add_pair(engine, item(each, nodes, VALUE), below)
             each = item(each, nodes, BESIDE)
@@ -141,7 +136,9 @@ def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
             found = class_of(engine, view, value)
             outcome = 0 if found == REFUSED else child(engine, pairs, found)
             while outcome != 0:
-                below = _image(engine, frame, item(each, nodes, BELOW), item(outcome, nodes, BELOW), level + 1, number)
+                below = _image(
+                    engine, frame, item(each, nodes, BELOW), item(outcome, nodes, BELOW), (level + 1, number)
+                )
                 if below != 0:
                     add_pair(engine, changed(engine, change, item(outcome, nodes, VALUE), value), below)
                 outcome = item(outcome, nodes, BESIDE)
@@ -153,7 +150,7 @@ def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
 
 
 @loop
-def preimage(engine: int, states: int, pairs: int, target: int, level: int, number: int, round_number: int) -> int:
+def preimage(engine: int, states: int, pairs: int, target: int, at: tuple[int, int, int]) -> int:
     """Return the states of a set that a rule leads into another set, which has one vector.
 
     Args:
@@ -161,10 +158,9 @@ def preimage(engine: int, states: int, pairs: int, target: int, level: int, numb
         states: The set.
         pairs: The pairs of the rule, from the level on.
         target: The other set, from the level on.
-        level: The level.
-        number: The number of the rule.
-        round_number: Another one for each target of a search.
+        at: The level, the number of the rule, and another number for each target of a search.
     """
+    level, number, round_number = at
     if states == 0 or pairs == 0 or target == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule = rule_at(engine, number)
@@ -185,14 +181,14 @@ def preimage(engine: int, states: int, pairs: int, target: int, level: int, numb
         value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
         if view == 0:
             into = child(engine, target, value)
-            found = _call(entry, frame, engine, below, pairs, into, level + 1, number, round_number)
+            found = _call(entry, frame, (engine, below, pairs, into, level + 1, number, round_number))
         else:
             found, mine = 0, class_of(engine, view, value)
             outcome = 0 if mine == REFUSED else child(engine, pairs, mine)
             while outcome != 0:
                 into = child(engine, target, changed(engine, change, item(outcome, nodes, VALUE), value))
                 more = _call(
-                    entry, frame, engine, below, item(outcome, nodes, BELOW), into, level + 1, number, round_number
+                    entry, frame, (engine, below, item(outcome, nodes, BELOW), into, level + 1, number, round_number)
                 )
                 found = call_union(engine, frame, found, more)
                 outcome = item(outcome, nodes, BESIDE)
@@ -215,22 +211,21 @@ def _within(engine: int, states: int, vector: int) -> int:
 
 
 @loop
-def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: int) -> int:
+def weigh(engine: int, states: int, pairs: int, at: tuple[int, int, int]) -> int:
     """Return the number of states of a set where the conditions of a rule hold; its pairs are known.
 
     Args:
         engine: The address of the engine; `EngineBlock.COUNTS` has room for the numbers of all nodes.
         states: The set, from the level on.
         pairs: The pairs of the rule, from the level on.
-        level: The level.
-        number: The number of the rule.
-        same: Whether only those states are counted that the rule leaves as they are.
+        at: The level, the number of the rule, and whether to count only states that the rule leaves as they are.
     """
+    level, number, same = at
     if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule, frame = rule_at(engine, number), begin_frame(engine)
     if level > get(rule, RuleBlock.LAST):
-        result = _call(get(engine, EngineBlock.COUNT), frame, engine, states, 0, 0, 0, 0, 0)
+        result = _call(get(engine, EngineBlock.COUNT), frame, (engine, states))
         put(engine, EngineBlock.TOP, frame)
         return result
     first, second = states | pairs << 32, question(QUESTION_WEIGH + same, level, number)
@@ -242,7 +237,7 @@ def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: i
         while each != 0:
             value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
             if view == 0:
-                more = _call(entry, frame, engine, below, pairs, level + 1, number, same, 0)
+                more = _call(entry, frame, (engine, below, pairs, level + 1, number, same))
                 result = min(MOST_STATES, result + more)
             else:
                 found = class_of(engine, view, value)
@@ -250,7 +245,7 @@ def weigh(engine: int, states: int, pairs: int, level: int, number: int, same: i
                 while outcome != 0:
                     if same == 0 or changed(engine, change, item(outcome, nodes, VALUE), value) == value:
                         more = _call(
-                            entry, frame, engine, below, item(outcome, nodes, BELOW), level + 1, number, same, 0
+                            entry, frame, (engine, below, item(outcome, nodes, BELOW), level + 1, number, same)
                         )
                         result = min(MOST_STATES, result + more)
                     outcome = item(outcome, nodes, BESIDE)
@@ -273,16 +268,13 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
         mode: The class of the mode; 0 if the rule has no view of it.
         number: The number of the rule.
     """
-    rule, nodes, state = rule_at(engine, number), get(engine, EngineBlock.NODES), get(engine, EngineBlock.STATE)
-    views, last, words = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), get(engine, EngineBlock.WORDS)
-    for k in range(words):
-        poke(state, k, peek(get(engine, EngineBlock.INITIAL), k))
+    rule, nodes = rule_at(engine, number), get(engine, EngineBlock.NODES)
+    views, last, frame = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), begin_frame(engine)
+    put_initial(engine)
     if mode != 0:
         put_class(engine, get(views, 0), mode)
-    frame = begin_frame(engine)
     path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
-    rows = path + 8 * width
-    end = rows
+    rows, end = path + 8 * width, path + 8 * width
     put(path, 0, 0)
     level, node = 1, fresh
     while True:
@@ -299,13 +291,7 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
             put(engine, EngineBlock.STOPPED, Stop.NO_TABLES)
             break
         if _evaluate(engine, rule):
-            after = state + 8 * words if get(rule, RuleBlock.EFFECT) != 0 else state
-            for k in range(width):
-                pair = 0
-                if get(views, k) != 0:
-                    mine = mode if k == 0 else item(get(path, k), nodes, VALUE)
-                    pair = mine << 32 | change_in(engine, get(get(rule, RuleBlock.CHANGES), k), after)
-                put(end, k, pair)
+            _write_row(engine, rule, path, mode, end)
             end += 8 * width
         level = last  # on to the next vector: back to the last level with another node
         while level > 0 and (get(path, level) == 0 or item(get(path, level), nodes, BESIDE) == 0):
@@ -322,6 +308,21 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
         put(rule, RuleBlock.PAIRS, pairs)
         put(rule, RuleBlock.SEEN, seen)
     put(engine, EngineBlock.TOP, frame)
+
+
+@part
+def _write_row(engine: int, rule: int, path: int, mode: int, row: int) -> None:
+    """Write the pairs of class and change of the vector that was evaluated; `path` has its nodes by level."""
+    views, changes, nodes = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.CHANGES), get(engine, EngineBlock.NODES)
+    after = get(engine, EngineBlock.STATE)
+    if get(rule, RuleBlock.EFFECT) != 0:
+        after += 8 * get(engine, EngineBlock.WORDS)
+    for k in range(get(rule, RuleBlock.LAST) + 1):
+        pair = 0
+        if get(views, k) != 0:
+            mine = mode if k == 0 else item(get(path, k), nodes, VALUE)
+            pair = mine << 32 | change_in(engine, get(changes, k), after)
+        put(row, k, pair)
 
 
 @part
@@ -413,11 +414,13 @@ def _is_after(left: int, right: int, width: int) -> bool:
 
 
 @part
-def prepare(engine: int, frame: int, states: int, level: int, mode: int, number: int) -> int:
+def prepare(engine: int, frame: int, states: int, at: tuple[int, int, int]) -> int:
     """Learn what a rule does to a set of states of a mode; return its pairs there, after the class of the mode.
 
     Where the rule has a view of the mode, the result is the list of its changes of the mode, with the pairs below each.
+    `at` is the level, the mode and the number of the rule.
     """
+    level, mode, number = at
     rule = rule_at(engine, number)
     view, mine = get(get(rule, RuleBlock.VIEWS), 0), 0
     if view != 0:
@@ -428,7 +431,7 @@ def prepare(engine: int, frame: int, states: int, level: int, mode: int, number:
     seen = get(rule, RuleBlock.SEEN) if view == 0 else child(engine, get(rule, RuleBlock.SEEN), mine)
     fresh = call_minus(engine, frame, vectors, seen)
     if fresh != 0 and get(engine, EngineBlock.STOPPED) == 0:
-        _call(get(engine, EngineBlock.LEARN), frame, engine, fresh, mine, number, 0, 0, 0)
+        _call(get(engine, EngineBlock.LEARN), frame, (engine, fresh, mine, number))
     return get(rule, RuleBlock.PAIRS) if view == 0 else child(engine, get(rule, RuleBlock.PAIRS), mine)
 
 
@@ -436,15 +439,16 @@ def prepare(engine: int, frame: int, states: int, level: int, mode: int, number:
 
 
 @part
-def _within_mode(engine: int, frame: int, states: int, level: int, mode: int, number: int) -> int:
-    """Return the states of the same mode after a rule."""
-    pairs, rule = prepare(engine, frame, states, level, mode, number), rule_at(engine, number)
+def _within_mode(engine: int, frame: int, states: int, at: tuple[int, int, int]) -> int:
+    """Return the states of the same mode after a rule; `at` is the level, the mode and the number of the rule."""
+    level, mode, number = at
+    pairs, rule = prepare(engine, frame, states, at), rule_at(engine, number)
     if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        return _image(engine, frame, states, pairs, level, number)
+        return _image(engine, frame, states, pairs, (level, number))
     nodes, change, result = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.CHANGES), 0), 0
     while pairs != 0:
         if changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
-            after = _image(engine, frame, states, item(pairs, nodes, BELOW), level, number)
+            after = _image(engine, frame, states, item(pairs, nodes, BELOW), (level, number))
             result = call_union(engine, frame, result, after)
         pairs = item(pairs, nodes, BESIDE)
     return result
@@ -476,21 +480,13 @@ def saturate(engine: int, states: int, level: int, mode: int, levels: int) -> in
         frame = begin_frame(engine)
         while each != 0:
             below = _call(
-                get(engine, EngineBlock.SATURATE),
-                frame,
-                engine,
-                item(each, nodes, BELOW),
-                level + 1,
-                mode,
-                levels,
-                0,
-                0,
+                get(engine, EngineBlock.SATURATE), frame, (engine, item(each, nodes, BELOW), level + 1, mode, levels)
             )
             add_pair(engine, item(each, nodes, VALUE), below)
             each = item(each, nodes, BESIDE)
         result = end_frame(engine, frame)
         for k in range(get(starts, 0)):
-            more = _within_mode(engine, outer, result, level, mode, get(starts, k + 1))
+            more = _within_mode(engine, outer, result, (level, mode, get(starts, k + 1)))
             result = call_union(engine, outer, result, more)
         if result == before or get(starts, 0) == 0:
             break
@@ -512,16 +508,16 @@ def successors(engine: int, states: int, mode: int, number: int, into: int) -> i
         into: The address of int64 pairs: a mode, and the set of its states. One mode can occur several times.
     """
     frame, rule = begin_frame(engine), rule_at(engine, number)
-    pairs, nodes, total = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.NODES), 0
+    pairs, nodes, total = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES), 0
     if get(get(rule, RuleBlock.VIEWS), 0) == 0:
         put(into, 0, mode)
-        put(into, 1, _image(engine, frame, states, pairs, 1, number))
+        put(into, 1, _image(engine, frame, states, pairs, (1, number)))
         total = 1
     else:
         change = get(get(rule, RuleBlock.CHANGES), 0)
         while pairs != 0:
             put(into, 2 * total, changed(engine, change, item(pairs, nodes, VALUE), mode))
-            put(into, 2 * total + 1, _image(engine, frame, states, item(pairs, nodes, BELOW), 1, number))
+            put(into, 2 * total + 1, _image(engine, frame, states, item(pairs, nodes, BELOW), (1, number)))
             total += 1
             pairs = item(pairs, nodes, BESIDE)
     put(engine, EngineBlock.TOP, frame)
@@ -529,7 +525,7 @@ def successors(engine: int, states: int, mode: int, number: int, into: int) -> i
 
 
 @loop
-def predecessors(engine: int, states: int, mode: int, number: int, target: int, target_mode: int, again: int) -> int:
+def predecessors(engine: int, states: int, mode: int, number: int, to: tuple[int, int, int]) -> int:
     """Return the states of a set of one mode that a rule leads to one state.
 
     Args:
@@ -537,20 +533,19 @@ def predecessors(engine: int, states: int, mode: int, number: int, target: int, 
         states: The set.
         mode: Its mode.
         number: The number of the rule.
-        target: The set of that state.
-        target_mode: Its mode.
-        again: Another number for each target of a search.
+        to: The set of that state, its mode, and another number for each target of a search.
     """
+    target, target_mode, again = to
     frame, rule, entry = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.PREIMAGE)
-    pairs, nodes, result = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.NODES), 0
+    pairs, nodes, result = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES), 0
     if get(get(rule, RuleBlock.VIEWS), 0) == 0:
         if mode == target_mode:
-            result = _call(entry, frame, engine, states, pairs, target, 1, number, again)
+            result = _call(entry, frame, (engine, states, pairs, target, 1, number, again))
     else:
         change = get(get(rule, RuleBlock.CHANGES), 0)
         while pairs != 0:
             if changed(engine, change, item(pairs, nodes, VALUE), mode) == target_mode:
-                found = _call(entry, frame, engine, states, item(pairs, nodes, BELOW), target, 1, number, again)
+                found = _call(entry, frame, (engine, states, item(pairs, nodes, BELOW), target, 1, number, again))
                 result = call_union(engine, frame, result, found)
             pairs = item(pairs, nodes, BESIDE)
     put(engine, EngineBlock.TOP, frame)
@@ -575,14 +570,14 @@ def write_value(engine: int, component: int, number: int, state: int) -> None:
 def states_where(engine: int, states: int, mode: int, number: int, same: int) -> int:
     """Return how many states of a set of one mode satisfy the conditions of a rule; `same` is that of `weigh`."""
     frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.NODES)
-    pairs, entry, result = prepare(engine, frame, states, 1, mode, number), get(engine, EngineBlock.WEIGH), 0
+    pairs, entry, result = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.WEIGH), 0
     if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        result = _call(entry, frame, engine, states, pairs, 1, number, same, 0)
+        result = _call(entry, frame, (engine, states, pairs, 1, number, same))
     else:
         change = get(get(rule, RuleBlock.CHANGES), 0)
         while pairs != 0:
             if same == 0 or changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
-                result += _call(entry, frame, engine, states, item(pairs, nodes, BELOW), 1, number, same, 0)
+                result += _call(entry, frame, (engine, states, item(pairs, nodes, BELOW), 1, number, same))
             pairs = item(pairs, nodes, BESIDE)
     put(engine, EngineBlock.TOP, frame)
     return result

@@ -128,8 +128,7 @@ def _classify(engine: int, view: int, value: int) -> None:
     )
     for each in range(get(view, ViewBlock.KNOWN), value + 1):
         row = rows + 8 * width * each
-        for k in range(get(engine, EngineBlock.WORDS)):
-            poke(state, k, peek(get(engine, EngineBlock.INITIAL), k))
+        put_initial(engine)
         put_bits(state + 8 * first, row, mask, width)
         kept = True
         for k in range(get(view, ViewBlock.CONDITION_COUNT)):
@@ -153,6 +152,13 @@ def _grow_classes(engine: int, view: int, value: int) -> bool:
     put(view, ViewBlock.CLASSES, classes)
     put(view, ViewBlock.CAPACITY, capacity)
     return True
+
+
+@part
+def put_initial(engine: int) -> None:
+    """Write an initial state to where states are evaluated: the parts that a rule does not read do not matter."""
+    for k in range(get(engine, EngineBlock.WORDS)):
+        poke(get(engine, EngineBlock.STATE), k, peek(get(engine, EngineBlock.INITIAL), k))
 
 
 @part
