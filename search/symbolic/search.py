@@ -125,6 +125,8 @@ class SymbolicSearch:
         self.sets = {which: rule for which, rule in known.sets if which.prop in checked}
         self.reachability = Reachability(self.engine, dict(enumerate(known.instances)), initial)
         self.initial = len(initial)
+        self._counts: dict[tuple[int, bool], int] = {}
+        """By a rule, and whether all reached states are counted."""
         self.compared = Compared()
         self.seconds = 0.0
 
@@ -184,10 +186,14 @@ class SymbolicSearch:
     # Sets of states and their counts.
 
     def _count(self, which: StateSet, among: States | None = None) -> int:
-        """Return how many reached states, or those of a set, are in a set."""
+        """Return how many of the reached states, or of the quiescent ones, are in a set."""
         rule = self.sets.get(which)
-        states = self.reachability.reached if among is None else among
-        return 0 if rule is None else self.engine.count(states, rule)
+        if rule is None:
+            return 0
+        if (rule, among is None) not in self._counts:  # several sets have the same rule
+            states = self.reachability.reached if among is None else among
+            self._counts[rule, among is None] = self.engine.count(states, rule)
+        return self._counts[rule, among is None]
 
     def _quiescent(self, *, all_instances: bool = False) -> States:
         """Return the states where no system instance, or no instance at all, is enabled."""
