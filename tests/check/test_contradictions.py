@@ -22,7 +22,7 @@ from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.cross_check import Contradiction, check_agreement, conclusions, contradictions
 from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength
 from kwalk.search.simulation.walk import walk
-from tests.queries import check, prove
+from tests.queries import check, hunt, prove
 
 MODEL = Model(REFERENCE)
 DISK = MODEL.properties_of("disk_matches_znode")
@@ -52,11 +52,11 @@ def forgetful(kernel, forgotten):
 ELECTIONS = {instance.index for instance in MODEL.instances if instance.action.name == "elect"}
 
 
-def lying_proof(model, *, properties, **_):
+def lying_proof(query, report=None):
     """A proof of whatever is asked."""
     said = prove(Model(LOST_UPDATE, "lock"))
-    proofs = tuple(ProofResult(prop.key, ProofOutcome.PROVED, "so they say") for prop in properties)
-    return evolve(said, scenario=model.scenario.name, findings=(), proofs=proofs)
+    proofs = tuple(ProofResult(prop.key, ProofOutcome.PROVED, "so they say") for prop in query.properties)
+    return evolve(said, scenario=query.model.scenario.name, findings=(), proofs=proofs)
 
 
 @pytest.mark.parametrize("scenario", [LOST_UPDATE, TWO_PHASE_COMMIT, REFERENCE])
@@ -112,7 +112,7 @@ def test_a_hunt_notices_that_walks_find_what_was_searched_already(monkeypatch):
     monkeypatch.setattr(hunting, "exhaust", blind)
     monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", walks_here)
     with pytest.raises(Contradiction, match="According to exhaust, no trace of up to 10 steps violates"):
-        hunting.hunt(MODEL, properties=DISK, seconds=20)
+        hunt(MODEL, properties=DISK, seconds=20)
 
 
 @pytest.fixture(scope="module")

@@ -76,10 +76,10 @@ def test_a_table_of_a_trace_says_what_to_install(tmp_path: Path) -> None:
 def test_the_walks_of_a_hunt_run_in_its_process_without_spark(tmp_path: Path) -> None:
     """The exhaustive part has no time here."""
     code = (
-        "from kwalk.search.analyses import hunt as h; from kwalk.model.language import Model; "
-        "from kwalk.model.language.registry import find_scenario; "
+        "from kwalk.search.analyses import hunt as h; from kwalk.search.base.query import Query; "
+        "from kwalk.search.base.option_table import HuntKeywords; "
         "h.EXHAUSTIVE_SHARE, h.LEAST_WALK_SECONDS = 0.0, 2.0; "
-        "v = h.hunt(Model(find_scenario('die-hard')), seconds=1.0); print(v.walks > 0, v.notes)"
+        "v = h.hunt(Query.of('die-hard', HuntKeywords, {'seconds': 1.0})); print(v.walks > 0, v.notes)"
     )
     done = run(code, tmp_path)
     assert done.stdout.startswith("True"), done.stderr

@@ -95,13 +95,13 @@ def test_many_findings_are_read_as_a_few_shapes_each_with_its_trace(kwalk):
         assert kwalk("replay", ran.file(f"Trace of shape {number}")).code == 12
     assert "--minimize 60" in ran.out
     found = kwalk("walk", TOPIC_ID_CORE, "--walks", 500, "--keep-going", "--minimize", 60, "--json").object
-    assert [cluster["count"] for cluster in found["clusters"]][:1] == [29]
-    assert sum(cluster["count"] for cluster in found["clusters"]) == 60
-    assert found["clusters"][0]["steps"][:2] == ["expand()", "controller_fails()"]
+    assert [group["count"] for group in found["groups"]][:1] == [29]
+    assert sum(group["count"] for group in found["groups"]) == 60
+    assert found["groups"][0]["steps"][:2] == ["expand()", "controller_fails()"]
 
 
 def test_nothing_is_grouped_where_it_is_not_wanted(kwalk):
-    assert kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--json").object["clusters"] == []
+    assert kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--json").object["groups"] == []
     assert "SHAPES" not in kwalk("walk", TOPIC_ID_CORE, "--walks", 50, "--keep-going", "--minimize", 0).out
 
 
