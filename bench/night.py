@@ -1,8 +1,8 @@
-"""`python -m bench.night`: a task of a night on local Spark beside the same walks in one process.
+"""`python -m bench.night`: a task of a night beside the same walks in one process.
 
-Both run in turn, `--runs` times, in one session of Spark that has started before; the process has as many threads as
-Spark has workers, since cores that work at the same time slow each other down. Rates are millions of steps in a CPU
-second of all processes: the driver, Java and the workers of Spark; or the one process. Only the last two thirds of the
+Both run in turn, `--runs` times; the process has as many threads as the night has workers, since cores that work at the
+same time slow each other down. Rates are millions of steps in a CPU second of all processes: the driver and its workers
+(with `--master` Java, too); or the one process. Only the last two thirds of the
 steps count, when bit-sliced code has been made and rounds are long: in *rounds* of so many CPU seconds. *Ratio* is the
 night's rate by the rate in process: the median, the lowest and the highest.
 """
@@ -29,7 +29,6 @@ from kwalk.search.night.config import Config, TaskTable
 from kwalk.search.night.run import ExecutionTarget, begin_run
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.walk import walk
-from kwalk.search.spark.session import spark_session
 
 SCENARIOS = ("topic-id-core", "lamport-mutex", "old-client-expansion")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
@@ -69,13 +68,13 @@ def in_process(scenario: str, options: SimulationOptions) -> Readings:
     return readings
 
 
-def night(scenario: str, options: SimulationOptions) -> Readings:
+def night(scenario: str, options: SimulationOptions, target: ExecutionTarget) -> Readings:
     """The readings of the same walks as a task of a night: after each round."""
     readings: Readings = []
     watcher = Watcher(lambda event: readings.append((event.steps, tree_seconds())), lambda text: None)
     task = TaskTable((scenario,), walks=options.walks, depth=options.depth, swarm=options.swarm)
     with tempfile.TemporaryDirectory() as folder:
-        begin_run(Config((task,), options.seed), "the bench", Path(folder) / "run", ExecutionTarget(), watcher)
+        begin_run(Config((task,), options.seed), "the bench", Path(folder) / "run", target, watcher)
     return readings
 
 
@@ -85,12 +84,14 @@ def rate(readings: Readings, first: int) -> float:
     return float((steps[-1] - first) / (seconds[-1] - np.interp(first, steps, seconds)) / 1e6)
 
 
-def cells(scenario: str, options: SimulationOptions, seconds: float, runs: int) -> Iterator[str]:
+def cells(
+    scenario: str, options: SimulationOptions, seconds: float, runs: int, target: ExecutionTarget
+) -> Iterator[str]:
     """The row of a scenario."""
     verdict = walk(Model(find_scenario(scenario)), options, seconds=seconds, minimize=1)
     options, rates, rounds = evolve(options, walks=verdict.walks), [], []
     for _ in range(runs):
-        nightly, alone = night(scenario, options), in_process(scenario, options)
+        nightly, alone = night(scenario, options, target), in_process(scenario, options)
         assert nightly[-1][0] == alone[-1][0], "Both take the same walks."
         first = next(steps for steps, _ in nightly if steps >= nightly[-1][0] / 3)
         rates.append((rate(alone, first), rate(nightly, first)))
@@ -107,7 +108,8 @@ def main() -> int:
     """Print a table with a row for each scenario."""
     parser = argparse.ArgumentParser(prog="python -m bench.night", description=__doc__)
     parser.add_argument("scenario", nargs="*", default=SCENARIOS, help="these scenarios")
-    parser.add_argument("--workers", type=int, default=1, help="cores of Spark")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the night")
+    parser.add_argument("--master", help="a Spark master, such as local[2], in place of processes")
     parser.add_argument("--seconds", type=float, default=60.0, help="about how long the walks take in one process")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--depth", type=int, default=200)
@@ -117,10 +119,10 @@ def main() -> int:
         keep_going=True, swarm=not given.uniform, count_states=True, seed=1, depth=given.depth, workers=given.workers
     )
     print("| scenario | workers | walks | rounds, s | in process | night | ratio |\n|---|" + "---:|" * 6)
-    with spark_session(given.workers):
-        for name in given.scenario:
-            row = cells(name, options, given.seconds, given.runs)
-            print(f"| {' | '.join([name, str(given.workers), *row])} |", flush=True)
+    target = ExecutionTarget(given.workers, given.master)
+    for name in given.scenario:
+        row = cells(name, options, given.seconds, given.runs, target)
+        print(f"| {' | '.join([name, str(given.workers), *row])} |", flush=True)
     return 0
 
 
