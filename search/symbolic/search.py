@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.options import SearchOptions, StopReason
@@ -138,7 +138,7 @@ class SymbolicSearch:
         result: list[Verdict] = []
         stop_reason = self._in_thread(lambda: result.append(self._search(began)), began)
         if stop_reason is None:
-            return result[0]
+            return evolve(result[0], seconds=time.monotonic() - began)
         self.seconds = time.monotonic() - began
         return self._undecided(stop_reason)
 
