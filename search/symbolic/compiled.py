@@ -13,13 +13,14 @@ from attrs import asdict, frozen
 from kwalk.model.language import Model
 from kwalk.model.language.lift import lift
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
+from kwalk.search.kernel.compile.cache import digest_of_compiler
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.model_digest import cache_key, digest_of_files
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.object_code import object_code
 from kwalk.search.native.processor import cpu
 from kwalk.search.partial_order import transition_groups
-from kwalk.search.symbolic import conditions, engine
+from kwalk.search.solver import terms
 from kwalk.search.symbolic.conditions import StateSet, What, symbolic_terms
 from kwalk.search.symbolic.engine import RuleCode, rule_code
 
@@ -66,16 +67,17 @@ def compiled_rules(model: Model) -> CompiledRules:
 
 @cache
 def _sources() -> str:
-    """Return a digest of the sources that rules depend on."""
-    return digest_of_files(Path(module.__file__ or "") for module in (conditions, engine, transition_groups))
+    """Return a digest of the sources that rules depend on: what makes their terms, and the compiler of kernels."""
+    others = (Path(module.__file__ or "") for module in (transition_groups, terms))
+    return digest_of_compiler() + digest_of_files([*Path(__file__).parent.glob("*.py"), *others])
 
 
 def _compiled(model: Model) -> CompiledRules:
-    terms = symbolic_terms(lift(model), model.properties)
-    rules, texts = rule_code(terms.rules, layout_of(model.leaves))
+    known = symbolic_terms(lift(model), model.properties)
+    rules, texts = rule_code(known.rules, layout_of(model.leaves))
     units = ["\n".join(texts[first : first + UNIT]) for first in range(0, len(texts), UNIT)]
     objects = object_code(units, large=True) if units else []
-    return CompiledRules(terms.instances, tuple(terms.sets.items()), tuple(rules), tuple(objects))
+    return CompiledRules(known.instances, tuple(known.sets.items()), tuple(rules), tuple(objects))
 
 
 def _written(code: CompiledRules) -> bytes:

@@ -24,7 +24,7 @@ from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.verdict import Answer, Verdict
-from kwalk.search.symbolic import conditions
+from kwalk.search.symbolic import compiled, conditions
 from kwalk.search.symbolic.engine import SymbolicEngine
 from kwalk.search.symbolic.search import exhaust_symbolically
 
@@ -122,3 +122,11 @@ def test_what_a_symbolic_search_does_not_do_is_refused_by_name(kwalk: Any):
         result = kwalk("exhaust", "die-hard", "--symbolic", option)
         assert result.code == 2
         assert "symbolic search" in result.err
+
+
+def test_saved_rules_are_of_the_compiler_that_made_them(monkeypatch):
+    before = compiled._sources()
+    compiled._sources.cache_clear()
+    monkeypatch.setattr(compiled, "digest_of_compiler", lambda: "another compiler")
+    assert compiled._sources() != before
+    compiled._sources.cache_clear()

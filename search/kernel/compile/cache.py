@@ -31,11 +31,11 @@ def kernel_key(terms: str, cpu: str) -> str:
         terms: The digest of its terms (see `kwalk.search.kernel.model_digest.terms_digest`).
         cpu: The machine that it is for, as `kwalk.search.native.processor.cpu` describes it.
     """
-    return hashlib.blake2b(f"{terms} {_digest_of_compiler()} {cpu}".encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(f"{terms} {digest_of_compiler()} {cpu}".encode(), digest_size=16).hexdigest()
 
 
 @cache
-def _digest_of_compiler() -> str:
+def digest_of_compiler() -> str:
     """Return a digest of the sources of the compiler, as they were when this process asked first."""
     return digest_of_files((*COMPILER.glob("*.py"), OBJECT_CODE))
 
