@@ -39,7 +39,7 @@ from kwalk.clusters.collect.znodes import (
 )
 from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed
-from kwalk.model.kafka.snapshots.capture import METADATA_LOG, read_capture
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, read_any_capture
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions.reported import reported_release
 from kwalk.model.language import UsageError
@@ -198,7 +198,7 @@ def _without_directories(document: Mapping[str, Any]) -> Iterator[str]:
 def _refusal(text: str) -> str | None:
     """Return why the reader of snapshots refuses one; None if it does not."""
     try:
-        read_capture(text.encode())
+        read_any_capture(text.encode())
     except UsageError as error:
         return str(error)
     return None

@@ -153,14 +153,9 @@ class ProbedSnapshot:
 
 
 def stops_clients(one: Observation) -> bool:
-    """Return whether a finding says that producers with acks=all, or consumers, are not served.
-
-    A replica on a failed disk stops them where there is no leader; otherwise the finding names its brokers.
-    """
+    """Return whether a finding says that producers with acks=all, or consumers, are not served."""
     if one.kind.severity is not Severity.BROKEN:
         return False
-    if one.kind.name == kinds.OFFLINE_LOG.name:
-        return "brokers" not in one.fields
     return bool(STOPPING & set(one.kind.properties)) or one.kind.name in WAITING
 
 

@@ -19,7 +19,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     refused_at_start,
     sent_id,
 )
-from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated
+from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated, same_disks
 from kwalk.model.language.inspection import FindingKind, Observation
 
 OF_IDS = (
@@ -39,7 +39,16 @@ OF_IDS = (
 )
 """Kinds about topic ids, whose way out depends on the lineages of logs."""
 OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
-FAILING_OVER = (kinds.DELETION_WAITS, kinds.WITHOUT_STATE, kinds.NO_CONTROLLER, kinds.DEAD_IN_ISR, *OF_IDS)
+WITHOUT_LOG = (kinds.LEADER_HAS_NO_LOG, kinds.ISR_MEMBER_HAS_NO_LOG)
+FAILING_OVER = (
+    kinds.NOT_ELECTED,
+    kinds.MARK_WITHOUT_TOPIC,
+    kinds.DELETION_WAITS,
+    kinds.WITHOUT_STATE,
+    kinds.NO_CONTROLLER,
+    kinds.DEAD_IN_ISR,
+    *OF_IDS,
+)
 """Kinds whose way out has a failover of the controller."""
 STARTING = (
     kinds.BROKER_DOWN,
@@ -118,6 +127,10 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
+        elif kind in WITHOUT_LOG:
+            made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.STATE_BEHIND_LOGS:
+            made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -252,6 +265,38 @@ class Advice:
             else:
                 yield f"before broker {broker} starts, move {listed(names)} away there"
 
+    # Logs that are not there, and states that are older than logs.
+
+    def _of_no_log(self, one: Observation) -> str:
+        """Return what to do about an ISR member without a log: it may restart only while another member has one."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        isr = topic.states[number].isr
+        bare = [b for b in isr if self.capture.brokers[b].alive and not self.capture.directory(b, topic.name, number)]
+        others = [b for b in isr if self.capture.brokers[b].alive and b not in bare]
+        if others:
+            return (
+                f"restart {brokers(bare)} with a controlled shutdown (kafka-server-stop.sh) while another ISR member "
+                f"({listed([str(b) for b in others], 'or')}) runs: it leads {one.subject}, and they copy from it"
+            )
+        return (
+            f"do not stop {brokers(bare)}: no live ISR member has a log of {one.subject} on its disk, and what their "
+            "processes have open may be the last copy; consume what they serve into another topic first"
+        )
+
+    def _of_state(self, one: Observation) -> str:
+        """Return which state a partition needs whose state is older than its logs."""
+        name, number = one.fields["topic"], int(one.fields["partition"])
+        logs = {b: self.capture.directory(b, name, number) for b in map(int, one.fields["brokers"].split())}
+        latest = {b: max(e for e, _ in log.leader_epochs) for b, log in logs.items() if log and log.leader_epochs}
+        newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
+        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
+        above = max(latest.values()) + 1
+        return (
+            f"stop no broker; if the logs of {one.subject} are of the present topic, write its state znode, with the "
+            f"data version that was read: a leader_epoch of {above} or more, and {which} as leader and only ISR "
+            "member; then fail the controller over (not tried on real brokers)"
+        )
+
     # Logs that are no replica's.
 
     def _of_stray(self, one: Observation) -> str:
@@ -260,6 +305,9 @@ class Advice:
         number, hosts = int(one.fields["partition"]), one.fields.get("brokers", "").split()
         where = brokers(map(int, hosts))
         state = None if topic is None else topic.states.get(number)
+        moved = self._of_moved_disk(topic, number, hosts)
+        if moved:
+            return f"leave {one.subject} on {where} as it is: the disk may be that of {moved}, a replica that is gone"
         if state is not None and (state.leader is None or not self.capture.brokers[state.leader].alive):
             why = "no live broker leads the partition, and it may be the last copy"
             return f"leave {one.subject} on {where} as it is: {why}"
@@ -269,6 +317,19 @@ class Advice:
                 "otherwise move the directory away while the broker is stopped"
             )
         return f"move {one.subject} on {where} away while the broker is stopped; keep it until it is not needed"
+
+    def _of_moved_disk(self, topic: Topic | None, partition: int, hosts: Iterable[str]) -> str:
+        """Return the replicas of a partition whose disks hosts may have, by other partitions that have no leader."""
+        found = {
+            old
+            for one in self.observations
+            if one.kind is kinds.ANOTHER_ID
+            for place in [self.logs.get((one.fields["topic"], int(one.fields["partition"])))]
+            if place is not None and topic is not None
+            for host, old in same_disks(self.capture, place.topic, place.partition).items()
+            if str(host) in hosts and old in topic.partitions.get(partition, ())
+        }
+        return brokers(found) if found else ""
 
 
 def _key(one: Observation) -> tuple[str, int] | None:

@@ -46,6 +46,29 @@ LEADER_DOES_NOT_LEAD = FindingKind(
         "# with kafka.cluster.Partition at DEBUG",
     ),
 )
+NOT_ELECTED = evolve(
+    LEADER_DOES_NOT_LEAD,
+    name="leader-not-elected",
+    title="no live broker is the leader, though one is in the ISR",
+    now="clients get LEADER_NOT_AVAILABLE, or cannot connect to the leader",
+    later="it lasts until the controller elects a leader: at its next failover, or when a broker starts",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller elects a "
+    "live broker of the ISR",
+    log="none: kafka-topics.sh --describe shows Leader: none, or a broker that is down, and a live broker under Isr",
+    cause="a broker has just stopped or started, or the controller has not noticed that it did",
+    grep=(),
+)
+LEADER_HAS_NO_LOG = evolve(
+    LEADER_DOES_NOT_LEAD,
+    name="leader-has-no-log",
+    title="the leader's disk has no log of the partition",
+    now="nothing while the process has the files open, which disks no longer show; otherwise clients are not served",
+    later="once the broker has restarted, its log is empty; if it leads then, the other replicas truncate theirs",
+    log="server.log, as the leader begins the next segment: Error while rolling log segment for … in dir …",
+    cause="the directory was removed while the broker ran; or the partition has just been created, or the snapshot "
+    "lacks one of the broker's log directories (`--logs` of kwalk collect)",
+    grep=("grep 'Error while rolling log segment for' logs/server.log*",),
+)
 LEADER_REFUSES = evolve(
     LEADER_DOES_NOT_LEAD,
     name="leader-refuses-topic-id",
@@ -162,12 +185,49 @@ DEAD_IN_ISR = FindingKind(
 OFFLINE_LOG = FindingKind(
     "offline-log-directory",
     BROKEN,
-    "a replica is on a disk that has failed: its broker runs",
-    ("partition_has_a_live_isr_member", "replicas_converge"),
-    now="the replica serves nothing; where it is the only one in the ISR, clients get LEADER_NOT_AVAILABLE",
+    "no leader: the replica is on a disk that has failed, and its broker runs",
+    ("partition_has_a_live_isr_member",),
+    now="clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
     way_out="repair the disk, with the logs that it had, and restart the broker",
     cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+)
+OFFLINE_REPLICA = evolve(
+    OFFLINE_LOG,
+    name="offline-replica",
+    severity=LATENT,
+    title="a replica is on a disk that has failed, and others serve the partition",
+    properties=(),
+    now="acks=all fails where min.insync.replicas needs the replica",
+    later="it stays so until the broker is restarted with the disk; when the remaining ISR members stop, the partition "
+    "has no leader",
+    way_out="repair or replace the disk, and restart the broker: the replica copies what it lacks from the leader",
+)
+ISR_MEMBER_HAS_NO_LOG = evolve(
+    LEADER_HAS_NO_LOG,
+    name="isr-member-has-no-log",
+    severity=LATENT,
+    title="an ISR member's disk has no log of the partition",
+    properties=(),
+    now="nothing while the process has the files open, which disks no longer show",
+    later="once the broker has restarted, its log is empty; if it is elected before it has left the ISR, the other "
+    "replicas truncate theirs",
+)
+STATE_BEHIND_LOGS = FindingKind(
+    "state-is-behind-the-logs",
+    BROKEN,
+    "all logs have leader epochs that ZooKeeper's state has not reached",
+    (),
+    now="brokers that have run since then refuse the controller's requests, whose leader epoch is smaller; changes of "
+    "the ISR fail",
+    later="as brokers restart, they take up the smaller epoch: replicas may truncate acknowledged records, or keep "
+    "different ones",
+    way_out="",
+    log="state-change.log, WARN: Ignoring LeaderAndIsr request from controller … with correlation id … epoch … for "
+    "partition … since its associated leader epoch … is smaller than the current leader epoch …",
+    cause="ZooKeeper was restored from a backup, or the state was written by hand; or the logs are of an earlier "
+    "topic, had no id, and got the present topic's",
+    grep=("grep 'is smaller than the current leader epoch' logs/state-change.log*",),
 )
 ANOTHER_ID = FindingKind(
     "replica-under-another-broker-id",
@@ -393,6 +453,19 @@ FOREIGN_ISR = FindingKind(
     cause="a reassignment was cancelled or overwritten while replicas were added",
     grep=("grep \"Uncaught exception in scheduled task 'isr-expiration'\" logs/server.log*   # on the leader; 2.8",),
 )
+LEADER_OUTSIDE_ISR = FindingKind(
+    "leader-outside-isr",
+    LATENT,
+    "the leader is not in the ISR",
+    (),
+    now="nothing while it leads",
+    later="it does not put itself back: when its followers fall behind, the ISR gets empty, and once the leader has "
+    "stopped, no broker may lead",
+    way_out="compare the ends of the logs (kafka-dump-log.sh); if an ISR member has all that the leader has, restart "
+    "the leader: the ISR member leads, and it copies from there; records that only the leader has are then lost",
+    log="none: kafka-topics.sh --describe shows a leader that is not under Isr",
+    cause="the state znode was written by hand",
+)
 STRAY_LOG = FindingKind(
     "stray-log",
     LATENT,
@@ -453,6 +526,33 @@ DELETION_PENDING = FindingKind(
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     cause="the topic was deleted while a broker with a replica was down, or gone",
+)
+MARK_WITHOUT_TOPIC = FindingKind(
+    "deletion-mark-without-topic",
+    LATENT,
+    "a topic that does not exist is marked for deletion",
+    (),
+    now="nothing",
+    later="a topic that is created under the name is deleted, with its records, when any topic is deleted next, or the "
+    "controller fails over",
+    way_out="create no topic of the name; take another snapshot after a minute; if the mark is still there, delete "
+    "/controller: the next controller removes it",
+    story=DELETION,
+    log="controller.log, WARN: Ignoring request to delete non-existing topics …",
+    cause="the topic's znodes were removed by hand, or no controller works",
+    grep=("grep 'Ignoring request to delete non-existing topics' logs/controller.log*",),
+)
+SHARED_ID = FindingKind(
+    "topics-share-an-id",
+    LATENT,
+    "topics have one topic id",
+    (),
+    now="nothing, while the controller that has read the topics before lives",
+    later="no broker can become controller: each gives up as it reads the second of the topics",
+    way_out="before the next failover, write each topic's own id, which its logs have, into its znode",
+    log="controller.log, ERROR: topic name map already contained ID … and new name … did not match existing name …",
+    cause="an id was written into the znode of another topic",
+    grep=("grep 'topic name map already contained ID' logs/controller.log*",),
 )
 CATCHING_UP = FindingKind(
     "catching-up",
@@ -523,7 +623,10 @@ KINDS = (
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
+    NOT_ELECTED,
+    LEADER_HAS_NO_LOG,
     LEADER_DOES_NOT_LEAD,
+    STATE_BEHIND_LOGS,
     FETCH_REFUSED,
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
@@ -536,6 +639,11 @@ KINDS = (
     DEAD_IN_ISR,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
+    SHARED_ID,
+    MARK_WITHOUT_TOPIC,
+    ISR_MEMBER_HAS_NO_LOG,
+    OFFLINE_REPLICA,
+    LEADER_OUTSIDE_ISR,
     IDS_MIXED,
     ID_DIFFERS,
     ID_MISSING,

@@ -13,7 +13,14 @@ from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
 from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, brokers, fetches_by_topic_id, listed
+from kwalk.model.kafka.snapshots.diagnosis import (
+    assigns_ids_at_once,
+    brokers,
+    epochs_ahead,
+    fetches_by_topic_id,
+    is_behind_logs,
+    listed,
+)
 from kwalk.model.kafka.snapshots.lineage import Lineages, Relation, choices_of, compare, same_disks
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
@@ -80,6 +87,7 @@ class Findings:
             yield from self._of_migration()
             return
         yield from self._of_the_cluster()
+        yield from self._of_names()
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
@@ -134,6 +142,16 @@ class Findings:
             yield _observation(kinds.NO_BROKER_IS_CONTROLLER, "/controller", text)
 
     # Topics.
+
+    def _of_names(self) -> Iterator[Observation]:
+        """Marks for deletion without a topic, and topics of one id."""
+        for name in self.capture.deleting:
+            if name not in self.capture.topics:
+                text = "is in /admin/delete_topics, and not in /brokers/topics"
+                yield _observation(kinds.MARK_WITHOUT_TOPIC, topic_label(name), text, topic=name)
+        for identity, names in self.capture.shared_ids.items():
+            text = f"{listed([topic_label(name) for name in names])} have the id {identity}"
+            yield _observation(kinds.SHARED_ID, "/brokers/topics", text, topics=" ".join(names))
 
     def _of_topic(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)
@@ -202,18 +220,26 @@ class Findings:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
         ahead = self._ahead(place)
+        if is_behind_logs(self.capture, place.topic, place.partition):
+            yield from self._of_earlier_logs(kinds.STATE_BEHIND_LOGS, place, ahead)
+            return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
-        yield from self._of_earlier_logs(place, {b: e for b, e in ahead.items() if self.capture.brokers[b].alive})
+        live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
+        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_ids(place, by_property, mixed)
         is_served = any(
             one.alive and one.cached is not None and one.cached[0] == number
             for number, one in enumerate(situation.brokers)
         )
+        from_outside = _leads_from_outside(place)
+        if from_outside:
+            yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
+        is_foreign = not _isr_is_empty(place) and not (from_outside and _is_of_replicas(place))
         for name, kind, text in (
-            *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if not _isr_is_empty(place) else []),
+            *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
             (
                 "partition_gets_a_leader",
                 kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE,
@@ -234,15 +260,23 @@ class Findings:
         if kinds.NO_LIVE_ISR.properties[0] in broken:
             yield self._without_leader(place)
             return True
+        bare = [] if place.topic.name in self.capture.deleting else self._without_log(place)
+        if "partition_servable" in broken and _has_no_live_leader(place):
+            yield self._observed(kinds.NOT_ELECTED, place, _leader(place), broken["partition_servable"])
+            return True
         if "partition_servable" in broken:
             kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
-            if "replica_id_matches_zookeeper" in broken:
+            leader = place.topic.states[place.partition].leader
+            if leader in bare:
+                kind, cause = kinds.LEADER_HAS_NO_LOG, f"; the disk of broker {leader} has no {place.name}"
+            elif "replica_id_matches_zookeeper" in broken:
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
                 cause = f"; {_ids(place)}"
             serves_earlier = place.topic.states[place.partition].leader in ahead or self._may_lead_on(place)
-            unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
+            is_certain = not serves_earlier and kind is not kinds.LEADER_HAS_NO_LOG
+            unserved = [evolve(b, certain=b.certain and is_certain) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
         if "leader_answers_fetches_by_id" in broken:
@@ -252,7 +286,22 @@ class Findings:
         if "isr_members_live" in broken:
             dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
+        if bare:
+            one = self._observed(
+                kinds.ISR_MEMBER_HAS_NO_LOG, place, f"{_isr(place)}; not on the disks of {brokers(bare)}"
+            )
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, bare))}, certain=False)
         return False
+
+    def _without_log(self, place: _Place) -> list[int]:
+        """Return the ISR members that run, and whose disks were read and have no directory of the partition.
+
+        A broker creates the directory as it takes up its first LeaderAndIsr request (ReplicaManager.makeLeaders,
+        makeFollowers).
+        """
+        known = zip(place.observed.brokers, place.observed.situation.brokers, strict=True)
+        members = [b for b, one in known if one.in_isr and one.alive and one.replica and not one.directory]
+        return [b for b in members if self.capture.brokers[b].seen]
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.
@@ -286,7 +335,7 @@ class Findings:
         known = enumerate(place.observed.situation.brokers)
         failed = [place.observed.brokers[number] for number, one in known if one.offline]
         if failed and not unserved:
-            one = self._observed(kinds.OFFLINE_LOG, place, f"{_on_failed_disks(failed)}; {_isr(place)}")
+            one = self._observed(kinds.OFFLINE_REPLICA, place, f"{_on_failed_disks(failed)}; {_isr(place)}")
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, failed))})
         repeated = place.topic.states[place.partition].repeated if place.partition in place.topic.states else ()
         if repeated:
@@ -360,6 +409,7 @@ class Findings:
         known = place.observed.situation
         behind = broken.get("replicas_converge", [])
         outside = [b for b in behind if b.broker is not None and not known.brokers[b.broker].in_isr]
+        outside = [b for b in outside if b.broker is not None and not known.brokers[b.broker].leads]
         inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
         late = [b for b in outside if b not in refusing]
@@ -370,21 +420,16 @@ class Findings:
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
             yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
 
-    def _of_earlier_logs(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
+    def _of_earlier_logs(self, kind: FindingKind, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         if ahead:
             epochs = listed([f"broker {b} has {epoch}" for b, epoch in ahead.items()])
             epoch = place.topic.states[place.partition].leader_epoch
-            one = self._observed(kinds.EARLIER_LOG, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
+            one = self._observed(kind, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, ahead))})
 
     def _ahead(self, place: _Place) -> dict[int, int]:
         """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
-        state = place.topic.states.get(place.partition)
-        if state is None or place.partition not in place.topic.partitions:
-            return {}
-        found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.observed.brokers}
-        latest = {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
-        return {b: epoch for b, epoch in latest.items() if epoch > state.leader_epoch}
+        return epochs_ahead(self.capture, place.topic, place.partition, place.observed.brokers)
 
     def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
         held, sent = _held(place), _sent(place)
@@ -428,7 +473,7 @@ class Findings:
             topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
             for partition in by_partition:
                 observed = self.situations.of(topic, partition)
-                if observed is None or name in self.capture.deleting:
+                if observed is None or (name in self.capture.deleting and name in self.capture.topics):
                     continue
                 place = _Place(topic, partition, observed)
                 stray = [b for b in self._broken(place) if b.property == "no_stray"]
@@ -469,6 +514,21 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
 
 def _on_failed_disks(failed: Sequence[int]) -> str:
     return f"the log is on a failed disk of {brokers(failed)}, which run{'s' * (len(failed) == 1)}"
+
+
+def _has_no_live_leader(place: _Place) -> bool:
+    return not any(one.leads and one.alive for one in place.observed.situation.brokers)
+
+
+def _leads_from_outside(place: _Place) -> bool:
+    """Whether a leader that lives is not in the ISR, which is not empty."""
+    known = place.observed.situation.brokers
+    return not _isr_is_empty(place) and any(one.leads and one.alive and not one.in_isr for one in known)
+
+
+def _is_of_replicas(place: _Place) -> bool:
+    """Whether the leader and all ISR members are replicas."""
+    return all(one.replica for one in place.observed.situation.brokers if one.leads or one.in_isr)
 
 
 def _isr_is_empty(place: _Place) -> bool:

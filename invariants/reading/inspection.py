@@ -16,7 +16,7 @@ from kwalk.invariants.reading.advice import Advice
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
 from kwalk.invariants.reading.migration import migration_prospect
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_any_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, sent_id, unseen
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.language.inspection import FactTable, Inspection, Observation, Severity
@@ -31,7 +31,7 @@ def inspect_snapshot(source: str | os.PathLike[str] | bytes) -> Inspection:
     Raises:
         UsageError: It cannot be read.
     """
-    return inspect_capture(read_capture(source))
+    return inspect_capture(read_any_capture(source))
 
 
 def inspect_capture(capture: Capture) -> Inspection:

@@ -18,7 +18,6 @@ from kwalk.invariants.reading.finding_kinds import (
     NO_BROKER_IS_CONTROLLER,
     NO_CONTROLLER,
     NOT_JUDGED,
-    OFFLINE_LOG,
     PARTITION_LOST,
     UNREGISTERED,
 )
@@ -30,6 +29,7 @@ from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_lo
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
+    is_behind_logs,
     listed,
     marks_refused_logs_offline,
     refused_at_start,
@@ -171,7 +171,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
         left_out=left,
-        uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _is_left(kind, parts)),
+        uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
     )
     others = (*_later(first, parts), *_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
     return evolve(first, alternatives=others)
@@ -202,14 +202,6 @@ def _premise(parts: Iterable[ClusterPart]) -> str:
 def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
     """Return the brokers whose disks are taken to be those of others."""
     return frozenset(broker for part in parts for broker in part.choice.without)
-
-
-def _is_left(kind: FindingKind, parts: Iterable[ClusterPart]) -> bool:
-    """Whether a kind is about replicas on failed disks beside a live ISR: no claim is violated while they are away."""
-    known = (part.observed.situation.brokers for part in parts)
-    return kind.name == OFFLINE_LOG.name and any(
-        any(one.offline for one in brokers) and any(one.in_isr and one.alive for one in brokers) for brokers in known
-    )
 
 
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
@@ -338,7 +330,8 @@ def groups_of(
         known: dict[int, PartitionGroup] = {}
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
             observed = situations.of(topic, partition)
-            if observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost:
+            is_behind = is_behind_logs(capture, topic, partition)
+            if observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost or is_behind:
                 left.append(f"{topic_label(name)}-{partition}")
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
@@ -348,7 +341,8 @@ def groups_of(
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
     notes = []
     if left:
-        notes.append(f"Not looked at, as more than {MOST_BROKERS} brokers take part or it is lost: {listed(left)}.")
+        why = f"more than {MOST_BROKERS} brokers take part, it is lost, or its state is behind its logs"
+        notes.append(f"Not looked at, as {why}: {listed(left)}.")
     if len(groups) > most:
         beyond = [group.topic.name for group in groups[most:]]
         notes.append(f"Looked at: {most} of {len(groups)} groups of partitions; left out are some of {listed(beyond)}.")

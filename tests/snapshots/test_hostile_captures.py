@@ -79,7 +79,7 @@ CHANGES = {
         lambda d: topic(d).update(topic_id="B" * 22),
         "topics.t.topic_id differs from the topic_id in its znode",
     ),
-    "two topics of one id": (lambda d: d["topics"].update(u=topic(d)), "topics.u has the topic_id of t"),
+    "two topics of one id": (lambda d: d["topics"].update(u=topic(d)), "Topics t, u have one topic_id"),
     "a truncated partition.metadata": (
         lambda d: directory(d).update(partition_metadata="version: 0\ntopic_id: hbct"),
         "brokers.1.dirs.t-0.partition_metadata is truncated or garbled",

@@ -273,6 +273,11 @@ def disk_has_failed(capture: Capture) -> None:
         broker["metadata_cache"]["topics"]["t"]["partitions"]["0"]["offline"] = [3]
 
 
+def only_disk_has_failed(capture: Capture) -> None:
+    disk_has_failed(capture)
+    state(capture).update(leader=-1, isr=[3])
+
+
 def broker_has_another_id(capture: Capture) -> None:
     """The only replica's broker is gone, and a broker with another id has its log."""
     topic(capture)["znode"]["partitions"]["0"] = [4]
@@ -323,6 +328,44 @@ def reassignment_waits(capture: Capture) -> None:
     topic(capture)["znode"]["partitions"]["0"] = [1, 2, 3, 4]
 
 
+def no_leader_is_elected(capture: Capture) -> None:
+    """The leader is down, and the controller has elected none of the ISR members that run."""
+    state(capture).update(leader=3, isr=[3, 1, 2])
+    leads(capture, 1, 1, [1, 2])
+    stop(capture, 3)
+
+
+def leader_has_no_log(capture: Capture) -> None:
+    del capture["brokers"][str(state(capture)["leader"])]["dirs"]["t-0"]
+
+
+def isr_member_has_no_log(capture: Capture) -> None:
+    follower = next(b for b in state(capture)["isr"] if b != state(capture)["leader"])
+    del capture["brokers"][str(follower)]["dirs"]["t-0"]
+
+
+def zookeeper_is_restored(capture: Capture) -> None:
+    """ZooKeeper has a state from before the last elections."""
+    for broker in (1, 2, 3):
+        directory(capture, broker)["leader_epoch_checkpoint"] = "0\n2\n0 0\n7 17\n"
+
+
+def leader_is_outside_of_the_isr(capture: Capture) -> None:
+    leads(capture, 1, 0, [2, 3])
+
+
+def mark_has_no_topic(capture: Capture) -> None:
+    capture["delete_topics"] = ["gone"]
+
+
+def topics_share_an_id(capture: Capture) -> None:
+    capture["topics"]["u"] = copy.deepcopy(topic(capture))
+    for broker in capture["brokers"].values():
+        broker["dirs"] |= {name.replace("t-", "u-"): copy.deepcopy(one) for name, one in broker["dirs"].items()}
+        topics = broker["metadata_cache"]["topics"]
+        topics["u"] = copy.deepcopy(topics["t"])
+
+
 def another_controller(capture: Capture) -> None:
     capture["brokers"]["2"]["metadata_cache"]["controller"] = next(b for b in (1, 2, 3) if b != capture["controller"])
 
@@ -363,7 +406,15 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     broker_is_not_registered: {"broker-not-registered": ["broker 2"], "catching-up": ["t-0", "t-1"]},
     replica_catches_up: {"catching-up": ["t-0"]},
     reassignment: {"reassignment": ["t"]},
-    disk_has_failed: {"offline-log-directory": ["t-0"]},
+    disk_has_failed: {"offline-replica": ["t-0"]},
+    only_disk_has_failed: {"offline-log-directory": ["t-0"]},
+    no_leader_is_elected: {"leader-not-elected": ["t-0"], "broker-down": ["broker 3"]},
+    leader_has_no_log: {"leader-has-no-log": ["t-0"]},
+    isr_member_has_no_log: {"isr-member-has-no-log": ["t-0"]},
+    zookeeper_is_restored: {"state-is-behind-the-logs": ["t-0"]},
+    leader_is_outside_of_the_isr: {"leader-outside-isr": ["t-0"]},
+    mark_has_no_topic: {"deletion-mark-without-topic": ["gone"]},
+    topics_share_an_id: {"topics-share-an-id": ["/brokers/topics"]},
     broker_has_another_id: {
         "replica-under-another-broker-id": ["t-0"],
         "stray-log": ["t-0"],
@@ -404,6 +455,35 @@ def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]
             settled(capture)
 
     assert kinds(changed(change)) == DAMAGES[damage]
+
+
+def test_a_mark_hides_no_log_of_a_topic_that_does_not_exist() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        mark_has_no_topic(capture)
+        capture["brokers"]["2"]["dirs"]["gone-0"] = copy.deepcopy(directory(capture, 2))
+
+    assert set(kinds(changed(change))) == {"deletion-mark-without-topic", "orphaned-log"}
+
+
+def test_the_only_isr_member_is_not_to_be_stopped_while_its_files_are_all_that_is_left() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        leads(capture, 1, 0, [1])
+        del capture["brokers"]["1"]["dirs"]["t-0"]
+
+    def remedies(capture: bytes) -> str:
+        return " ".join(kind.way_out for kind in inspect_snapshot(capture).by_kind())
+
+    assert "do not stop broker 1" in remedies(changed(change))
+    assert "restart broker" in remedies(changed(isr_member_has_no_log))
+
+
+def test_no_plan_is_made_for_a_state_that_is_older_than_the_logs() -> None:
+    problem = recovery_problem(changed(zookeeper_is_restored))
+    assert "t-0" in problem.left_out and "state-is-behind-the-logs" in problem.uncovered
+    (kind,) = (k for k in inspect_snapshot(changed(zookeeper_is_restored)).by_kind() if "behind" in k.name)
+    assert "a leader_epoch of 8 or more" in kind.way_out
 
 
 def test_every_kind_is_found_by_one_of_these_damages() -> None:

@@ -640,15 +640,15 @@ OF_REPLICAS = (
             f"A disk fails that has {what} of a partition",
             _Case(
                 partial(damages.failed_disk, replicas=replicas),
-                _always("offline-log-directory"),
+                _always(kind),
                 is_planned=len(replicas) == 1,
             ),
             DOWN,
             options=LabOptions(directories=2),
         )
-        for name, replicas, what in (
-            ("of-the-only-replica", [2], "the only replica"),
-            ("of-a-replica", [2, 1, 3], "one of three replicas"),
+        for name, replicas, what, kind in (
+            ("of-the-only-replica", [2], "the only replica", "offline-log-directory"),
+            ("of-a-replica", [2, 1, 3], "one of three replicas", "offline-replica"),
         )
     ),
 )

@@ -360,6 +360,15 @@ class Capture:
         return self.controller if is_node else None
 
     @property
+    def shared_ids(self) -> dict[str, tuple[str, ...]]:
+        """The topics that have one id, by the id."""
+        found: dict[str, list[str]] = {}
+        for topic in self.topics.values():
+            if topic.topic_id is not None:
+                found.setdefault(topic.topic_id, []).append(topic.name)
+        return {identity: tuple(names) for identity, names in found.items() if len(names) > 1}
+
+    @property
     def hosts(self) -> tuple[Broker, ...]:
         """All brokers: without KRaft's controller."""
         return tuple(broker for number, broker in self.brokers.items() if number != self.kraft_controller)
@@ -388,7 +397,22 @@ def _code(character: str) -> str:
 
 
 def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
-    """Read the capture in a JSON file, or in its bytes; UsageError if it is unreadable or inconsistent."""
+    """Read the capture in a JSON file, or in its bytes, to search in it.
+
+    Raises:
+        UsageError: It cannot be read, or topics share an id: no controller starts with that, in the model either.
+    """
+    capture = read_any_capture(source)
+    for identity, names in capture.shared_ids.items():
+        raise UsageError(
+            f"Topics {', '.join(topic_label(name) for name in names)} have one topic_id (got {identity!r}). Allowed: "
+            "an id for each topic; no controller starts with this. `kwalk inspect` says what comes of it."
+        )
+    return capture
+
+
+def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
+    """Read the capture in a JSON file, or in its bytes, to inspect it; UsageError if it cannot be read."""
     document = load(source)
     _check_format(document)
     caches = _Caches(document.field("brokers"))
@@ -396,7 +420,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     if not described:
         raise document.field("brokers").wrong("names no broker", "at least one broker")
     contradictions: list[str] = []
-    topics = _topics(document.field("topics"), contradictions)
+    topics = {name: _topic(child, name, contradictions) for name, child in document.field("topics").fields()}
     controller, version = document.field("controller"), _version(document.field("version"))
     active = None if controller.missing else controller.number(0, INT32)
     ids, quorum_epoch = document.maybe("broker_ids"), _quorum_epoch(document)
@@ -551,19 +575,6 @@ def _table(node: JsonNode, what: str, read: Callable[[JsonNode, int], T]) -> dic
 
 def _numbered(node: JsonNode, what: str) -> Iterable[tuple[int, JsonNode]]:
     return ((key_number(name, child, what), child) for name, child in node.fields())
-
-
-def _topics(node: JsonNode, contradictions: list[str]) -> dict[str, Topic]:
-    topics = {name: _topic(child, name, contradictions) for name, child in node.fields()}
-    owner: dict[str, str] = {}
-    for name, topic in topics.items():
-        if topic.topic_id is not None and owner.setdefault(topic.topic_id, name) != name:
-            twin = topic_label(owner[topic.topic_id])
-            raise UsageError(
-                f"{node.path}.{topic_label(name)} has the topic_id of {twin} (got {topic.topic_id!r}). "
-                f"Allowed: an id for each topic; no controller starts with this. {TAKE_AGAIN}"
-            )
-    return topics
 
 
 def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
