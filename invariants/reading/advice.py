@@ -39,7 +39,7 @@ OF_IDS = (
 )
 """Kinds about topic ids, whose way out depends on the lineages of logs."""
 OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
-WITHOUT_LOG = (kinds.LEADER_HAS_NO_LOG, kinds.ISR_MEMBER_HAS_NO_LOG)
+OF_STATES = (kinds.STATE_BEHIND_LOGS, kinds.STATE_BEHIND_UNNOTICED)
 FAILING_OVER = (
     kinds.NOT_ELECTED,
     kinds.MARK_WITHOUT_TOPIC,
@@ -127,9 +127,9 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
-        elif kind in WITHOUT_LOG:
+        elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
-        elif kind is kinds.STATE_BEHIND_LOGS:
+        elif kind in OF_STATES:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
@@ -174,6 +174,10 @@ class Advice:
         others = [name for name in dict.fromkeys(self.erased) if name not in own]
         if others and kind in FAILING_OVER:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
+        if kind in FAILING_OVER:
+            for one in self.observations:
+                if one.kind is kinds.SHARED_ID:
+                    yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
         if kind in STARTING:
             moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
@@ -294,7 +298,7 @@ class Advice:
         return (
             f"stop no broker; if the logs of {one.subject} are of the present topic, write its state znode, with the "
             f"data version that was read: a leader_epoch of {above} or more, and {which} as leader and only ISR "
-            "member; then fail the controller over (not tried on real brokers)"
+            "member; then fail the controller over"
         )
 
     # Logs that are no replica's.
@@ -318,7 +322,7 @@ class Advice:
             )
         return f"move {one.subject} on {where} away while the broker is stopped; keep it until it is not needed"
 
-    def _of_moved_disk(self, topic: Topic | None, partition: int, hosts: Iterable[str]) -> str:
+    def _of_moved_disk(self, topic: Topic | None, number: int, hosts: Iterable[str]) -> str:
         """Return the replicas of a partition whose disks hosts may have, by other partitions that have no leader."""
         found = {
             old
@@ -327,7 +331,7 @@ class Advice:
             for place in [self.logs.get((one.fields["topic"], int(one.fields["partition"])))]
             if place is not None and topic is not None
             for host, old in same_disks(self.capture, place.topic, place.partition).items()
-            if str(host) in hosts and old in topic.partitions.get(partition, ())
+            if str(host) in hosts and old in topic.partitions.get(number, ())
         }
         return brokers(found) if found else ""
 

@@ -58,17 +58,6 @@ NOT_ELECTED = evolve(
     cause="a broker has just stopped or started, or the controller has not noticed that it did",
     grep=(),
 )
-LEADER_HAS_NO_LOG = evolve(
-    LEADER_DOES_NOT_LEAD,
-    name="leader-has-no-log",
-    title="the leader's disk has no log of the partition",
-    now="nothing while the process has the files open, which disks no longer show; otherwise clients are not served",
-    later="once the broker has restarted, its log is empty; if it leads then, the other replicas truncate theirs",
-    log="server.log, as the leader begins the next segment: Error while rolling log segment for … in dir …",
-    cause="the directory was removed while the broker ran; or the partition has just been created, or the snapshot "
-    "lacks one of the broker's log directories (`--logs` of kwalk collect)",
-    grep=("grep 'Error while rolling log segment for' logs/server.log*",),
-)
 LEADER_REFUSES = evolve(
     LEADER_DOES_NOT_LEAD,
     name="leader-refuses-topic-id",
@@ -203,23 +192,26 @@ OFFLINE_REPLICA = evolve(
     "has no leader",
     way_out="repair or replace the disk, and restart the broker: the replica copies what it lacks from the leader",
 )
-ISR_MEMBER_HAS_NO_LOG = evolve(
-    LEADER_HAS_NO_LOG,
-    name="isr-member-has-no-log",
-    severity=LATENT,
-    title="an ISR member's disk has no log of the partition",
-    properties=(),
+ISR_MEMBER_HAS_NO_LOG = FindingKind(
+    "isr-member-has-no-log",
+    LATENT,
+    "an ISR member's disk has no log of the partition",
+    (),
     now="nothing while the process has the files open, which disks no longer show",
-    later="once the broker has restarted, its log is empty; if it is elected before it has left the ISR, the other "
-    "replicas truncate theirs",
+    later="once the broker has restarted, its log is empty; if it leads then, the other replicas truncate theirs",
+    way_out="",
+    log="server.log, as the next segment begins: Error while rolling log segment for … in dir …",
+    cause="the directory was removed while the broker ran; or the partition has just been created, or the snapshot "
+    "lacks one of the broker's log directories (`--logs` of kwalk collect)",
+    grep=("grep 'Error while rolling log segment for' logs/server.log*",),
 )
 STATE_BEHIND_LOGS = FindingKind(
     "state-is-behind-the-logs",
     BROKEN,
     "all logs have leader epochs that ZooKeeper's state has not reached",
     (),
-    now="brokers that have run since then refuse the controller's requests, whose leader epoch is smaller; changes of "
-    "the ISR fail",
+    now="brokers that have run since then refuse the controller's requests, whose leader epoch is smaller, and clients "
+    "are told its leader: NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH; changes of the ISR fail",
     later="as brokers restart, they take up the smaller epoch: replicas may truncate acknowledged records, or keep "
     "different ones",
     way_out="",
@@ -288,6 +280,16 @@ MIGRATION_UNSAFE = FindingKind(
     log="controller.log of KRaft: Encountered ZooKeeper error during event … Will retry.",
     cause="an old client, or a failure of KRaft's controller between two writes",
     story="docs/how-to/migrate-to-kraft.md",
+)
+STATE_BEHIND_UNNOTICED = evolve(
+    STATE_BEHIND_LOGS,
+    name="state-is-behind-the-logs-unnoticed",
+    severity=LATENT,
+    title="all logs have leader epochs that ZooKeeper's state has not reached, and no controller has read it",
+    now="changes of the ISR fail",
+    later="the next controller tells clients the state's leader, which the brokers that run refuse",
+    log="none before the next failover",
+    grep=(),
 )
 LOG_WITHOUT_ID = FindingKind(
     "log-without-topic-id",
@@ -624,7 +626,6 @@ KINDS = (
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
     NOT_ELECTED,
-    LEADER_HAS_NO_LOG,
     LEADER_DOES_NOT_LEAD,
     STATE_BEHIND_LOGS,
     FETCH_REFUSED,
@@ -639,6 +640,7 @@ KINDS = (
     DEAD_IN_ISR,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
+    STATE_BEHIND_UNNOTICED,
     SHARED_ID,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,

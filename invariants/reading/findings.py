@@ -221,7 +221,10 @@ class Findings:
             return
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
-            yield from self._of_earlier_logs(kinds.STATE_BEHIND_LOGS, place, ahead)
+            served = self.capture.cached(place.topic.name, place.partition)
+            is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
+            kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
+            yield from self._of_earlier_logs(kind, place, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -264,19 +267,15 @@ class Findings:
         if "partition_servable" in broken and _has_no_live_leader(place):
             yield self._observed(kinds.NOT_ELECTED, place, _leader(place), broken["partition_servable"])
             return True
-        if "partition_servable" in broken:
+        if "partition_servable" in broken and place.topic.states[place.partition].leader not in bare:
             kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
-            leader = place.topic.states[place.partition].leader
-            if leader in bare:
-                kind, cause = kinds.LEADER_HAS_NO_LOG, f"; the disk of broker {leader} has no {place.name}"
-            elif "replica_id_matches_zookeeper" in broken:
+            if "replica_id_matches_zookeeper" in broken:
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
                 cause = f"; {_ids(place)}"
             serves_earlier = place.topic.states[place.partition].leader in ahead or self._may_lead_on(place)
-            is_certain = not serves_earlier and kind is not kinds.LEADER_HAS_NO_LOG
-            unserved = [evolve(b, certain=b.certain and is_certain) for b in broken["partition_servable"]]
+            unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
         if "leader_answers_fetches_by_id" in broken:
@@ -296,8 +295,8 @@ class Findings:
     def _without_log(self, place: _Place) -> list[int]:
         """Return the ISR members that run, and whose disks were read and have no directory of the partition.
 
-        A broker creates the directory as it takes up its first LeaderAndIsr request (ReplicaManager.makeLeaders,
-        makeFollowers).
+        A process keeps files open that are removed, and serves them: seen on 2.8.2 and 3.9.0. A broker creates the
+        directory as it takes up its first LeaderAndIsr request (ReplicaManager.makeLeaders, makeFollowers).
         """
         known = zip(place.observed.brokers, place.observed.situation.brokers, strict=True)
         members = [b for b, one in known if one.in_isr and one.alive and one.replica and not one.directory]

@@ -412,9 +412,9 @@ def test_a_garbled_file_is_named_and_left_out(shown, tmp_path):
 
 def test_a_snapshot_that_inspection_would_refuse_is_written_and_says_so(shown):
     zk = zookeeper_of(shown)
-    put_topic(zk, "twin", shown["topics"]["t"])
+    put_topic(zk, "twin", {**shown["topics"]["t"], "znode": {**shown["topics"]["t"]["znode"], "topic_id": "abc"}})
     found = collect(zk, NO_CACHES)
-    assert "has the topic_id of" in found.problems[-1]
+    assert "is no topic id" in found.problems[-1]
     assert sorted(found.document["topics"]) == ["t", "twin"]
 
 

@@ -350,6 +350,13 @@ def zookeeper_is_restored(capture: Capture) -> None:
         directory(capture, broker)["leader_epoch_checkpoint"] = "0\n2\n0 0\n7 17\n"
 
 
+def zookeeper_is_restored_unnoticed(capture: Capture) -> None:
+    """The same, and brokers still tell clients what they knew before."""
+    zookeeper_is_restored(capture)
+    for broker in capture["brokers"].values():
+        broker["metadata_cache"]["topics"]["t"]["partitions"]["0"]["leader_epoch"] = 7
+
+
 def leader_is_outside_of_the_isr(capture: Capture) -> None:
     leads(capture, 1, 0, [2, 3])
 
@@ -409,9 +416,10 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     disk_has_failed: {"offline-replica": ["t-0"]},
     only_disk_has_failed: {"offline-log-directory": ["t-0"]},
     no_leader_is_elected: {"leader-not-elected": ["t-0"], "broker-down": ["broker 3"]},
-    leader_has_no_log: {"leader-has-no-log": ["t-0"]},
+    leader_has_no_log: {"isr-member-has-no-log": ["t-0"]},
     isr_member_has_no_log: {"isr-member-has-no-log": ["t-0"]},
     zookeeper_is_restored: {"state-is-behind-the-logs": ["t-0"]},
+    zookeeper_is_restored_unnoticed: {"state-is-behind-the-logs-unnoticed": ["t-0"]},
     leader_is_outside_of_the_isr: {"leader-outside-isr": ["t-0"]},
     mark_has_no_topic: {"deletion-mark-without-topic": ["gone"]},
     topics_share_an_id: {"topics-share-an-id": ["/brokers/topics"]},
@@ -451,7 +459,7 @@ def settled(capture: Capture) -> None:
 def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]) -> None:
     def change(capture: Capture) -> None:
         damage(capture)
-        if damage not in (stale_metadata, partition_without_state_is_served):
+        if damage not in (stale_metadata, partition_without_state_is_served, zookeeper_is_restored_unnoticed):
             settled(capture)
 
     assert kinds(changed(change)) == DAMAGES[damage]
@@ -477,6 +485,16 @@ def test_the_only_isr_member_is_not_to_be_stopped_while_its_files_are_all_that_i
 
     assert "do not stop broker 1" in remedies(changed(change))
     assert "restart broker" in remedies(changed(isr_member_has_no_log))
+
+
+def test_no_failover_is_advised_while_topics_share_an_id() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        topics_share_an_id(capture)
+        caches_show(capture, OTHER_ID)
+
+    advice = [kind.way_out for kind in inspect_snapshot(changed(change)).by_kind() if "failover" in kind.later]
+    assert len(advice) == 1 and all("own" in text for text in advice)
 
 
 def test_no_plan_is_made_for_a_state_that_is_older_than_the_logs() -> None:

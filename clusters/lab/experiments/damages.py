@@ -369,6 +369,28 @@ def wiped_leader(scene: Scene, *, is_seen: bool = True) -> None:
     scene.start(2, 3)
 
 
+def restored_zookeeper(scene: Scene, *, fails_over: bool) -> None:
+    """Write an earlier state by hand, as a backup of ZooKeeper that is restored while brokers run."""
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    earlier = scene.lab.states(scene.topic)[0]
+    for number in (2, 3, 1):
+        scene.stop(number)
+        scene.write(FIRST)
+        scene.start(number)
+    scene.write_state(0, **earlier)
+    if fails_over:
+        scene.lab.delete_controller()
+        rest(scene.lab)
+
+
+def removed_directory(scene: Scene) -> None:
+    """Remove the directory of the leader, which runs on."""
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    shutil.rmtree(scene.lab.brokers[1].data / f"{scene.topic}-0")
+
+
 def restored_leader(scene: Scene) -> None:
     """Bring an old copy of its log to the only ISR member; the other replicas have all records."""
     scene.create({0: [1, 2, 3]})

@@ -605,6 +605,24 @@ OF_REPLICAS = (
         DOWN,
         options=DEAD,
     ),
+    *(
+        _experiment(
+            f"restored-zookeeper{name}",
+            f"The state of a partition is written that it had before its last elections, and {what}",
+            _Case(partial(damages.restored_zookeeper, fails_over=fails_over), _always(kind), is_planned=False),
+            DOWN,
+        )
+        for name, what, fails_over, kind in (
+            ("", "no controller reads it", False, "state-is-behind-the-logs-unnoticed"),
+            ("-noticed", "the controller fails over", True, "state-is-behind-the-logs"),
+        )
+    ),
+    _experiment(
+        "removed-directory",
+        "The directory of the leader is removed while it runs",
+        _Case(damages.removed_directory, _always("isr-member-has-no-log")),
+        DOWN,
+    ),
     _experiment(
         "restored-leader",
         "The only member of an ISR has an old copy of its log; the other replicas have all records",

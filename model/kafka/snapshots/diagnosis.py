@@ -216,27 +216,27 @@ def has_epoch(capture: Capture, topic: Topic, directory: Directory, state: Captu
     return False if refuses_all(capture, topic, directory) else None
 
 
-def epochs_ahead(capture: Capture, topic: Topic, partition: int, hosts: Iterable[int]) -> dict[int, int]:
+def epochs_ahead(capture: Capture, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
     """Return the last leader epoch of the logs of a partition that are ahead of ZooKeeper's state, by broker."""
-    state = topic.states.get(partition)
-    if state is None or partition not in topic.partitions:
+    state = topic.states.get(number)
+    if state is None or number not in topic.partitions:
         return {}
-    found = {b: capture.directory(b, topic.name, partition) for b in hosts}
+    found = {b: capture.directory(b, topic.name, number) for b in hosts}
     latest = {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
     return {b: epoch for b, epoch in latest.items() if epoch > state.leader_epoch}
 
 
-def is_behind_logs(capture: Capture, topic: Topic, partition: int) -> bool:
+def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     """Whether ZooKeeper's state of a partition is behind all logs of its replicas, which have the topic's id.
 
     A state znode that was restored from a backup is; so is that of a topic that has taken over logs without an id.
     """
-    replicas = topic.partitions.get(partition, ())
-    logs = {b: capture.directory(b, topic.name, partition) for b in replicas if capture.brokers[b].seen}
+    replicas = topic.partitions.get(number, ())
+    logs = {b: capture.directory(b, topic.name, number) for b in replicas if capture.brokers[b].seen}
     known = {b for b, log in logs.items() if log is not None}
     if topic.topic_id is None or not known:
         return False
-    ahead = epochs_ahead(capture, topic, partition, replicas)
+    ahead = epochs_ahead(capture, topic, number, replicas)
     return all(b in ahead and log.topic_id == topic.topic_id for b, log in logs.items() if log is not None)
 
 
