@@ -11,7 +11,7 @@ from kwalk.invariants import controllers, deletion, partitions, sessions, topic_
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
-from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations
+from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, members_without_log
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
@@ -263,7 +263,7 @@ class Findings:
         if kinds.NO_LIVE_ISR.properties[0] in broken:
             yield self._without_leader(place)
             return True
-        bare = [] if place.topic.name in self.capture.deleting else self._without_log(place)
+        bare = members_without_log(self.capture, place.topic, place.partition)
         if "partition_servable" in broken and _has_no_live_leader(place):
             yield self._observed(kinds.NOT_ELECTED, place, _leader(place), broken["partition_servable"])
             return True
@@ -291,16 +291,6 @@ class Findings:
             )
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, bare))}, certain=False)
         return False
-
-    def _without_log(self, place: _Place) -> list[int]:
-        """Return the ISR members that run, and whose disks were read and have no directory of the partition.
-
-        A process keeps files open that are removed, and serves them: seen on 2.8.2 and 3.9.0. A broker creates the
-        directory as it takes up its first LeaderAndIsr request (ReplicaManager.makeLeaders, makeFollowers).
-        """
-        known = zip(place.observed.brokers, place.observed.situation.brokers, strict=True)
-        members = [b for b, one in known if one.in_isr and one.alive and one.replica and not one.directory]
-        return [b for b in members if self.capture.brokers[b].seen]
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.

@@ -25,11 +25,10 @@ from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
-from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, without_logs
+from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, is_unmodelled, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
-    is_behind_logs,
     listed,
     marks_refused_logs_offline,
     refused_at_start,
@@ -134,8 +133,9 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     inspection = inspect_capture(capture)
     damaged = [name for name in damaged_topics(capture, inspection) if name in capture.topics]
     others = sorted(capture.topics, key=lambda name: (name.startswith("__"), name))
-    topics = (capture.topics[name] for name in (*damaged, *others))
-    topic = next((topic for topic in topics if topic.partitions), None)
+    topics = [capture.topics[name] for name in dict.fromkeys((*damaged, *others)) if capture.topics[name].partitions]
+    left = [one for one in topics if any(is_unmodelled(capture, one, number) for number in one.partitions)]
+    topic = next((topic for topic in topics if topic not in left), None)
     broken = [
         one
         for one in inspection.observations
@@ -143,7 +143,10 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     ]
     violated = {name for one in broken for name in one.kind.properties}
     reading = reading_of(capture, topic, inspection.severity, violated)
-    return evolve(reading, problems=(problem_of(capture, inspection), deletion_of(capture, inspection)))
+    names = listed([topic_label(one.name) for one in left])
+    note = (f"Not searched, as brokers have more of it in memory than on disks: {names}.",) if left else ()
+    problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
+    return evolve(reading, facts=(*note, *reading.facts), problems=problems)
 
 
 def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
@@ -330,8 +333,8 @@ def groups_of(
         known: dict[int, PartitionGroup] = {}
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
             observed = situations.of(topic, partition)
-            is_behind = is_behind_logs(capture, topic, partition)
-            if observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost or is_behind:
+            has_no_world = observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost
+            if observed is None or has_no_world or is_unmodelled(capture, topic, partition):
                 left.append(f"{topic_label(name)}-{partition}")
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
@@ -341,7 +344,7 @@ def groups_of(
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
     notes = []
     if left:
-        why = f"more than {MOST_BROKERS} brokers take part, it is lost, or its state is behind its logs"
+        why = f"more than {MOST_BROKERS} brokers take part, it is lost, or brokers have more in memory than on disks"
         notes.append(f"Not looked at, as {why}: {listed(left)}.")
     if len(groups) > most:
         beyond = [group.topic.name for group in groups[most:]]

@@ -620,7 +620,7 @@ OF_REPLICAS = (
     _experiment(
         "removed-directory",
         "The directory of the leader is removed while it runs",
-        _Case(damages.removed_directory, _always("isr-member-has-no-log")),
+        _Case(damages.removed_directory, _always("isr-member-has-no-log"), is_planned=False),
         DOWN,
     ),
     _experiment(

@@ -27,7 +27,13 @@ from kwalk.model.kafka.snapshots.capture import (
     MetadataCache,
     Topic,
 )
-from kwalk.model.kafka.snapshots.diagnosis import has_epoch, is_of_an_earlier_topic, refuses_all, symptoms
+from kwalk.model.kafka.snapshots.diagnosis import (
+    has_epoch,
+    is_behind_logs,
+    is_of_an_earlier_topic,
+    refuses_all,
+    symptoms,
+)
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
     InferredReplica,
@@ -295,6 +301,24 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         for b in up & (named | failed)
         if capture.brokers[b].seen and capture.directory(b, topic.name, partition) is None
     )
+
+
+def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
+    """Return the ISR members that run, and whose disks were read and have no directory of the partition.
+
+    A process keeps files open that are removed, and serves them: seen on 2.8.2 and 3.9.0. A broker creates the
+    directory as it takes up its first LeaderAndIsr request (ReplicaManager.makeLeaders, makeFollowers).
+    """
+    if topic.name in capture.deleting or partition not in topic.states:
+        return []
+    members = set(topic.states[partition].isr) & set(topic.partitions.get(partition, ())) & set(capture.live)
+    found = members - offline_replicas(capture, topic, partition)
+    return sorted(b for b in found if capture.brokers[b].seen and not capture.directory(b, topic.name, partition))
+
+
+def is_unmodelled(capture: Capture, topic: Topic, partition: int) -> bool:
+    """Whether no state of the model is a partition: what its brokers have in memory is neither on disks nor shown."""
+    return is_behind_logs(capture, topic, partition) or bool(members_without_log(capture, topic, partition))
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
