@@ -218,7 +218,7 @@ STATE_BEHIND_LOGS = FindingKind(
     log="state-change.log, WARN: Ignoring LeaderAndIsr request from controller … with correlation id … epoch … for "
     "partition … since its associated leader epoch … is smaller than the current leader epoch …",
     cause="ZooKeeper was restored from a backup, or the state was written by hand; or the logs are of an earlier "
-    "topic, had no id, and got the present topic's",
+    "topic of the name, and had no id of their own",
     grep=("grep 'is smaller than the current leader epoch' logs/state-change.log*",),
 )
 ANOTHER_ID = FindingKind(

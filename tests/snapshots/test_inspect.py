@@ -498,7 +498,13 @@ def test_no_failover_is_advised_while_topics_share_an_id() -> None:
 
 
 def test_no_plan_is_made_for_a_state_that_is_older_than_the_logs() -> None:
+    def without_ids(capture: Capture) -> None:
+        zookeeper_is_restored(capture)
+        for broker in (1, 2, 3):
+            give_id(capture, broker, 0, None)
+
     problem = recovery_problem(changed(zookeeper_is_restored))
+    assert "t-0" in recovery_problem(changed(without_ids)).left_out
     assert "t-0" in problem.left_out and "t-0" in recovery_problem(changed(isr_member_has_no_log)).left_out
     assert "state-is-behind-the-logs" in problem.uncovered
     (kind,) = (k for k in inspect_snapshot(changed(zookeeper_is_restored)).by_kind() if "behind" in k.name)

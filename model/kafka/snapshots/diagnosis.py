@@ -227,17 +227,15 @@ def epochs_ahead(capture: Capture, topic: Topic, number: int, hosts: Iterable[in
 
 
 def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
-    """Whether ZooKeeper's state of a partition is behind all logs of its replicas, which have the topic's id.
+    """Whether ZooKeeper's state of a partition is behind all logs of its replicas, and no id shows another topic's.
 
     A state znode that was restored from a backup is; so is that of a topic that has taken over logs without an id.
     """
     replicas = topic.partitions.get(number, ())
-    logs = {b: capture.directory(b, topic.name, number) for b in replicas if capture.brokers[b].seen}
-    known = {b for b, log in logs.items() if log is not None}
-    if topic.topic_id is None or not known:
-        return False
+    seen = (b for b in replicas if capture.brokers[b].seen)
+    logs = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
     ahead = epochs_ahead(capture, topic, number, replicas)
-    return all(b in ahead and log.topic_id == topic.topic_id for b, log in logs.items() if log is not None)
+    return bool(logs) and all(b in ahead and log.topic_id in (None, topic.topic_id) for b, log in logs.items())
 
 
 def sent_id(capture: Capture, topic: Topic) -> str | None:
