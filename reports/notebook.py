@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import colorsys
 import io
+import re
+from collections.abc import Callable
+from html import escape
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from kwalk.model.language import Model
+from kwalk.reports.document.html import html_page
 from kwalk.reports.document.text import print_blocks, print_story
 from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
+from kwalk.reports.traces.save import stem
+from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import story_of
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
@@ -20,6 +28,14 @@ WIDTH = 116
 """Columns of a rendering: what fits into a notebook's cell."""
 ANALYSES = "kwalk.search.analyses", "kwalk.reports.pages.explanation"
 """Where the classes of the objects are that analyses return."""
+LARGEST_PAGE = 400_000
+"""Bytes of a page that is saved with the notebook."""
+STYLE = re.compile(r'style="[^"]*"')
+COLOUR = re.compile("#([0-9a-f]{6})")
+DARK = ",".join(
+    f"{theme} .kwalk-output" for theme in ('[data-jp-theme-light="false"]', ".vscode-dark", 'html[theme="dark"]')
+)
+"""The outputs in notebooks with a dark theme."""
 FRAME = '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;font-family:monospace">{code}</pre>'
 
 
@@ -29,7 +45,22 @@ def text(value: object) -> str | None:
 
 
 def html(value: object) -> str | None:
-    """Return an object as HTML, with every text escaped; None if it is of another class."""
+    """Return an object as HTML, with every text escaped; None if it is of another class.
+
+    A counterexample is folded and unfolded by a click, and its page is a link that saves it as a file. Colours follow
+    the theme of the notebook.
+    """
+    trace = _trace_of(value)
+    if trace is None or trace.model is None:
+        shown = _exported(lambda out: _print(value, out))
+        return None if shown is None else _themed(shown)
+    story = _exported(lambda out: _print_trace(trace, out)) or ""
+    heading = f"{escape(trace.prop or 'trace')}: {trace.length} step{'s' * (trace.length != 1)}"
+    rest = "" if value is trace else _exported(lambda out: _print_summary(value, out)) or ""
+    return _themed(f"<details open><summary>{heading}</summary>{story}</details>{rest}{_page_link(trace)}")
+
+
+def _exported(print_to: Callable[[Console], object]) -> str | None:
     out = Console(
         file=io.StringIO(),
         record=True,
@@ -40,7 +71,40 @@ def html(value: object) -> str | None:
         emoji=False,
         highlight=False,
     )
-    return out.export_html(inline_styles=True, code_format=FRAME) if _print(value, out) else None
+    return out.export_html(inline_styles=True, code_format=FRAME) if print_to(out) is not False else None
+
+
+def _trace_of(value: object) -> Trace | None:
+    if isinstance(value, Verdict):
+        return next((finding.trace for finding in value.findings if finding.trace is not None), None)
+    return value if isinstance(value, Trace) else None
+
+
+def _page_link(trace: Trace) -> str:
+    """Return a link that saves the page of a trace; nothing if the page is too large for the notebook's file."""
+    assert trace.model is not None
+    model, story = trace.model, story_of(trace.model, trace)
+    page = html_page(story, diagram=sequence_of(model, trace), states=states_of(model, trace)).encode()
+    if len(page) > LARGEST_PAGE:
+        return ""
+    address = f"data:text/html;base64,{base64.b64encode(page).decode()}"
+    return f'<a download="{escape(stem(model, trace), quote=True)}.html" href="{address}">Save the page</a>'
+
+
+def _themed(body: str) -> str:
+    """Return HTML whose colours are lighter where the notebook is dark: in JupyterLab, VS Code and Colab."""
+    styles = STYLE.findall(body)
+    colours = sorted({colour for style in styles for colour in COLOUR.findall(style)})
+    dark = "".join(f"--kwalk-{colour}:#{_lighter(colour)};" for colour in colours)
+    body = STYLE.sub(lambda style: COLOUR.sub(r"var(--kwalk-\1,#\1)", style[0]), body)
+    return f'<style>{DARK}{{{dark}}}</style><div class="kwalk-output">{body}</div>'
+
+
+def _lighter(colour: str) -> str:
+    """Return a colour of the same hue that is read on a dark ground: #800000 is #ffb9b9."""
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (0, 2, 4))
+    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
+    return "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, 1 - 0.55 * light, saturation))
 
 
 def _print(value: object, out: Console) -> bool:
@@ -74,6 +138,13 @@ def _print_verdict(verdict: Verdict, out: Console) -> None:
         return
     if found is not None and found.trace is not None:
         _print_trace(found.trace, out)
+    _print_summary(verdict, out)
+
+
+def _print_summary(verdict: object, out: Console) -> None:
+    """Print what a verdict says beside its counterexample."""
+    assert isinstance(verdict, Verdict) and verdict.model is not None
+    found = next((finding for finding in verdict.findings if finding.trace is not None), None)
     print_blocks(summary(verdict, verdict.model, found), out)
 
 

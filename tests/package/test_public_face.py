@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import subprocess
 import sys
 
@@ -92,6 +94,16 @@ def test_notebooks_and_print_show_the_same():
         for thing in things:
             assert words in str(thing)
             assert words in thing._repr_html_()
+
+
+def test_a_counterexample_in_a_notebook_is_folded_follows_the_theme_and_saves_its_page():
+    trace = kwalk.exhaust("die-hard", "not_solved").counterexample
+    shown = trace._repr_html_()
+    assert "<summary>not_solved(): 6 steps</summary>" in shown
+    assert '[data-jp-theme-light="false"] .kwalk-output' in shown and "--kwalk-800000:#ffb9b9" in shown
+    assert "color: #" not in shown and "color: var(--kwalk-800000,#800000)" in shown
+    (address,) = re.findall(r'download="die-hard-[^"]*\.html" href="data:text/html;base64,([^"]*)"', shown)
+    assert "fills the big jug" in base64.b64decode(address).decode()
 
 
 def test_what_a_name_holds_is_escaped_in_a_notebook(monkeypatch):
