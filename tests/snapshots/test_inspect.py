@@ -487,6 +487,16 @@ def test_the_only_isr_member_is_not_to_be_stopped_while_its_files_are_all_that_i
     assert "restart broker" in remedies(changed(isr_member_has_no_log))
 
 
+def test_a_log_may_be_in_a_directory_that_was_not_read() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        isr_member_has_no_log(capture)
+        for broker in capture["brokers"].values():
+            broker["log_dirs"] = [{"path": "/a", "broker_id": 1, "cluster_id": "c"}, {"path": "/b", "offline": False}]
+
+    assert kinds(changed(change)) == {}
+
+
 def test_no_failover_is_advised_while_topics_share_an_id() -> None:
     def change(capture: Capture) -> None:
         settled(capture)

@@ -312,8 +312,9 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     if topic.name in capture.deleting or partition not in topic.states:
         return []
     members = set(topic.states[partition].isr) & set(topic.partitions.get(partition, ())) & set(capture.live)
-    found = members - offline_replicas(capture, topic, partition)
-    return sorted(b for b in found if capture.brokers[b].seen and not capture.directory(b, topic.name, partition))
+    found = (capture.brokers[b] for b in sorted(members - offline_replicas(capture, topic, partition)))
+    read = [one.id for one in found if one.seen and all(root.is_offline or root.is_read for root in one.roots)]
+    return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
 def is_unmodelled(capture: Capture, topic: Topic, partition: int) -> bool:

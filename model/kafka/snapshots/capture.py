@@ -246,6 +246,11 @@ class LogRoot:
     cluster_id: str | None = None
     is_offline: bool = False
 
+    @property
+    def is_read(self) -> bool:
+        """Whether its files were read, which meta.properties are of, and the broker does not only name it."""
+        return (self.broker_id, self.cluster_id) != (None, None)
+
 
 @frozen
 class Broker:
