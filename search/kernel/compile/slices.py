@@ -6,9 +6,6 @@ lifts and compiles is imported where it is used: a command whose code is in the 
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -19,7 +16,7 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Model
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
-from kwalk.search.kernel.compile.cache import kernel_key
+from kwalk.search.kernel.compile.cache import kernel_key, packed, unpacked
 from kwalk.search.kernel.compile.compiler import require_same_terms
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.interface import Kernel, SlicedKernel
@@ -81,20 +78,13 @@ class CompiledSlices:
 
     def pack(self) -> bytes:
         """Return the bytes of a zip file with all of it."""
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("names.json", json.dumps([self.lanes, self.loads, self.stores, self.tables]))
-            for number, content in enumerate(self.objects):
-                archive.writestr(f"{number}.o", content)
-        return buffer.getvalue()
+        return packed((self.lanes, self.loads, self.stores, self.tables), self.objects)
 
 
 def unpack_slices(content: bytes) -> CompiledSlices:
     """Return what `CompiledSlices.pack` packed; an exception of any kind if the content is broken."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        lanes, loads, stores, tables = json.loads(archive.read("names.json"))
-        objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
-    return CompiledSlices(tuple(objects), lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)), tables)
+    (lanes, loads, stores, tables), objects = unpacked(content)
+    return CompiledSlices(objects, lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)), tables)
 
 
 def lanes_of(target: str = "") -> int:
