@@ -18,6 +18,7 @@ from attrs import field, frozen
 from kwalk.model.language import KwalkError, Vector
 from kwalk.model.language.recovery import Move, Problem, World
 from kwalk.search.analyses.step_effects import EffectsLayout, StepEffects, step_once
+from kwalk.search.kernel.calls import way_to
 from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import EngineDisagreement
@@ -203,11 +204,8 @@ class PlainExploration:
 
     def way(self, end: int) -> tuple[State, list[int]]:
         """Return where a state at rest was reached from, and the instances on the way."""
-        node, steps = self.ends[end], list[int]()
-        while (parent := self.parents[node]) is not None:
-            node, instance = parent
-            steps.append(instance)
-        return node, steps[::-1]
+        node, steps = way_to(self.ends[end], self.parents)
+        return node, list(steps)
 
 
 class StateWorkspace:
@@ -471,7 +469,7 @@ class Settling:
                 self.check(0)
             vector, left = node
             resting = True
-            for index, after in self.stepper.attempts(vector):
+            for index, _, after in self.stepper.outcomes(vector, system=True):
                 if index in held:
                     continue
                 resting = False
@@ -606,7 +604,7 @@ class Settling:
                 group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
                 packed = next((s for s in (self._step(key, packed) for key in group) if s is not None), packed)
             while True:
-                steps = [(i, after) for i, after in self.stepper.attempts(packed) if i not in held]
+                steps = [(i, after) for i, _, after in self.stepper.outcomes(packed, system=True) if i not in held]
                 if not steps:
                     break
                 index, after = steps[0]

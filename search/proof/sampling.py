@@ -13,6 +13,7 @@ import numpy as np
 from attrs import define
 
 from kwalk.model.language import Model, Vector
+from kwalk.search.kernel.calls import way_to
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import KernelStepper
@@ -58,11 +59,7 @@ class ReachableSample:
 
     def path_to(self, state: bytes) -> tuple[bytes, tuple[int, ...]]:
         """Return a behaviour to a packed state of the sample: its packed initial state and its instances."""
-        instances: list[int] = []
-        while (origin := self._origins[state]) is not None:
-            state, instance = origin
-            instances.append(instance)
-        return state, tuple(reversed(instances))
+        return way_to(state, self._origins)
 
 
 class PackedStepper:

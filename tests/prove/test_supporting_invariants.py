@@ -6,7 +6,6 @@ from kwalk.model.examples.scenarios import SCENARIOS
 from kwalk.model.language import Model
 from kwalk.model.language.lift import lift
 from kwalk.search.exhaustive.search import exhaust
-from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.proof.certificate import supports
 from kwalk.search.proof.context import ProofContext, Supported
 from kwalk.search.proof.cubes import Cube
@@ -15,6 +14,7 @@ from kwalk.search.results.verdict import Answer, ProofOutcome, Strength
 from tests.prove.ladder import LADDER
 from tests.prove.plain_induction import is_inductive
 from tests.queries import prove
+from tests.states import reachable_states
 
 SMALL = [s for s in SCENARIOS if s.name in ("die-hard", "lost-update", "blocking-queue", "two-phase-commit", "ewd840")]
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -14,7 +14,7 @@ from kwalk.model.language.registry import announced
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation import chunks, sliced_walks
 from kwalk.search.simulation import walk as walking
@@ -23,6 +23,7 @@ from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.walk import walk
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
+from tests.states import random_states
 
 MANY = {"streets": 35, "letters": 1, "bag": 1}
 """Bounds with which the post office has more than 64 action instances; with twice as many streets, more than 128."""

@@ -142,16 +142,16 @@ def _choose(w: VectorWriter, width: int) -> str:
     table = w.variable("zeroinitializer", f"[8 x {w.kind}]")
     for place, row in rows.items():
         w.store(row, table, place)
-    with w.loop("8") as place:
-        row, ranks = w.load(table, place), "zeroinitializer"
+    with w.loop("8") as turn:
+        row, ranks = w.load(table, turn), "zeroinitializer"
         for byte in range(8):
             size = w.binary("and", w.binary("lshr", row, w.all(8 * byte)), w.all(255))
-            random = w.load("%randoms", w.op(f"add i64 {place}, {8 * byte}"))
+            random = w.load("%randoms", w.op(f"add i64 {turn}, {8 * byte}"))
             high = w.binary("mul", w.binary("lshr", random, w.all(32)), size)
             low = w.binary("mul", w.binary("and", random, w.all(2**32 - 1)), size)
             rank = w.binary("lshr", w.binary("add", high, w.binary("lshr", low, w.all(32))), w.all(32))
             ranks = w.binary("or", ranks, w.binary("shl", rank, w.all(8 * byte)))
-        w.store(ranks, table, place)
+        w.store(ranks, table, turn)
     planes = {place: w.load(table, place) for place in range(8)}
     w.exchange(planes, EIGHTH)
     for place, bit in enumerate(number):
