@@ -148,7 +148,7 @@ def test_walks_stay_in_their_lanes_if_the_model_is_small(reference, monkeypatch)
     assert not sliced(model).sliced.is_resident
     monkeypatch.setattr(slices, "MOST_INSTANCES", len(model.instances) - 1)
     without = sliced(model)
-    assert without.sliced.lane_functions == {} and not without.sliced.is_resident
+    assert without.sliced.lane_functions is None and not without.sliced.is_resident
     plan = SimulationOptions(keep_going=True).plan(model, kernel)
     assert run_chunk(without, plan, range(600)).differences(run_chunk(kernel, plan, range(600))) == []
 
