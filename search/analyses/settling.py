@@ -20,7 +20,7 @@ from kwalk.model.language.recovery import Move, Problem, World
 from kwalk.search.analyses.step_effects import EffectsLayout, StepEffects, step_once
 from kwalk.search.kernel.calls import way_to
 from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
 from kwalk.search.native.intrinsics import ONE, ZERO, call_void, lowest_bit, peek, poke, poke32
@@ -263,7 +263,7 @@ class KernelExploration:
         workspace.clear()
         self.workspace, self.kernel, self.store = workspace, workspace.kernel, workspace.store
         kernel, words = workspace.kernel, workspace.kernel.words
-        self._rows = [_bit_row(kernel, numbers) for numbers in (steps, faults)]
+        self._rows = [bit_row(numbers, kernel.instance_words) for numbers in (steps, faults)]
         self.at_any_moment = at_any_moment
         self.cursor = np.zeros(len(CursorField), np.int64)
         keys = np.zeros((len(starts), words + 1), np.uint64)
@@ -347,13 +347,6 @@ class KernelExploration:
             steps.append(int(self.workspace.instance_of[number]))
             number = parent
         return self._states([number])[0], steps[::-1]
-
-
-def _bit_row(kernel: Kernel, numbers: Iterable[int]) -> np.ndarray:
-    row = np.zeros(kernel.instance_words, np.uint64)
-    for number in numbers:
-        row[number // 64] |= np.uint64(1) << np.uint64(number % 64)
-    return row
 
 
 # Beliefs.
