@@ -21,9 +21,8 @@ from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.stepping import KernelStepper
 from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
 from kwalk.search.proof.context import ProofContext, Supported, Unsupported
-from kwalk.search.proof.cti import cannot_fail, find_cti
 from kwalk.search.proof.cubes import Cube, fact_text
-from kwalk.search.proof.induction import DomainViolation, domain_violations, least_k
+from kwalk.search.proof.induction import DomainViolation, cannot_fail, domain_violations, find_cti, least_k
 from kwalk.search.proof.proof_graph import GoalReached, domain_goals, state_goal
 from kwalk.search.proof.python_comparison import ProofComparison, ProvedProperty
 from kwalk.search.proof.recheck import certificate_of
@@ -290,13 +289,13 @@ class ProofAttempt:
         if prop.prop.kind is Kind.REACHABLE or not max_k:
             return result
         try:
-            context = self._context.slice_context(prop)
-            context.relation.effort = self._induction_effort()
-            if find_cti(context.relation, prop.prop.index) is None:
+            relation = self._context.relation(prop)
+            relation.effort = self._induction_effort()
+            if find_cti(relation, prop.prop.index) is None:
                 implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
-                method = implied if cannot_fail(context.relation, prop.prop.index) else "inductive"
+                method = implied if cannot_fail(relation, prop.prop.index) else "inductive"
                 return evolve(result, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
-            k = least_k(context.part, prop, max_k, self._induction_effort())
+            k = least_k(relation.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:
             return evolve(result, method=f"induction: {end}")
         if k is None:
@@ -370,7 +369,7 @@ class ProofAttempt:
 
     def _with_counterexample(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
-        relation, context = self._context.slice_context(prop).relation, self._context
+        relation, context = self._context.relation(prop), self._context
         relation.effort = SolverEffort(CTI_QUESTIONS, context.deadline, on_query=context.on_query)
         with suppress(OutOfEffort):
             cti = find_cti(relation, prop.prop.index)

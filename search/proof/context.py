@@ -37,14 +37,6 @@ class Unsupported:
     reason: str
 
 
-@frozen(eq=False)
-class SliceContext:
-    """One slice, and its transition relation."""
-
-    part: Slice
-    relation: TransitionRelation
-
-
 @define(eq=False, slots=False)
 class ProofContext:
     """The slices of a model, and what they share; each part is made when it is used first.
@@ -60,7 +52,7 @@ class ProofContext:
     lifted: Lifted
     deadline: float | None = None
     on_query: Callable[[int], None] | None = None
-    _slices: dict[object, SliceContext] = field(factory=dict)
+    _relations: dict[object, TransitionRelation] = field(factory=dict)
 
     @cached_property
     def stepper(self) -> PackedStepper:
@@ -87,30 +79,28 @@ class ProofContext:
         """Return the slice of some properties."""
         return slice_of(self.lifted, properties)
 
-    def slice_context(self, prop: LiftedProperty) -> SliceContext:
-        """Return the context of a property's slice; properties with the same slice share it."""
-        is_quiescent = prop.prop.kind is Kind.WHEN_QUIESCENT
-        key = (*self._slice_key(prop), is_quiescent)
-        if key not in self._slices:
+    def relation(self, prop: LiftedProperty) -> TransitionRelation:
+        """Return the transition relation of a property's slice; properties with the same slice share it."""
+        key = self._slice_key(prop)
+        if key not in self._relations:
+            is_quiescent = prop.prop.kind is Kind.WHEN_QUIESCENT
             same = [
                 other
                 for other in self.lifted.stated_properties
                 if not other.prop.kind.is_liveness
                 and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
-                and (other is prop or self._slice_key(other) == key[:2])
+                and (other is prop or self._slice_key(other) == key)
             ]
-            part = slice_of(self.lifted, same)
-            self._slices[key] = SliceContext(part, TransitionRelation(part))
-        return self._slices[key]
+            self._relations[key] = TransitionRelation(slice_of(self.lifted, same))
+        return self._relations[key]
 
     def known_relation(self, prop: LiftedProperty) -> TransitionRelation | None:
         """Return the transition relation of a property's slice, if there is one already."""
-        key = (*self._slice_key(prop), prop.prop.kind is Kind.WHEN_QUIESCENT)
-        return self._slices[key].relation if key in self._slices else None
+        return self._relations.get(self._slice_key(prop))
 
     def _slice_key(self, prop: LiftedProperty) -> tuple[object, ...]:
         part = self.part([prop])
-        return part.leaves, part.stuttering
+        return part.leaves, part.stuttering, prop.prop.kind is Kind.WHEN_QUIESCENT
 
     def support(self, prop: LiftedProperty) -> Supported | GoalReached | Unsupported:
         """Return facts that support a property, a behaviour that violates it, or the reason why neither was found."""
