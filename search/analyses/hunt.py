@@ -69,7 +69,7 @@ def _walks(query: Query, report: Report, seconds: float) -> Verdict:
     keywords = query.keywords(report, "keep_going", "seed")
     keywords |= {"options": steps_of(query.options), "minimize": query.minimized, "seconds": seconds}
     cores = present(query.options, "workers")
-    places = present({"partitions": query.options["workers"], **query.options}, "partitions", "out")
+    places = present({"partitions": query.options["workers"], **query.options}, "partitions")
     try:
         on_spark: Verdict = entry("walk_on_spark")(query.model, **keywords, **places)
         if on_spark.walks or on_spark.is_interrupted:

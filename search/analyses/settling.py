@@ -18,8 +18,9 @@ from attrs import field, frozen
 from kwalk.model.language import KwalkError, Vector
 from kwalk.model.language.recovery import Move, Problem, World
 from kwalk.search.analyses.step_effects import EffectsLayout, StepEffects, step_once
+from kwalk.search.kernel.calls import way_to
 from kwalk.search.kernel.compile.compiler import compiled_within, kernel_for
-from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
 from kwalk.search.native.intrinsics import ONE, ZERO, call_void, lowest_bit, peek, poke, poke32
@@ -203,11 +204,8 @@ class PlainExploration:
 
     def way(self, end: int) -> tuple[State, list[int]]:
         """Return where a state at rest was reached from, and the instances on the way."""
-        node, steps = self.ends[end], list[int]()
-        while (parent := self.parents[node]) is not None:
-            node, instance = parent
-            steps.append(instance)
-        return node, steps[::-1]
+        node, steps = way_to(self.ends[end], self.parents)
+        return node, list(steps)
 
 
 class StateWorkspace:
@@ -265,7 +263,7 @@ class KernelExploration:
         workspace.clear()
         self.workspace, self.kernel, self.store = workspace, workspace.kernel, workspace.store
         kernel, words = workspace.kernel, workspace.kernel.words
-        self._rows = [_bit_row(kernel, numbers) for numbers in (steps, faults)]
+        self._rows = [bit_row(numbers, kernel.instance_words) for numbers in (steps, faults)]
         self.at_any_moment = at_any_moment
         self.cursor = np.zeros(len(CursorField), np.int64)
         keys = np.zeros((len(starts), words + 1), np.uint64)
@@ -349,13 +347,6 @@ class KernelExploration:
             steps.append(int(self.workspace.instance_of[number]))
             number = parent
         return self._states([number])[0], steps[::-1]
-
-
-def _bit_row(kernel: Kernel, numbers: Iterable[int]) -> np.ndarray:
-    row = np.zeros(kernel.instance_words, np.uint64)
-    for number in numbers:
-        row[number // 64] |= np.uint64(1) << np.uint64(number % 64)
-    return row
 
 
 # Beliefs.
@@ -471,7 +462,7 @@ class Settling:
                 self.check(0)
             vector, left = node
             resting = True
-            for index, after in self.stepper.attempts(vector):
+            for index, _, after in self.stepper.outcomes(vector, system=True):
                 if index in held:
                     continue
                 resting = False
@@ -606,7 +597,7 @@ class Settling:
                 group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
                 packed = next((s for s in (self._step(key, packed) for key in group) if s is not None), packed)
             while True:
-                steps = [(i, after) for i, after in self.stepper.attempts(packed) if i not in held]
+                steps = [(i, after) for i, _, after in self.stepper.outcomes(packed, system=True) if i not in held]
                 if not steps:
                     break
                 index, after = steps[0]

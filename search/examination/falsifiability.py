@@ -281,26 +281,20 @@ class KernelTruths:
     """
 
     def __init__(self, model: Model, kernel: Kernel, states: np.ndarray) -> None:
-        import ctypes
-
         import numpy as np
+
+        from kwalk.search.kernel.calls import KernelCalls
 
         packed = np.ascontiguousarray(kernel.pack(states))
         self.rows = np.zeros((3, 2, len(packed), kernel.property_words), np.uint64)
         """Of `check`, `check_step` and `check_awaited`: the false row and the premise row of each state."""
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
-        step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
-        awaited = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(kernel.check_awaited)
-        kinds = {prop.kind for prop in model.properties}
-        for place in range(len(packed)):
-            state, before = packed[place].ctypes.data, packed[place - 1].ctypes.data
-            rows = [[self.rows[which, bit, place].ctypes.data for bit in range(2)] for which in range(3)]
-            check(state, 1, *rows[0])
+        calls, kinds = KernelCalls(kernel), {prop.kind for prop in model.properties}
+        for place, state in enumerate(packed):
+            self.rows[0, :, place] = calls.check(state, quiescent=True)
             if Kind.STEP in kinds:
-                step(before, state, *rows[1])
+                self.rows[1, :, place] = calls.check_step(packed[place - 1], state)
             if any(kind.is_liveness for kind in kinds):
-                awaited(state, *rows[2])
+                self.rows[2, :, place] = calls.check_awaited(state)
 
     def meeting(self, prop: PropertyInstance, condition: Condition) -> Iterator[int]:
         """Yield the places of a few states that meet a condition of a property."""

@@ -117,12 +117,12 @@ def _both(merge: Callable[[Any, Any], Any], one: bytes | None, later: bytes | No
     return pickle.dumps(merge(pickle.loads(one), pickle.loads(later)))
 
 
-def merged(chunks: Iterable[Chunk], most: int | None) -> Chunk:
-    """Merge chunks, at least one; they are in order, and keep the first `most` findings, None for all."""
+def merged(chunks: Iterable[Chunk], most: int) -> Chunk:
+    """Merge chunks, at least one; they are in order, and keep the first `most` findings."""
 
     def both(one: Chunk, later: Chunk) -> Chunk:
         together = one + later
-        return together if most is None else evolve(together, counts=together.counts.with_findings(most))
+        return evolve(together, counts=together.counts.with_findings(most))
 
     return reduce(both, chunks)
 
@@ -135,7 +135,7 @@ def groups_of(partitions: int) -> int:
     return partitions if partitions <= UNGROUPED else isqrt(partitions - 1) + 1
 
 
-def merger_of(most: int | None) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def merger_of(most: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow` that merges the chunks of each group; for `most` see `merged`."""
 
     def merger(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -190,8 +190,8 @@ class Round:
     """Which findings the executor minimizes, if any; then chunks end where blocks do."""
     plan: SimulationPlan | None = None
     """What the walks do; None for the plan of the payload."""
-    most: int | None = 0
-    """Findings that are sent back, the first ones; None for all."""
+    most: int = 0
+    """Findings that are sent back, the first ones."""
     groups: int = 1
     """How many groups the chunks are in, so that those of a group can be merged."""
 
@@ -247,8 +247,7 @@ def _do_chunk(packed: bytes, work: Round, number: int) -> Chunk:
     if work.choice is not None:
         return done_in_blocks((kernel, plan), numbers, work.choice, _grouping(packed))
     began, cpu_began = time.monotonic(), time.process_time()
-    counts = run_chunk(kernel, plan, numbers, collect=work.most != 0)
-    counts = counts if work.most is None else counts.with_findings(work.most)
+    counts = run_chunk(kernel, plan, numbers, collect=work.most != 0).with_findings(work.most)
     records = pickle.dumps(visit_records(kernel, plan, range(numbers.start, numbers.start + counts.walks)))
     spent, cpu_spent = time.monotonic() - began, time.process_time() - cpu_began
     sliced = counts.walks if is_sliced(kernel, numbers) else 0

@@ -36,7 +36,7 @@ from kwalk.search.exhaustive.layout import (
     isolated_zeros,
     level_end,
 )
-from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel
+from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel, SliceView
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.bits import count_common_lanes, set_first_lanes
 from kwalk.search.native.intrinsics import (
@@ -101,23 +101,10 @@ class BlockView(NamedTuple):
     """The states of a block, at most: a multiple of the lanes."""
     least: int
     """The states of a block, at least."""
-    lanes: int
-    plane: int
-    """The bytes of a plane."""
     properties: int
     bounds: int
     """The number of bounds."""
-    guards: int
-    check: int
-    save: int
-    check_step: int
-    apply: int
-    transpose: int
-    count_bits: int
-    loads: int
-    """See `SlicedKernel`."""
-    stores: int
-    code: int
+    slices: SliceView
     states: int
     """The packed states of the block."""
     numbers: int
@@ -205,7 +192,8 @@ def _sums(search: SearchLayout, view: BlockView) -> _Sums:
     return _Sums(view.sums, premises, blocked, idle, hits, seen, first_state, first_instance, deadlocks, deadlocks + 16)
 
 
-NO_BLOCKS = BlockView(*[0] * len(BlockView._fields))
+_NO_VIEW: dict[str, Any] = dict.fromkeys(BlockView._fields, 0) | {"slices": SliceView(*[0] * len(SliceView._fields))}
+NO_BLOCKS = BlockView(**_NO_VIEW)
 """The view of a worker that expands states one by one."""
 
 
@@ -250,10 +238,10 @@ def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) 
     put(sums.deadlocks, 1, NOTHING)
     _load_states(search, view, first, count)
     begin = integer(0)
-    for group in range(0, count, view.lanes):
-        if not _judge_states(search, view, group, min(view.lanes, count - group)):
+    for group in range(0, count, view.slices.lanes):
+        if not _judge_states(search, view, group, min(view.slices.lanes, count - group)):
             return False
-        begin = _begin_successors(search, view, group, min(view.lanes, count - group), begin)
+        begin = _begin_successors(search, view, group, min(view.slices.lanes, count - group), begin)
     if kernel.stop and kernel.deadlock and get(sums.deadlocks, 0) > 0:
         return False
     _clear_regions(view)
@@ -262,8 +250,8 @@ def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) 
             continue
         _read_ahead(view, _next_enabled(sums, instance + 1, kernel.instances))
         enabled = _find_enabled(view, instance, count)
-        for done in range(0, enabled, view.lanes):
-            if not _step_some(search, view, instance, view.ids + 4 * done, min(view.lanes, enabled - done)):
+        for done in range(0, enabled, view.slices.lanes):
+            if not _step_some(search, view, instance, view.ids + 4 * done, min(view.slices.lanes, enabled - done)):
                 return False
     return True
 
@@ -294,25 +282,25 @@ def _load_states(search: SearchLayout, view: BlockView, first: int, count: int) 
 @part
 def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int) -> bool:
     """Evaluate guards and properties in a group of states, and count them; return False if the block is refused."""
-    kernel, words, sums = search.kernel, view.plane // 8, _sums(search, view)
+    kernel, words, sums = search.kernel, view.slices.plane // 8, _sums(search, view)
     states = view.states + 8 * kernel.words * group
     for word in range(kernel.words):
-        column = view.columns + 8 * view.lanes * word
+        column = view.columns + 8 * view.slices.lanes * word
         for lane in range(count):
             poke(column, lane, peek(states, kernel.words * lane + word))
-    enabled = view.enabled + view.enabled_bytes * (group // view.lanes)
-    quiescent = enabled + view.plane * kernel.instances
-    call_void(view.transpose, (view.columns, view.planes, kernel.words))
+    enabled = view.enabled + view.enabled_bytes * (group // view.slices.lanes)
+    quiescent = enabled + view.slices.plane * kernel.instances
+    call_void(view.slices.transpose, (view.columns, view.planes, kernel.words))
     set_first_lanes(view.valid, count, words)
-    call_void(view.guards, (view.planes, enabled))
-    if count < view.lanes:
+    call_void(view.slices.guards, (view.planes, enabled))
+    if count < view.slices.lanes:
         for instance in range(kernel.instances):
             for word in range(words):
                 place = words * instance + word
                 poke(enabled, place, peek(enabled, place) & peek(view.valid, word))
-    call_void(view.count_bits, (enabled, kernel.instances + 1, view.valid, sums.enabled))
+    call_void(view.slices.count_bits, (enabled, kernel.instances + 1, view.valid, sums.enabled))
     if kernel.checks_states:
-        call_void(view.check, (view.planes, quiescent, view.property_planes))
+        call_void(view.slices.check, (view.planes, quiescent, view.property_planes))
         if not _count_properties(search, view, kernel.state_row, view.valid, (group, integer(-1))):
             return False
     for word in range(words):
@@ -326,15 +314,15 @@ def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask:
 
     `where` is the first state of the group, or -1 and the instance of a step.
     """
-    kernel, words, sums = search.kernel, view.plane // 8, _sums(search, view)
-    premises = view.property_planes + 64 * view.plane * kernel.property_words
-    call_void(view.count_bits, (premises, view.properties, mask, sums.premises))
+    kernel, words, sums = search.kernel, view.slices.plane // 8, _sums(search, view)
+    premises = view.property_planes + 64 * view.slices.plane * kernel.property_words
+    call_void(view.slices.count_bits, (premises, view.properties, mask, sums.premises))
     for prop in range(view.properties):
         if (peek(checked, prop // 64) >> np.uint64(prop % 64)) & ONE == ZERO:
             continue
         false, premise, any_false, failed = (
-            view.property_planes + view.plane * prop,
-            premises + view.plane * prop,
+            view.property_planes + view.slices.plane * prop,
+            premises + view.slices.plane * prop,
             integer(0),
             ZERO,
         )
@@ -356,7 +344,7 @@ def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask:
 @part
 def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple[int, int]) -> None:
     """Note the first state where a property is false, and the instance."""
-    words, least, false = view.plane // 8, integer(NOTHING), view.property_planes + view.plane * prop
+    words, least, false = view.slices.plane // 8, integer(NOTHING), view.property_planes + view.slices.plane * prop
     for word in range(words):
         bits = peek(false, word) & peek(mask, word)
         while bits != ZERO:
@@ -373,12 +361,12 @@ def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple
 def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: int, begin: int) -> int:
     """Give each state of a group the place of its successors, and count deadlocks; return the end of the places."""
     kernel, sums = search.kernel, _sums(search, view)
-    enabled = view.enabled + view.enabled_bytes * (group // view.lanes)
-    call_void(view.transpose, (enabled, view.rows, kernel.row_words))
+    enabled = view.enabled + view.enabled_bytes * (group // view.slices.lanes)
+    call_void(view.slices.transpose, (enabled, view.rows, kernel.row_words))
     for lane in range(count):
         successors = integer(0)
         for word in range(kernel.row_words):
-            successors += bit_count(peek(view.rows, view.lanes * word + lane))
+            successors += bit_count(peek(view.rows, view.slices.lanes * word + lane))
         put(view.begins, group + lane, begin)
         put(view.ends, group + lane, begin)
         if successors == 0:
@@ -402,17 +390,17 @@ def _next_enabled(sums: _Sums, instance: int, instances: int) -> int:
 @part
 def _read_ahead(view: BlockView, instance: int) -> None:
     """Prefetch the code of a step: all steps together are too large for the caches near a core."""
-    code = get(view.code, 2 * instance)
-    for line in range(0, get(view.code, 2 * instance + 1), CACHE_LINE):
+    code = get(view.slices.code, 2 * instance)
+    for line in range(0, get(view.slices.code, 2 * instance + 1), CACHE_LINE):
         prefetch_far(code + line)
 
 
 @part
 def _find_enabled(view: BlockView, instance: int, count: int) -> int:
     """Write the states where an instance is enabled; return how many there are."""
-    words, found = view.plane // 8, integer(0)
-    for group in range(0, count, view.lanes):
-        plane = view.enabled + view.enabled_bytes * (group // view.lanes) + view.plane * instance
+    words, found = view.slices.plane // 8, integer(0)
+    for group in range(0, count, view.slices.lanes):
+        plane = view.enabled + view.enabled_bytes * (group // view.slices.lanes) + view.slices.plane * instance
         for word in range(words):
             bits = peek(plane, word)
             while bits != ZERO:
@@ -425,44 +413,46 @@ def _find_enabled(view: BlockView, instance: int, count: int) -> int:
 @part
 def _step_some(search: SearchLayout, view: BlockView, instance: int, ids: int, count: int) -> bool:
     """Take the steps of an instance in some states; return False if the block is refused."""
-    kernel, words, taken = search.kernel, view.plane // 8, view.results
-    loads = view.loads + 8 * (kernel.words + 1) * instance
+    kernel, words, taken = search.kernel, view.slices.plane // 8, view.results
+    loads = view.slices.loads + 8 * (kernel.words + 1) * instance
     for place in range(get(loads, 0)):
         word = get(loads, place + 1)
-        column = view.columns + 8 * view.lanes * word
+        column = view.columns + 8 * view.slices.lanes * word
         for lane in range(count):
             poke(column, lane, peek(view.states, kernel.words * integer(peek32(ids, lane)) + word))
-        call_void(view.transpose, (column, view.planes + 64 * view.plane * word, 1))
+        call_void(view.slices.transpose, (column, view.planes + 64 * view.slices.plane * word, 1))
     set_first_lanes(view.valid, count, words)
     if kernel.checks_steps:
-        call_void(view.save, (view.planes, view.saved))
-    call_void(view.apply, (instance, view.planes, view.valid, view.results))
-    if count_common_lanes(view.results + view.plane * FAILED, view.valid, words) > 0:
+        call_void(view.slices.save, (view.planes, view.saved))
+    call_void(view.slices.apply, (instance, view.planes, view.valid, view.results))
+    if count_common_lanes(view.results + view.slices.plane * FAILED, view.valid, words) > 0:
         return False
     sums, steps = _sums(search, view), count_common_lanes(taken, view.valid, words)
-    changed = count_common_lanes(taken, view.results + view.plane * CHANGED, words)
+    changed = count_common_lanes(taken, view.results + view.slices.plane * CHANGED, words)
     count_up(sums.generated, 0, steps)
     count_up(sums.blocked, instance, count - steps)
     count_up(sums.idle, instance, steps - changed)
-    call_void(view.count_bits, (view.results + view.plane * FIRST_BOUND, view.bounds, view.valid, sums.hits))
+    call_void(
+        view.slices.count_bits, (view.results + view.slices.plane * FIRST_BOUND, view.bounds, view.valid, sums.hits)
+    )
     if kernel.checks_steps:
-        call_void(view.check_step, (view.saved, view.planes, view.property_planes))
+        call_void(view.slices.check_step, (view.saved, view.planes, view.property_planes))
         if not _count_properties(search, view, kernel.step_row, taken, (ids, instance)):
             return False
     if changed == 0:
         return True
-    stores = view.stores + 8 * (kernel.words + 1) * instance
+    stores = view.slices.stores + 8 * (kernel.words + 1) * instance
     for place in range(get(stores, 0)):
         word = get(stores, place + 1)
-        column = view.columns + 8 * view.lanes * word
-        call_void(view.transpose, (view.planes + 64 * view.plane * word, column, 1))
+        column = view.columns + 8 * view.slices.lanes * word
+        call_void(view.slices.transpose, (view.planes + 64 * view.slices.plane * word, column, 1))
     return _write_keys(search, view, stores, _find_changed(view, ids))
 
 
 @part
 def _find_changed(view: BlockView, ids: int) -> int:
     """Write the lanes whose step leads to another state, and the states there; return how many there are."""
-    found, words = integer(0), view.plane // 8
+    found, words = integer(0), view.slices.plane // 8
     for word in range(words):
         bits = peek(view.results, words * TAKEN + word) & peek(view.results, words * CHANGED + word)
         while bits != ZERO:
@@ -548,7 +538,7 @@ def _merge(view: BlockView, stores: int, count: int, which: tuple[int, int, int]
     for place in range(get(stores, 0)):
         word = get(stores, place + 1)
         if first <= word < end:
-            column, target = view.columns + 8 * view.lanes * word, view.values + 8 * (word - first)
+            column, target = view.columns + 8 * view.slices.lanes * word, view.values + 8 * (word - first)
             for j in range(count):
                 poke(target, length * j, peek(column, integer(peek32(view.live, j))))
     return True
@@ -807,26 +797,14 @@ class BlockExpansion:
         self.sums = isolated_zeros(sums_length(kernel), np.int64)
         self.enabled_totals = isolated_zeros(kernel.instances, np.int64)
         self.premise_totals = isolated_zeros(kernel.properties, np.int64)
-        self._tables = tuple(map(np.ascontiguousarray, (sliced.loads, sliced.stores, sliced.code)))
         addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
         self.view = BlockView(
             size=size,
             least=sliced.least_states,
             ring=ring - 1,
-            lanes=sliced.lanes,
-            plane=8 * plane,
             properties=kernel.properties,
             bounds=len(kernel.bounds),
-            guards=sliced.guards,
-            check=sliced.check,
-            save=sliced.save,
-            check_step=sliced.check_step,
-            apply=sliced.apply,
-            transpose=sliced.transpose,
-            count_bits=sliced.count,
-            loads=self._tables[0].ctypes.data,
-            stores=self._tables[1].ctypes.data,
-            code=self._tables[2].ctypes.data,
+            slices=sliced.view,
             enabled_bytes=8 * group,
             sums=self.sums.ctypes.data,
             enabled_totals=self.enabled_totals.ctypes.data,

@@ -13,35 +13,30 @@ written in turn. The *identity* of a checkpoint is everything that the counts of
 
 from __future__ import annotations
 
-import shlex
-import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from kwalk.model.language import UsageError
-from kwalk.search.base.options import CheckpointOptions
-from kwalk.search.exhaustive.layout import Cursor
-from kwalk.search.visited.key_store import STRIDE
-
-if TYPE_CHECKING:
-    from kwalk.search.exhaustive.explorer import Explorer
-
-
 import fcntl
 import hashlib
 import json
 import os
+import shlex
+import time
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
-from kwalk.model.language import Model
+from kwalk.model.language import Model, UsageError
 from kwalk.search.base.atomic_files import replacing
+from kwalk.search.base.options import CheckpointOptions
+from kwalk.search.exhaustive.layout import Cursor
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.visited.key_store import STRIDE
+
+if TYPE_CHECKING:
+    from kwalk.search.exhaustive.explorer import Explorer
 
 MANIFEST = "manifest.json"
 BLOCK = 1 << 24

@@ -173,7 +173,7 @@ def _begin_round(view: BlockView, rounds: Rounds) -> None:
     size = integer(STRIDE)
     if view.size > 0:
         size = (end - first) // (SHARES * rounds.workers)
-        size = max(view.lanes, min(view.size, size - size % view.lanes))
+        size = max(view.slices.lanes, min(view.size, size - size % view.slices.lanes))
     put(board, BOARD_FIRST, first)
     put(board, BOARD_END, end)
     put(board, BOARD_SIZE, size)
@@ -444,7 +444,7 @@ class WorkerPool:
         return level_end(cursor) - int(cursor[Cursor.NEXT]) >= self._least_round(blocks)
 
     def _least_round(self, blocks: BlockExpansion) -> int:
-        return 2 * len(self.workers) * max(blocks.view.lanes, blocks.view.least)
+        return 2 * len(self.workers) * max(blocks.view.slices.lanes, blocks.view.least)
 
     def warm_up(self, kernel: KernelView, states: VisitedSet, counts: CounterBuffers, cursor: np.ndarray) -> None:
         """Compile all loops and start all threads, without a round: the limit of the cursor is reached already."""

@@ -10,7 +10,6 @@ Words: see `layout`.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -20,10 +19,10 @@ from attrs import frozen
 from kwalk.model.language import Kind, PropertyInstance
 from kwalk.search.exhaustive.expansion import check_state, check_step, load_state
 from kwalk.search.exhaustive.layout import CounterBuffers, SearchLayout
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.native.intrinsics import ONE, ZERO, call, call_void, count_up, get, integer, lowest_bit, peek, put
 from kwalk.search.native.loops import loop, part
-from kwalk.search.results.confirmation import enabled_row
 
 MOST_STATES = 1 << 16
 """The states that the loop checks at once: between them Ctrl-C is noticed."""
@@ -119,10 +118,9 @@ def hits_of(
 
 def is_error_of_state(kernel: Kernel, packed: np.ndarray, checked: np.ndarray) -> bool:
     """Whether a property in a bit row raises an error in a packed state, so that no step is needed to meet it."""
-    state, false, premise = np.ascontiguousarray(packed, np.uint64), *np.zeros((2, kernel.property_words), np.uint64)
-    quiescent = not (enabled_row(kernel, state)[: len(kernel.system_row)] & kernel.system_row).any()
-    check = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(kernel.check)
-    check(state.ctypes.data, quiescent, false.ctypes.data, premise.ctypes.data)
+    calls, state = KernelCalls(kernel), np.ascontiguousarray(packed, np.uint64)
+    quiescent = not (calls.guards(state)[: len(kernel.system_row)] & kernel.system_row).any()
+    false, premise = calls.check(state, quiescent=quiescent)
     return bool((false & ~premise & checked).any())
 
 

@@ -6,27 +6,35 @@ gravest bug that kwalk can have, as it makes the verdicts of all engines worthle
 
 from __future__ import annotations
 
-import ctypes
-import random
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import z3
 from attrs import frozen
 
-from kwalk.model.language import DomainError, Kind, Model, StepResult, Vector
+from kwalk.model.language import Kind, Model, Vector
 from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, LiftedProperty, Term, in_order, lift
 from kwalk.model.language.lift.solver import Solver, model_where, number_in
 from kwalk.model.language.lift.terms import evaluate_terms, values_of
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.kernel.interpreter import Visit
-from kwalk.search.kernel.python_comparison import awaited_text, compiled_awaited, compiled_truth
+from kwalk.search.kernel.interpreter import VisitCache
+from kwalk.search.kernel.python_comparison import (
+    CompiledState,
+    RecordMaker,
+    StepOrText,
+    Truth,
+    awaited_text,
+    compiled_truth,
+    has_bit,
+    plain_step,
+    plain_truth,
+)
 from kwalk.search.kernel.sliced_execution import SlicedStates
 
 NO_ERROR = "no error"
 """All that the bit-sliced functions say of a liveness property that raises no error."""
-EngineResult = Vector | str | bool | None
-"""Of an action instance the next vector, "disabled", "bound NAME" or "error"; of a property its truth."""
+EngineResult = StepOrText | Truth
+"""The result of an action instance, or of a property."""
 
 
 @frozen
@@ -36,32 +44,6 @@ class Disagreement:
     key: str
     state: Vector
     results: dict[str, EngineResult]
-
-
-def random_states(model: Model, count: int, seed: int) -> list[Vector]:
-    """Return arbitrary states of the domain, reachable or not."""
-    rng = random.Random(seed)
-    return [model.canonical([rng.randint(leaf.low, leaf.high) for leaf in model.leaves]) for _ in range(count)]
-
-
-def reachable_states(model: Model, count: int, seed: int) -> list[Vector]:
-    """Return the states of random walks in plain Python."""
-    rng = random.Random(seed)
-    found: list[Vector] = []
-    state = rng.choice(model.initial)
-    while len(found) < count:
-        found.append(state)
-        following = _any_successor(model, state, rng)
-        state = rng.choice(model.initial) if following is None else following
-    return found
-
-
-def _any_successor(model: Model, state: Vector, rng: random.Random) -> Vector | None:
-    for instance in rng.sample(model.instances, len(model.instances)):
-        after = model.attempt(instance, state).after
-        if after is not None:
-            return after
-    return None
 
 
 def disagreements(
@@ -116,31 +98,13 @@ class _Interpreter:
     name = "plain Python"
 
     def __init__(self, model: Model) -> None:
-        self.model = model
-        self._visit: Visit | None = None
-
-    def _at(self, state: Vector) -> Visit:
-        if self._visit is None or self._visit.vector != state:
-            self._visit = Visit(self.model, state)
-        return self._visit
+        self._visits = VisitCache(model, capacity=1)
 
     def action(self, action: LiftedAction, state: Vector) -> EngineResult:
-        visit = self._at(state)
-        try:
-            outcome, after = visit.attempt(action.instance), visit.after(action.instance)
-        except DomainError:
-            return "error"
-        if outcome.result is StepResult.BOUND:
-            return f"bound {outcome.bound}"
-        return "disabled" if after is None else after
+        return plain_step(self._visits.at(state), action.instance.index)
 
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
-        try:
-            if prop.prop.kind.is_liveness:
-                return awaited_text(*self._at(state).awaited(prop.prop))
-            return self._at(state).predicate(prop.prop, before)
-        except DomainError:
-            return "error"
+        return plain_truth(self._visits.at(state), prop.prop, before)
 
 
 class TermExecution:
@@ -212,60 +176,29 @@ class _KernelExecution:
     name = "kernel"
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self._guards = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
-        self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
-        self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
-        self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
-        self._state: Vector = ()
-        self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
-        self._check_awaited = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(kernel.check_awaited)
+        self.kernel, self._maker = kernel, RecordMaker(kernel)
+        self._known: tuple[Vector, CompiledState] | None = None
 
-    def _row(self, words: int) -> np.ndarray:
-        return np.zeros(max(1, words), np.uint64)
+    def _at(self, state: Vector) -> CompiledState:
+        if self._known is None or self._known[0] != state:
+            self._known = state, CompiledState(self.kernel, self._maker.record(self._packed(state)))
+        return self._known[1]
 
-    def _guards_of(self, packed: np.ndarray) -> np.ndarray:
-        row = self._row(self.kernel.instance_words)
-        self._guards(packed.ctypes.data, row.ctypes.data)
-        return row
-
-    def _packed(self, state: Vector) -> tuple[np.ndarray, np.ndarray]:
-        """Return a packed state and a copy of its row of guards."""
-        if state != self._state:
-            self._state, self._before = state, self.kernel.pack(np.array([state], np.int64))
-            self._row_before = self._guards_of(self._before)
-        return self._before, self._row_before.copy()
+    def _packed(self, state: Vector) -> np.ndarray:
+        packed: np.ndarray = self.kernel.pack(np.array([state], np.int64))[0]
+        return packed
 
     def action(self, action: LiftedAction, state: Vector) -> EngineResult:
-        index, kernel = action.instance.index, self.kernel
-        before, row = self._packed(state)
-        after = np.zeros((1, kernel.words), np.uint64)
-        if not _bit(row, index):
-            return "disabled"
-        code = self._apply(index, before.ctypes.data, after.ctypes.data)
-        if code:
-            return f"bound {kernel.bounds[code - 1]}" if code > 0 else "error"
-        again = np.zeros((1, kernel.words), np.uint64)
-        self._advance(index, before.ctypes.data, again.ctypes.data, row.ctypes.data)
-        if (again != after).any() or (row != self._guards_of(after)).any():
+        compiled, index = self._at(state), action.instance.index
+        if index in compiled.record.advance_differs:
             return "advance differs from apply and guards"
-        return tuple(int(n) for n in kernel.unpack(after)[0])
+        return compiled.step(index)
 
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
-        kernel, index = self.kernel, prop.prop.index
-        false, premise = self._row(kernel.property_words), self._row(kernel.property_words)
-        after, _ = self._packed(state)
         if before is None:
-            self._check(after.ctypes.data, 1, false.ctypes.data, premise.ctypes.data)
-        else:
-            start = kernel.pack(np.array([before], np.int64))
-            self._check_step(start.ctypes.data, after.ctypes.data, false.ctypes.data, premise.ctypes.data)
-        result = compiled_truth(prop.prop, _bit(false, index), _bit(premise, index))
-        if prop.prop.kind.is_liveness and result is None:
-            self._check_awaited(after.ctypes.data, false.ctypes.data, premise.ctypes.data)
-            return compiled_awaited(_bit(false, index), _bit(premise, index))
-        return result
+            return self._at(state).truth(prop.prop)
+        false, premise = self._maker.calls.check_step(self._packed(before), self._packed(state))
+        return compiled_truth(prop.prop, has_bit(false, prop.prop.index), has_bit(premise, prop.prop.index))
 
 
 class _SlicedExecution:
@@ -295,7 +228,7 @@ class _SlicedExecution:
         is_changed = (after[lane] != self._packed[lane]).any()
         if changed[lane] != is_changed:
             return "whether the state has changed is wrong"
-        if not _bit(self._states.guards[lane], index) or codes[lane]:
+        if not has_bit(self._states.guards[lane], index) or codes[lane]:
             if is_changed:
                 return "a state was changed where no step was taken"
             return self._stopped(int(codes[lane]))
@@ -309,14 +242,10 @@ class _SlicedExecution:
     def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
         index, lane = prop.prop.index, self._lanes[state]
         false, premise = self._checks if before is None else self._step_checks
-        result = compiled_truth(prop.prop, _bit(false[lane], index), _bit(premise[lane], index))
+        result = compiled_truth(prop.prop, has_bit(false[lane], index), has_bit(premise[lane], index))
         if prop.prop.kind.is_liveness and result is None:
             return NO_ERROR
         return result
 
 
 Execution = _Interpreter | TermExecution | _KernelExecution | _SlicedExecution
-
-
-def _bit(row: np.ndarray, index: int) -> bool:
-    return bool(int(row[index // 64]) >> (index % 64) & 1)

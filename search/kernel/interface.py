@@ -6,7 +6,8 @@ A *bit row* for n things has ceil(n / 64) words; thing i is bit i % 64 of word i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 from attrs import field, frozen
@@ -15,8 +16,47 @@ REPLACEMENT_SECONDS = 6.0
 """Seconds after which a search replaces the kernel of a large model; compiling a faster one takes about as long."""
 
 
+SLICE_FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "count")
+"""The functions of a sliced kernel, in the order of `SliceView`."""
 TAKEN, FAILED, CHANGED, FIRST_BOUND = range(4)
 """The planes that `apply` of a sliced kernel writes; those of the bounds come last."""
+
+
+class SliceView(NamedTuple):
+    """A sliced kernel as loops see it: sizes, and addresses of functions and tables; see `SlicedKernel`."""
+
+    lanes: int
+    plane: int
+    """The bytes of a plane."""
+    guards: int
+    check: int
+    save: int
+    check_step: int
+    apply: int
+    transpose: int
+    count_bits: int
+    """`count` of the kernel."""
+    loads: int
+    stores: int
+    code: int
+
+
+class LaneFunctions(NamedTuple):
+    """The addresses of the functions for walks that stay in their lanes (see `lane_functions`)."""
+
+    draw: int
+    candidates: int
+    prefer: int
+    choose: int
+    step: int
+    note: int
+    hash_rows: int
+    hash_states: int
+    total: int
+    blend: int
+    keep: int
+    count_down: int
+    is_zero: int
 
 
 @frozen(eq=False)
@@ -31,8 +71,7 @@ class SlicedKernel:
             properties need, then their numbers.
         stores: int64[instances, words + 1]: the same for the words that its step can change.
         code: int64[instances, 2]: the address of the code of its step, and about how many bytes that has.
-        lane_functions: The addresses of the functions for walks that stay in their lanes, by name; none if the model
-            has too many instances (see `kwalk.search.kernel.compile.lane_functions`).
+        lane_functions: The functions for walks that stay in their lanes; None if the model has too many instances.
         is_resident: Whether walks stay in their lanes: the steps of all instances take less time than queues of walks.
         least_states: How many states of a level a search expands with these functions, at least: fewer would leave most
             lanes empty.
@@ -51,10 +90,17 @@ class SlicedKernel:
     loads: np.ndarray
     stores: np.ndarray
     code: np.ndarray
-    lane_functions: Mapping[str, int]
+    lane_functions: LaneFunctions | None
     is_resident: bool = False
     least_states: int = 512
     keep_alive: object = field(default=None, repr=False)
+
+    @property
+    def view(self) -> SliceView:
+        """The kernel as loops see it; valid as long as it lives."""
+        functions = (getattr(self, name) for name in SLICE_FUNCTIONS)
+        tables = (array.ctypes.data for array in (self.loads, self.stores, self.code))
+        return SliceView(self.lanes, self.lanes // 8, *functions, *tables)
 
 
 @frozen(eq=False)

@@ -14,21 +14,11 @@ from functools import wraps
 from typing import Any
 
 from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.search.kernel.calls import SIGNATURES
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.interpreter import Visit
 
-_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
-SIGNATURES: dict[str, Any] = {
-    "guards": ctypes.CFUNCTYPE(None, _POINTER, _POINTER),
-    "apply": ctypes.CFUNCTYPE(_NUMBER, _NUMBER, _POINTER, _POINTER),
-    "advance": ctypes.CFUNCTYPE(_NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
-    "expand": ctypes.CFUNCTYPE(_NUMBER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
-    "check": ctypes.CFUNCTYPE(None, _POINTER, _NUMBER, _POINTER, _POINTER),
-    "check_step": ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER, _POINTER),
-    "check_awaited": ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER),
-}
-"""The C types of the functions of a kernel (see `interface`)."""
 ERRORS = ("an error of the model", "an exception that is no error of the model")
 """Why a function returned a number below 0: an error that plain Python describes, or what `Kernel.pending` holds."""
 FAILED, RAISED = -1, -2
@@ -50,7 +40,7 @@ def interpreted_kernel(model: Model, functions: InterpretedFunctions | None = No
     functions = functions or InterpretedFunctions(model)
     offsets, widths, lows = functions.layout.arrays
     callbacks = {name: kind(getattr(functions, name)) for name, kind in SIGNATURES.items()}
-    addresses: dict[str, Any] = {name: ctypes.cast(function, _POINTER).value for name, function in callbacks.items()}
+    addresses: dict[str, Any] = {name: ctypes.cast(each, ctypes.c_void_p).value for name, each in callbacks.items()}
     instance_words, property_words = -(-len(model.instances) // WORD), max(1, -(-len(model.properties) // WORD))
     return Kernel(
         words=functions.layout.words,

@@ -7,7 +7,6 @@ behaviour of a model: where a record differs from it, the compiled model is wron
 
 from __future__ import annotations
 
-import ctypes
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -18,6 +17,7 @@ from attrs import frozen
 
 from kwalk.model.language import ActionInstance, DomainError, Kind, Model, PropertyInstance, StepResult, Vector
 from kwalk.model.language.errors import InternalError, KwalkError
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.compared import NOTHING_COMPARED, Compared
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.interpreter import Visit
@@ -81,30 +81,19 @@ class RecordMaker:
     """Makes the records of states with one kernel."""
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        self._guards = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
-        self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
-        self._advance = ctypes.CFUNCTYPE(number, number, pointer, pointer, pointer)(kernel.advance)
-        self._expand = ctypes.CFUNCTYPE(number, pointer, pointer, pointer, pointer, pointer)(kernel.expand)
-        self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
-        self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
-        self._check_awaited = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(kernel.check_awaited)
+        self.kernel, self.calls = kernel, KernelCalls(kernel)
 
     def record(self, packed: np.ndarray) -> CompiledRecord:
         """Return the record of a packed state, uint64[words]."""
         kernel, state = self.kernel, np.array(packed, np.uint64)
-        row = self._guards_of(state)
+        row = self.calls.guards(state)
         enabled = tuple(n for n in bit_numbers(row) if n < kernel.instances)
         codes, after = np.zeros(len(enabled), np.int64), np.zeros((len(enabled), kernel.words), np.uint64)
         for place, instance in enumerate(enabled):
-            codes[place] = self._apply(instance, state.ctypes.data, after[place].ctypes.data)
+            codes[place] = self.calls.apply(instance, state, after[place])
         quiescent = not (row & kernel.system_row[: kernel.instance_words]).any()
-        checked = np.zeros((6, kernel.property_words), np.uint64)
-        for place, flag in enumerate((int(quiescent), 1)):
-            false, premise = checked[2 * place], checked[2 * place + 1]
-            self._check(state.ctypes.data, flag, false.ctypes.data, premise.ctypes.data)
-        self._check_awaited(state.ctypes.data, checked[4].ctypes.data, checked[5].ctypes.data)
+        checks = [self.calls.check(state, quiescent=flag) for flag in (quiescent, True)]
+        checked = np.concatenate([*checks, self.calls.check_awaited(state)])
         taken = zip(enabled, codes.tolist(), after, strict=True)
         differs = tuple(n for n, code, then in taken if self._advances(state, row, n, code, then))
         return CompiledRecord(
@@ -119,18 +108,13 @@ class RecordMaker:
             self._steps(state, codes, after),
         )
 
-    def _guards_of(self, state: np.ndarray) -> np.ndarray:
-        row = np.zeros(self.kernel.instance_words, np.uint64)
-        self._guards(state.ctypes.data, row.ctypes.data)
-        return row
-
     def _advances(self, state: np.ndarray, row: np.ndarray, instance: int, code: int, after: np.ndarray) -> bool:
         """Return whether `advance` differs from `apply`, or its row from that of `guards`."""
         again, new_row = np.zeros_like(after), row.copy()
-        same = self._advance(instance, state.ctypes.data, again.ctypes.data, new_row.ctypes.data) == code
+        same = self.calls.advance(instance, state, again, new_row) == code
         if code or not same:
             return not same
-        return bool((again != after).any() or (new_row != self._guards_of(after)).any())
+        return bool((again != after).any() or (new_row != self.calls.guards(after)).any())
 
     def _expansion(self, state: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Return what `expand` returns and writes, without the row."""
@@ -138,16 +122,43 @@ class RecordMaker:
         row, hits = np.zeros(kernel.instance_words, np.uint64), np.zeros(max(1, len(kernel.bounds)), np.int64)
         after = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
         taken = np.zeros(kernel.instances + 1, np.uint32)
-        made = self._expand(state.ctypes.data, row.ctypes.data, after.ctypes.data, taken.ctypes.data, hits.ctypes.data)
+        arrays = (state, row, after, taken, hits)
+        made = self.calls.functions["expand"](*(array.ctypes.data for array in arrays))
         return made, taken[: max(0, made)].copy(), after[: max(0, made)].copy(), hits[: len(kernel.bounds)]
 
     def _steps(self, state: np.ndarray, codes: np.ndarray, after: np.ndarray) -> np.ndarray:
         steps = np.zeros((len(codes), 2, self.kernel.property_words), np.uint64)
         if self.kernel.step_row.any():
             for place in np.flatnonzero(codes == 0):
-                false, premise = steps[place]
-                self._check_step(state.ctypes.data, after[place].ctypes.data, false.ctypes.data, premise.ctypes.data)
+                steps[place] = self.calls.check_step(state, after[place])
         return steps
+
+
+class CompiledState:
+    """A record as results that can be compared."""
+
+    def __init__(self, kernel: Kernel, record: CompiledRecord) -> None:
+        self.kernel, self.record = kernel, record
+        self._after = [tuple(row) for row in kernel.unpack(record.after).tolist()] if record.enabled else []
+        self._places = {instance: place for place, instance in enumerate(record.enabled)}
+
+    def step(self, instance: int) -> StepOrText:
+        """Return the result of an action instance."""
+        place = self._places.get(instance)
+        if place is None:
+            return "disabled"
+        code = int(self.record.codes[place])
+        if code:
+            return f"bound {self.kernel.bounds[code - 1]}" if code > 0 else "error"
+        return self._after[place]
+
+    def truth(self, prop: PropertyInstance, *, as_it_is: bool = False) -> Truth:
+        """Return the result of a property, as if the state were quiescent, or as it is; not for `step` properties."""
+        now, if_quiescent, awaited = (
+            [has_bit(row, prop.index) for row in self.record.checked[first : first + 2]] for first in (0, 2, 4)
+        )
+        truth = compiled_truth(prop, *(now if as_it_is else if_quiescent))
+        return compiled_awaited(*awaited) if prop.kind.is_liveness and truth is None else truth
 
 
 # What plain Python says.
@@ -203,9 +214,7 @@ class _StateComparison:
     def __init__(self, model: Model, kernel: Kernel, record: CompiledRecord) -> None:
         self.model, self.kernel, self.record = model, kernel, record
         self.vector: Vector = tuple(kernel.unpack(record.state[None])[0].tolist())
-        self.visit = Visit(model, self.vector)
-        self.after = [tuple(row) for row in kernel.unpack(record.after).tolist()] if record.enabled else []
-        self.places = {instance: place for place, instance in enumerate(record.enabled)}
+        self.visit, self.compiled = Visit(model, self.vector), CompiledState(kernel, record)
 
     # Steps.
 
@@ -216,7 +225,7 @@ class _StateComparison:
         for instance in instances:
             plain = plain_step(self.visit, instance.index)
             successors += isinstance(plain, tuple)
-            self._compare_step(instance.index, plain, self._applied(instance.index), "compiled code")
+            self._compare_step(instance.index, plain, self.compiled.step(instance.index), "compiled code")
             if expanded is not None:
                 listed = plain if isinstance(plain, tuple) else "no successor"
                 made = expanded.get(instance.index, "no successor")
@@ -228,15 +237,6 @@ class _StateComparison:
             )
         self._compare_expansion(expanded is not None)
         return successors
-
-    def _applied(self, instance: int) -> StepOrText:
-        place = self.places.get(instance)
-        if place is None:
-            return "disabled"
-        code = int(self.record.codes[place])
-        if code:
-            return f"bound {self.kernel.bounds[code - 1]}" if code > 0 else "error"
-        return self.after[place]
 
     def _expanded(self) -> dict[int, Vector] | None:
         """Return the successors that `expand` lists, by instance; None if it reports an error instead."""
@@ -282,15 +282,11 @@ class _StateComparison:
 
     def compare_property(self, prop: PropertyInstance) -> None:
         """Compare a property in the state; a `when_quiescent` one also as if the state were quiescent."""
-        now, if_quiescent, awaited = (self._bits(prop, *self.record.checked[k : k + 2]) for k in (0, 2, 4))
         plain = plain_truth(self.visit, prop)
-        compiled = [compiled_truth(prop, *bits) for bits in (if_quiescent, now)]
-        if prop.kind.is_liveness:
-            compiled = [compiled_awaited(*awaited) if truth is None else truth for truth in compiled]
-        self._compare_truth(prop, plain, compiled[0])
+        self._compare_truth(prop, plain, self.compiled.truth(prop))
         if prop.kind is Kind.WHEN_QUIESCENT and not self.record.is_quiescent:
             plain = None
-        self._compare_truth(prop, plain, compiled[1])
+        self._compare_truth(prop, plain, self.compiled.truth(prop, as_it_is=True))
 
     def compare_step_properties(self, properties: list[PropertyInstance]) -> int:
         """Compare the step properties on every step out of the state; return the number of steps."""
@@ -302,13 +298,9 @@ class _StateComparison:
                 taken = self.model.instances[instance]
                 for prop in properties:
                     plain = step_truth(self.visit, prop, taken)
-                    compiled = compiled_truth(prop, *self._bits(prop, false, premise))
+                    compiled = compiled_truth(prop, has_bit(false, prop.index), has_bit(premise, prop.index))
                     self._compare_truth(prop, plain, compiled, f", on the step {taken.key},")
         return steps
-
-    @staticmethod
-    def _bits(prop: PropertyInstance, false_row: np.ndarray, premise_row: np.ndarray) -> tuple[bool, bool]:
-        return _bit(false_row, prop.index), _bit(premise_row, prop.index)
 
     def _compare_truth(self, prop: PropertyInstance, plain: Truth, compiled: Truth, where: str = "") -> None:
         if plain != compiled:
@@ -333,11 +325,14 @@ def plain_step(visit: Visit, number: int) -> StepOrText:
     return _evaluated(step)
 
 
-def plain_truth(visit: Visit, prop: PropertyInstance) -> Truth:
-    """Return the result of a property in plain Python, as if the state were quiescent; not for `step` properties."""
+def plain_truth(visit: Visit, prop: PropertyInstance, before: Vector | None = None) -> Truth:
+    """Return the result of a property in plain Python, as if the state were quiescent.
+
+    That of a `step` property is its result on the step from the state `before`, whatever takes it.
+    """
     if prop.kind.is_liveness:
         return _evaluated(lambda: awaited_text(*visit.awaited(prop)))
-    return _evaluated(lambda: visit.predicate(prop))
+    return _evaluated(lambda: visit.predicate(prop, before))
 
 
 def step_truth(visit: Visit, prop: PropertyInstance, instance: ActionInstance) -> Truth:
@@ -423,7 +418,8 @@ def _shown(model: Model, vector: Vector) -> Iterator[tuple[str, str]]:
             yield leaf.path, leaf.show(number) if leaf.low <= number <= leaf.high else f"{number} (out of its domain)"
 
 
-def _bit(row: np.ndarray, index: int) -> bool:
+def has_bit(row: np.ndarray, index: int) -> bool:
+    """Return whether a bit of a bit row is set."""
     return bool(int(row[index // 64]) >> (index % 64) & 1)
 
 

@@ -13,11 +13,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from kwalk.model.language import Kind, Model, PropertyInstance, StepResult, Vector
+from kwalk.search.kernel.calls import function_of
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.interpreter import VisitCache
 
 IN_STATES = (Kind.ALWAYS, Kind.WHEN_QUIESCENT)
 """Kinds of properties that one state can violate."""
+
+
+Outcome = tuple[int, str | None, Any]
+"""The number of an instance, the bound that disables it (None: none does), and the state after it, if there is one."""
 
 
 class Stepper(Protocol):
@@ -42,8 +47,8 @@ class Stepper(Protocol):
     def symptoms(self, state: Any) -> frozenset[str]:
         """Return the names of all properties of the model that a state violates, without step properties."""
 
-    def attempts(self, state: Any) -> Iterator[tuple[int, Any | None]]:
-        """Yield the system instances whose guard is true, with their successors; None where a bound is reached."""
+    def outcomes(self, state: Any, *, system: bool = False) -> Iterator[Outcome]:
+        """Yield the outcomes of the instances (with `system`: of the system) whose guard is true."""
 
     def vector(self, state: Any) -> Vector:
         """Return the vector of a state."""
@@ -87,11 +92,13 @@ class PlainStepper:
             if prop.kind in IN_STATES and visit.violates(prop, None)
         )
 
-    def attempts(self, state: Vector) -> Iterator[tuple[int, Vector | None]]:
+    def outcomes(self, state: Vector, *, system: bool = False) -> Iterator[Outcome]:
         visit = self._visits.at(state)
         for instance in self.model.instances:
-            if instance.action.by.system and visit.attempt(instance).result is not StepResult.DISABLED:
-                yield instance.index, self.step(instance.index, state)
+            if instance.action.by.system or not system:
+                outcome = visit.attempt(instance)
+                if outcome.result is not StepResult.DISABLED:
+                    yield instance.index, outcome.bound, self.step(instance.index, state)
 
     def vector(self, state: Vector) -> Vector:
         return state
@@ -123,11 +130,8 @@ class KernelStepper:
             ctypes.create_string_buffer(property_row),
             ctypes.create_string_buffer(property_row),
         )
-        pointer, number = ctypes.c_char_p, ctypes.c_int64
-        self._guards_at = ctypes.CFUNCTYPE(None, pointer, pointer)(kernel.guards)
-        self._apply = ctypes.CFUNCTYPE(number, number, pointer, pointer)(kernel.apply)
-        self._check = ctypes.CFUNCTYPE(None, pointer, number, pointer, pointer)(kernel.check)
-        self._check_step = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer)(kernel.check_step)
+        self._guards_at, self._apply = function_of(kernel, "guards"), function_of(kernel, "apply")
+        self._check, self._check_step = function_of(kernel, "check"), function_of(kernel, "check_step")
 
     def start(self, vector: Vector) -> bytes:
         return self.kernel.pack(np.array([vector], np.int64)).tobytes()
@@ -137,10 +141,9 @@ class KernelStepper:
         return int.from_bytes(self._row.raw, "little")
 
     def step(self, instance: int, state: bytes) -> bytes | None:
-        return self._successor(instance, state) if self._guards(state) >> instance & 1 else None
-
-    def _successor(self, instance: int, state: bytes) -> bytes | None:
-        return None if self._apply(instance, state, self._after) else self._after.raw
+        if not self._guards(state) >> instance & 1 or self._apply(instance, state, self._after):
+            return None
+        return self._after.raw
 
     def shows(self, state: bytes, before: bytes | None) -> bool:
         if not self._wanted:
@@ -159,21 +162,23 @@ class KernelStepper:
         false = int.from_bytes(self._false.raw, "little")
         return frozenset(name for number, name in self._names.items() if false >> number & 1)
 
-    def successors(self, state: bytes, *, system: bool = False) -> Iterator[tuple[int, bytes]]:
-        row = self._guards(state) & (self._system if system else -1)
-        while row:
-            instance = (row & -row).bit_length() - 1
-            row &= row - 1
-            after = self._successor(instance, state)
-            if after is not None:
-                yield instance, after
+    def outcomes(self, state: bytes, *, system: bool = False) -> Iterator[Outcome]:
+        for instance in self._enabled(state, system):
+            code = self._apply(instance, state, self._after)
+            yield instance, self.kernel.bounds[code - 1] if code > 0 else None, None if code else self._after.raw
 
-    def attempts(self, state: bytes) -> Iterator[tuple[int, bytes | None]]:
-        row = self._guards(state) & self._system
+    def successors(self, state: bytes, *, system: bool = False) -> Iterator[tuple[int, bytes]]:
+        for instance in self._enabled(state, system):
+            if self._apply(instance, state, self._after) == 0:
+                yield instance, self._after.raw
+
+    def _enabled(self, state: bytes, system: bool) -> list[int]:
+        """Return the instances (with `system`: of the system) whose guard is true."""
+        row, found = self._guards(state) & (self._system if system else -1), []
         while row:
-            instance = (row & -row).bit_length() - 1
+            found.append((row & -row).bit_length() - 1)
             row &= row - 1
-            yield instance, self._successor(instance, state)
+        return found
 
     def vector(self, state: bytes) -> Vector:
         return tuple(self.kernel.unpack(np.frombuffer(state, np.uint64).reshape(1, -1))[0].tolist())

@@ -12,6 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import FairnessConditions, FairnessKind
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
 from kwalk.search.liveness.components import MARK_FAIR
 from kwalk.search.liveness.waiting import (
@@ -27,7 +28,6 @@ from kwalk.search.liveness.waiting import (
 )
 from kwalk.search.native.intrinsics import ZERO, integer, peek, peek32, poke32
 from kwalk.search.native.loops import Int64Array, loop, part
-from kwalk.search.results.confirmation import apply_instance, enabled_row
 
 QUERY_START, QUERY_TARGET, QUERY_HOME, QUERY_FOUND, QUERY_LENGTH = range(5)
 """A query for a path (int64): the first state, the target, the state of TARGET_HOME; the loop writes the last state and
@@ -199,7 +199,7 @@ class _LoopConditions:
     """
 
     def __init__(self, conditions: FairnessConditions, kernel: Kernel, state: np.ndarray) -> None:
-        self._conditions, self._kernel = conditions, kernel
+        self._conditions, self._calls = conditions, KernelCalls(kernel)
         self._taken: set[int] = set()
         self._ever = self._always = self._enabled(state)
 
@@ -215,7 +215,7 @@ class _LoopConditions:
         """Extend the loop by instances from a state; return the state after them."""
         for instance in instances:
             after = np.zeros_like(before)
-            apply_instance(self._kernel, instance, before, after)
+            self._calls.apply(instance, before, after)
             if (after != before).any():
                 self._taken.update(self._conditions.of_instance[instance])
             enabled = self._enabled(after)
@@ -227,8 +227,8 @@ class _LoopConditions:
         """Return the conditions that are enabled in a state."""
         found: set[int] = set()
         after = np.zeros_like(state)
-        for instance in bit_numbers(enabled_row(self._kernel, state)):
+        for instance in bit_numbers(self._calls.guards(state)):
             members = self._conditions.of_instance[instance]
-            if members and (apply_instance(self._kernel, instance, state, after) != 0 or (after != state).any()):
+            if members and (self._calls.apply(instance, state, after) != 0 or (after != state).any()):
                 found.update(members)
         return frozenset(found)

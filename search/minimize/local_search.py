@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kwalk.search.kernel.calls import way_to
 from kwalk.search.minimize.ddmin import Shrinker
 from kwalk.search.minimize.replay import Behaviour
 
@@ -45,17 +46,10 @@ class _Levels:
             self.left -= 1
             for step, after in self.shrinker.successors(state) if self.left > 0 else ():
                 if (after not in self.origins or stepper.in_steps) and stepper.shows(after, state):
-                    return (*self._path(state), step), None
+                    return (*way_to(state, self.origins)[1], step), None
                 if after not in self.origins:
                     self.origins[after] = state, step
                     self.level.append(after)
                     if self.later.get(after, 0) > length:
-                        return self._path(after), self.later[after]
+                        return way_to(after, self.origins)[1], self.later[after]
         return None
-
-    def _path(self, state: Any) -> tuple[int, ...]:
-        steps: list[int] = []
-        while (origin := self.origins[state]) is not None:
-            state, step = origin
-            steps.append(step)
-        return tuple(reversed(steps))

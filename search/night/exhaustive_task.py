@@ -85,7 +85,6 @@ class ExhaustiveTask:
         return row_of_run(
             self.task,
             verdict,
-            walks=0,
             steps=verdict.generated_states or 0,
             visits=states or 0,
             distinct=None if states is None else float(states),

@@ -25,28 +25,6 @@ ANSWERS = {"": "deadlock", "when quiescent": "bad stable state"}
 
 
 @frozen
-class ActionTotal:
-    """How often an action instance was enabled, taken and changed the state, in all rounds of a task."""
-
-    instance: str
-    action: str
-    actor: str
-    enabled: int = 0
-    taken: int = 0
-    changed: int = 0
-
-
-@frozen
-class PropertyTotal:
-    """How often a property instance was tested, and violated (or witnessed), in all rounds of a task."""
-
-    property: str
-    declaration: str
-    premise: int = 0
-    violated: int = 0
-
-
-@frozen
 class GrowthCurve:
     """The growth of a task: distinct states (`states`) after `steps` steps or generated successors."""
 
@@ -78,8 +56,10 @@ class TaskResult:
     """CPU seconds of its walks; of a search, the seconds that its levels took."""
     groups: tuple[FindingRow, ...] = ()
     """Merged over rounds, the most frequent first."""
-    actions: tuple[ActionTotal, ...] = ()
-    properties: tuple[PropertyTotal, ...] = ()
+    actions: tuple[ActionRow, ...] = ()
+    """How often each action instance was enabled, taken and changed the state, in all rounds."""
+    properties: tuple[CoverageRow, ...] = ()
+    """How often each property instance was tested, and violated (or witnessed), in all rounds."""
     levels: tuple[LevelRow, ...] = ()
     growth: GrowthCurve = GrowthCurve()
     bounds_hit: Mapping[str, int] = field(factory=dict)
@@ -236,8 +216,8 @@ def _task(folder: RunFolder, fields: dict[str, Any]) -> tuple[TaskResult, list[s
         steps=walked + sum(row.generated for row in rounds.levels),
         spent=_spent(rounds),
         groups=merged_groups(rounds.findings),
-        actions=_action_totals(rounds.actions),
-        properties=_property_totals(rounds.coverage),
+        actions=_summed(rounds.actions, "instance", ("enabled", "taken", "changed")),
+        properties=_summed(rounds.coverage, "property", ("premise", "violated")),
         levels=tuple(sorted(rounds.levels, key=lambda row: row.depth)),
         growth=_growth(rounds),
         bounds_hit={} if outcome is None else _mapping(json.loads(outcome.bounds_hit or "{}")),
@@ -283,23 +263,13 @@ def _outcome(folder: RunFolder, fields: Mapping[str, Any]) -> tuple[RunRow | Non
 # Sums over rounds.
 
 
-def _action_totals(rows: Iterable[ActionRow]) -> tuple[ActionTotal, ...]:
-    """Add the counts of each action instance, in the order of the first round."""
-    totals: dict[str, ActionTotal] = {}
+def _summed(rows: Iterable[Any], key: str, counts: Iterable[str]) -> tuple[Any, ...]:
+    """Add counts of the rows that are about one thing, which `key` names, in the order of the first round."""
+    totals: dict[str, Any] = {}
     for row in rows:
-        old = totals.get(row.instance) or ActionTotal(row.instance, row.action, row.actor)
-        totals[row.instance] = evolve(
-            old, enabled=old.enabled + row.enabled, taken=old.taken + row.taken, changed=old.changed + row.changed
-        )
-    return tuple(totals.values())
-
-
-def _property_totals(rows: Iterable[CoverageRow]) -> tuple[PropertyTotal, ...]:
-    """Add the counts of each property instance, in the order of the first round."""
-    totals: dict[str, PropertyTotal] = {}
-    for row in rows:
-        old = totals.get(row.property) or PropertyTotal(row.property, row.declaration)
-        totals[row.property] = evolve(old, premise=old.premise + row.premise, violated=old.violated + row.violated)
+        old = totals.get(getattr(row, key))
+        added = {} if old is None else {name: getattr(old, name) + getattr(row, name) for name in counts}
+        totals[getattr(row, key)] = row if old is None else evolve(old, **added)
     return tuple(totals.values())
 
 

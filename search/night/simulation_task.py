@@ -353,9 +353,7 @@ def run_row(simulation: SimulationTask, verdict: Verdict, why: str) -> RunRow:
         steps=walks.steps,
         visits=walks.visits,
         distinct=distinct(walks.sketch),
-        distinct_exact=None,
         distinct_error=STANDARD_ERROR,
-        depth=None,
         seconds=totals.seconds,
         cpu_seconds=totals.cpu,
         why=why,
@@ -370,22 +368,13 @@ def with_error(row: RunRow, error: str) -> RunRow:
 
 def failed_row(task: NightlyTask, totals: TaskTotals | None, why: str) -> RunRow:
     """Return the row of a task that failed, with what it had done."""
-    walks = None if totals is None else totals.walks
-    command = task.command(walks.walks if walks else None)
+    command = task.command(totals.walks.walks if totals else None)
     verdict = VerdictBuilder(task.model, task.properties, task.entry.engine, command).verdict(
         Answer.UNDECIDED, Strength.SAMPLED, stopped=StopReason.ERROR
     )
-    return row_of_run(
-        task,
-        verdict,
-        walks=walks.walks if walks else 0,
-        steps=walks.steps if walks else 0,
-        visits=walks.visits if walks else 0,
-        distinct=None,
-        distinct_exact=None,
-        distinct_error=None,
-        depth=None,
-        seconds=totals.seconds if totals else 0.0,
-        cpu_seconds=totals.cpu if totals else 0.0,
-        why=why,
-    )
+    done: dict[str, Any] = {}
+    if totals is not None:
+        walks = totals.walks
+        done = {"walks": walks.walks, "steps": walks.steps, "visits": walks.visits}
+        done |= {"seconds": totals.seconds, "cpu_seconds": totals.cpu}
+    return row_of_run(task, verdict, why=why, **done)

@@ -120,7 +120,7 @@ class LevelRow:
     bytes: int
 
 
-@frozen
+@frozen(kw_only=True)
 class RunRow:
     """The result of a task; JSON objects are strings."""
 
@@ -138,17 +138,17 @@ class RunRow:
     """"holds", "violated", "bad stable state", "deadlock" or "undecided"."""
     how: str
     """"sampled", "exhaustive", "interrupted", or which limit was hit."""
-    walks: int
-    steps: int
-    visits: int
-    distinct: float | None
-    distinct_exact: int | None
-    distinct_error: float | None
+    walks: int = 0
+    steps: int = 0
+    visits: int = 0
+    distinct: float | None = None
+    distinct_exact: int | None = None
+    distinct_error: float | None = None
     """The relative standard error of `distinct`."""
-    depth: int | None
-    seconds: float
+    depth: int | None = None
+    seconds: float = 0.0
     """Wall time."""
-    cpu_seconds: float
+    cpu_seconds: float = 0.0
     why: str
     """Why the task did not end as planned; empty if it did."""
     bounds_hit: str

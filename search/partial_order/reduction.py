@@ -10,7 +10,6 @@ orders of the same steps only one is taken (see `sleep_sets`). docs/explanation/
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -20,6 +19,7 @@ import numpy as np
 from kwalk.model.language import Kind, Model, PropertyInstance, Vector
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.exhaustive.layout import SuccessorFunctions
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel, bit_numbers, bit_row
 from kwalk.search.kernel.python_comparison import EngineDisagreement, disagreement
 from kwalk.search.partial_order.atom_code import FUNCTION, load_atom_code
@@ -27,7 +27,6 @@ from kwalk.search.partial_order.plan import ARRAYS, ERROR, PROPERTY_ERROR, Reduc
 from kwalk.search.partial_order.sleep_sets import SleepSets
 from kwalk.search.partial_order.stubborn_sets import choose_successors, compute_stubborn_set
 from kwalk.search.partial_order.tables import ReductionTables, workspace_words
-from kwalk.search.results.confirmation import apply_instance, enabled_row
 from kwalk.search.results.vacuity import whole_names
 
 
@@ -85,7 +84,7 @@ class Reduction:
         Raises:
             EngineDisagreement: The stubborn set is wrong.
         """
-        state, tables = _Executed(kernel, packed), self._reduction_tables(kernel)
+        state, tables = _Executed(KernelCalls(kernel), packed), self._reduction_tables(kernel)
         workspace = np.zeros(self.workspace_words(kernel), np.uint64)
         self.checked += 1
         if not compute_stubborn_set(tables, state.packed.ctypes.data, state.guards.ctypes.data, workspace.ctypes.data):
@@ -212,7 +211,7 @@ class _Path:
         return after
 
     def _wrong(self, number: int, why: str) -> EngineDisagreement:
-        vector: Vector = tuple(self.start.kernel.unpack(self.start.packed[None])[0].tolist())
+        vector: Vector = tuple(self.start.calls.kernel.unpack(self.start.packed[None])[0].tolist())
         text = f"The partial-order reduction leaves out {self.model.instances[number].key}, but {why}"
         return disagreement(self.model, vector, text)
 
@@ -220,36 +219,31 @@ class _Path:
 class _Executed:
     """A packed state with what the kernel computes of it: its guards, its properties and its successors."""
 
-    def __init__(self, kernel: Kernel, packed: np.ndarray) -> None:
-        self.kernel, self.packed = kernel, np.array(packed, np.uint64)
+    def __init__(self, calls: KernelCalls, packed: np.ndarray) -> None:
+        self.calls, self.packed = calls, np.array(packed, np.uint64)
         self._after: dict[int, _Executed | None] = {}
 
     @cached_property
     def guards(self) -> np.ndarray:
         """The row of instances whose guard is true."""
-        return enabled_row(self.kernel, self.packed)
+        return self.calls.guards(self.packed)
 
     @cached_property
     def false(self) -> set[int]:
         """The numbers of the properties that are false here, without `when_quiescent` and `step` properties."""
-        rows = np.zeros((2, self.kernel.property_words), np.uint64)
-        check = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-        check(self.kernel.check)(self.packed.ctypes.data, 0, rows[0].ctypes.data, rows[1].ctypes.data)
-        return set(bit_numbers(rows[0]))
+        return set(bit_numbers(self.calls.check(self.packed, quiescent=False)[0]))
 
     def after(self, number: int) -> _Executed | None:
         """Return the state after an instance; None if its guard is false, or a bound or an error blocks it."""
         if number not in self._after:
-            after = np.zeros(self.kernel.words, np.uint64)
+            after = np.zeros_like(self.packed)
             is_enabled = int(self.guards[number // 64]) >> (number % 64) & 1
-            code = apply_instance(self.kernel, number, self.packed, after) if is_enabled else 1
-            self._after[number] = None if code else _Executed(self.kernel, after)
+            code = self.calls.apply(number, self.packed, after) if is_enabled else 1
+            self._after[number] = None if code else _Executed(self.calls, after)
         return self._after[number]
 
     def false_after(self, number: int) -> set[int]:
         """Return the numbers of the `step` properties that are false on the step that an enabled instance takes."""
-        after, rows = self.after(number), np.zeros((2, self.kernel.property_words), np.uint64)
+        after = self.after(number)
         assert after is not None
-        check = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(self.kernel.check_step)
-        check(self.packed.ctypes.data, after.packed.ctypes.data, rows[0].ctypes.data, rows[1].ctypes.data)
-        return set(bit_numbers(rows[0]))
+        return set(bit_numbers(self.calls.check_step(self.packed, after.packed)[0]))

@@ -20,12 +20,10 @@ from kwalk.search.base.progress import Progress, Report
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.stepping import KernelStepper
 from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
-from kwalk.search.proof.context import ProofContext, Supported
-from kwalk.search.proof.cti import cannot_fail, find_cti, trace_back
+from kwalk.search.proof.context import ProofContext, Supported, Unsupported
 from kwalk.search.proof.cubes import Cube, fact_text
-from kwalk.search.proof.induction import DomainViolation, domain_violations, least_k
-from kwalk.search.proof.pdr import Counterexample
-from kwalk.search.proof.proof_graph import GoalReached, domain_goals
+from kwalk.search.proof.induction import DomainViolation, cannot_fail, domain_violations, find_cti, least_k
+from kwalk.search.proof.proof_graph import GoalReached, domain_goals, state_goal
 from kwalk.search.proof.python_comparison import ProofComparison, ProvedProperty
 from kwalk.search.proof.recheck import certificate_of
 from kwalk.search.proof.transition_relation import SPENT, OutOfEffort, SolverEffort
@@ -291,13 +289,13 @@ class ProofAttempt:
         if prop.prop.kind is Kind.REACHABLE or not max_k:
             return result
         try:
-            context = self._context.slice_context(prop)
-            context.relation.effort = self._induction_effort()
-            if find_cti(context.relation, prop.prop.index) is None:
+            relation = self._context.relation(prop)
+            relation.effort = self._induction_effort()
+            if find_cti(relation, prop.prop.index) is None:
                 implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
-                method = implied if cannot_fail(context.relation, prop.prop.index) else "inductive"
+                method = implied if cannot_fail(relation, prop.prop.index) else "inductive"
                 return evolve(result, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
-            k = least_k(context.part, prop, max_k, self._induction_effort())
+            k = least_k(relation.part, prop, max_k, self._induction_effort())
         except OutOfEffort as end:
             return evolve(result, method=f"induction: {end}")
         if k is None:
@@ -314,8 +312,6 @@ class ProofAttempt:
         if isinstance(outcome, GoalReached):
             path = BoundedCounterexample(self._start_of(outcome.start), outcome.instances, prop)
             return self._reached(prop, path, result)
-        if isinstance(outcome, Counterexample):
-            return self._reached(prop, self._path_of(outcome, prop), result)
         if isinstance(outcome, Supported):
             texts = tuple(fact_text(self.model, cube) for cube in outcome.facts)
             self.facts[prop.prop.index] = outcome.facts
@@ -323,15 +319,13 @@ class ProofAttempt:
             if prop.prop.kind is Kind.REACHABLE:
                 return evolve(result, outcome=ProofOutcome.VIOLATED, method="proved to be unreachable")
             return evolve(result, outcome=ProofOutcome.PROVED, method="inductive with supporting invariants")
-        return evolve(result, method=outcome.reason, refuted=max(result.refuted, outcome.refuted))
-
-    def _path_of(self, outcome: Counterexample, prop: LiftedProperty) -> BoundedCounterexample:
-        start = next(n for n, state in enumerate(self.model.initial) if outcome.start.contains_state(state))
-        return BoundedCounterexample(start, outcome.instances, prop)
+        return evolve(result, method=outcome.reason)
 
     def _reached(self, prop: LiftedProperty, path: BoundedCounterexample, result: ProofResult) -> ProofResult:
         """Record a behaviour to a violation or witness that was found going backwards, which may not be shortest."""
         steps = len(path.instances)
+        if steps < result.refuted:
+            raise AssertionError(f"Z3 refutes {prop.prop.key} within {result.refuted - 1} steps: {steps} lead there.")
         if prop.prop.kind is Kind.REACHABLE:
             return evolve(result, outcome=ProofOutcome.WITNESSED, method=f"after {steps} steps")
         self.counterexample, self.counterexample_refuted = path, result.refuted
@@ -375,16 +369,17 @@ class ProofAttempt:
 
     def _with_counterexample(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
-        context = self._context.slice_context(prop)
-        facts = context.facts or []
-        self._context.set_effort(context, CTI_QUESTIONS)
+        relation, context = self._context.relation(prop), self._context
+        relation.effort = SolverEffort(CTI_QUESTIONS, context.deadline, on_query=context.on_query)
         with suppress(OutOfEffort):
-            cti = find_cti(context.relation, prop.prop.index, facts)
+            cti = find_cti(relation, prop.prop.index)
             if cti is not None:
-                outcome = trace_back(context.relation, cti, context.rows, facts)
-                result = evolve(result, counterexample=f"{cti.text(self.model)}: {outcome.text()}")
-                if outcome.path is not None:
-                    path = self._path_of(outcome.path.then(cti.step.instance), prop)
+                effort = SolverEffort(CTI_QUESTIONS, context.deadline, on_query=context.on_query)
+                outcome = context.graph_facts(state_goal(self.lifted, cti.cube), effort)
+                result = evolve(result, counterexample=f"{cti.text(self.model)}: {_where_it_is(outcome)}")
+                if isinstance(outcome, GoalReached):
+                    instances = (*outcome.instances, cti.step.instance)
+                    path = BoundedCounterexample(self._start_of(outcome.start), instances, prop)
                     return self._reached(prop, path, result)
         return result
 
@@ -433,6 +428,15 @@ class ProofAttempt:
         elapsed = self._reported - self.began
         left = None if self.options.seconds is None else max(0.0, self.options.seconds - elapsed)
         self.report(Progress("prove", count, unit, elapsed, left=left, note=note))
+
+
+def _where_it_is(outcome: Supported | GoalReached | Unsupported) -> str:
+    """Return whether a counterexample to induction is reachable, as a phrase."""
+    if isinstance(outcome, GoalReached):
+        return f"a behaviour of {len(outcome.instances)} steps leads there"
+    if isinstance(outcome, Supported):
+        return f"no behaviour leads there ({len(outcome.facts)} invariants exclude it)"
+    return f"whether a behaviour leads there is not known ({outcome.reason})"
 
 
 def _with_path(error: DomainError, actions: Sequence[str]) -> DomainError:

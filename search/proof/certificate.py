@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import z3
 from attrs import frozen
 
 from kwalk.model.language import Kind, Vector
@@ -17,7 +16,6 @@ from kwalk.model.language.lift import LiftedAction, LiftedProperty, Term, substi
 from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.gate_queries import StateGates
 from kwalk.search.proof.slicing import Slice
-from kwalk.search.proof.transition_relation import OutOfEffort, TransitionRelation
 from kwalk.search.solver.terms import (
     bad_state,
     can_be_taken,
@@ -28,78 +26,6 @@ from kwalk.search.solver.terms import (
 
 NO_STEP = -1
 """In place of an instance's number: the state itself, without a step."""
-
-
-def needed_facts(relation: TransitionRelation, prop: int, facts: Sequence[Cube]) -> list[Cube]:
-    """Return the facts that a property needs; all of them if the effort does not suffice to find out."""
-    try:
-        return _FactMinimizer(relation, prop, facts).needed()
-    except OutOfEffort:
-        return list(facts)
-
-
-class _FactMinimizer:
-    """Reduces facts that support a property to those that it needs."""
-
-    def __init__(self, relation: TransitionRelation, prop: int, facts: Sequence[Cube]) -> None:
-        self.relation, self.prop = relation, prop
-        self._session = relation.session()
-        self._holds = {cube: relation.named(relation.clause(cube)) for cube in facts}
-        self._name = {literal.decl().name(): cube for cube, literal in self._holds.items()}
-        self._broken = {cube: z3.And(relation.literals(cube, after=True)) for cube in facts}
-        bad = relation.bad_now.get(prop)
-        self._good = [] if bad is None else [relation.named(z3.Not(bad))]
-
-    def needed(self) -> list[Cube]:
-        """Return a small set of the facts that still supports the property.
-
-        First the facts that unsat cores name, from the property on; then facts are dropped one by one.
-        """
-        found: dict[Cube, None] = {}
-        queue: list[Cube | None] = [None]
-        while queue:
-            used = self._core(queue.pop(), self._holds)
-            queue += [cube for cube in used if cube not in found]
-            found.update(dict.fromkeys(used))
-        return self._without_excess(list(found))
-
-    def _core(self, broken: Cube | None, facts: Iterable[Cube]) -> list[Cube]:
-        """Return the facts that keep a step from violating the property (None) or from breaking a fact."""
-        if not self._is_preserved(broken, facts):
-            raise AssertionError("Z3 contradicts itself: facts that it found to support a property do not.")
-        names = (literal.decl().name() for literal in self._session.core())
-        return [self._name[name] for name in names if name in self._name]
-
-    def _is_preserved(self, broken: Cube | None, facts: Iterable[Cube]) -> bool:
-        bad = self.relation.bad_after[self.prop] if broken is None else self._broken[broken]
-        return not self._possible([bad], facts)
-
-    def _possible(self, bad: Iterable[z3.BoolRef], facts: Iterable[Cube]) -> bool:
-        """Whether a step from a state with the facts and the property satisfies one of `bad`."""
-        switch = self.relation.switch()
-        self._session.add(z3.Or([z3.Not(switch), *bad]))
-        held = [self._holds[cube] for cube in facts]
-        return self._session.possible([switch, self.relation.taken, *self._good, *held])
-
-    def _without_excess(self, facts: list[Cube]) -> list[Cube]:
-        """Drop facts one by one, largest cubes first, while the rest supports the property."""
-        for cube in sorted(facts, key=len, reverse=True):
-            if cube in facts:
-                try:
-                    smaller = self._fixpoint([other for other in facts if other != cube])
-                except OutOfEffort:
-                    return facts
-                facts = facts if smaller is None else smaller
-        return facts
-
-    def _fixpoint(self, facts: list[Cube]) -> list[Cube] | None:
-        """Return the facts that are inductive together, or None if they do not support the property."""
-        while self._is_preserved(None, facts):
-            if not self._possible((self._broken[cube] for cube in facts), facts):
-                return facts
-            after = self._session.step().after
-            facts = [cube for cube in facts if not cube.contains_state(after)]
-        return None
 
 
 @frozen
@@ -116,15 +42,6 @@ class Gap:
     state: Vector
     instance: int
     fact: Cube | None
-
-
-def supports(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> bool:
-    """Return whether facts support a property.
-
-    Raises:
-        TimeoutError: There is no answer to one of the queries within its effort.
-    """
-    return property_gap(part, prop, facts) is None
 
 
 def property_gap(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> Gap | None:
@@ -146,9 +63,9 @@ def property_gap(part: Slice, prop: LiftedProperty, facts: Sequence[Cube]) -> Ga
     return first_gap(part, facts, bad, assumed)
 
 
-def is_certificate(part: Slice, facts: Collection[Cube], bad: Mapping[int, Term], assumed: Sequence[Term] = ()) -> bool:
+def is_certificate(part: Slice, facts: Collection[Cube], bad: Mapping[int, Term]) -> bool:
     """Return whether facts hold initially, no step breaks any, and they exclude what is bad; see `first_gap`."""
-    return first_gap(part, facts, bad, assumed) is None
+    return first_gap(part, facts, bad) is None
 
 
 def first_gap(

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cached_property
 
 from attrs import define, field, frozen
 
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, in_order
-from kwalk.search.proof.certificate import needed_facts, supports
 from kwalk.search.proof.clause_solver import SolverMissing
-from kwalk.search.proof.cubes import Cube, KnownStates
-from kwalk.search.proof.houdini import Houdini, single_leaf_candidates, two_leaf_candidates
-from kwalk.search.proof.pdr import BadStates, Counterexample, Pdr, Proved
+from kwalk.search.proof.cubes import Cube
 from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, property_goal
 from kwalk.search.proof.sampling import PackedStepper, ReachableSample, sample_states
 from kwalk.search.proof.slicing import Slice, slice_of
 from kwalk.search.proof.transition_relation import OutOfEffort, SolverEffort, TransitionRelation
 
-TEMPLATE_QUESTIONS = 400
-"""Queries to Z3 for facts from each template, for each slice."""
-PDR_QUESTIONS = 20_000
-"""Queries to Z3 for facts by property-directed reachability, for each property."""
-MINIMIZING_QUESTIONS = 3_000
-"""Queries to Z3 for leaving out the facts that a proof does not need."""
 GRAPH_CPU_SECONDS = 60.0
 """CPU time for the lemmas of one property, or of all domains, if there is no time budget."""
 LARGE_MODEL_TERMS = 1_000
-"""Models with more terms get proof graphs: a query about the whole transition relation takes too long there."""
+"""A model with more terms is walked before it is unrolled: its depths may take too long."""
 
 
 @frozen
@@ -42,26 +32,9 @@ class Supported:
 
 @frozen
 class Unsupported:
-    """Why no facts were found, and how many depths have no violation all the same."""
+    """Why no facts were found."""
 
     reason: str
-    refuted: int
-
-
-@define(eq=False, slots=False)
-class SliceContext:
-    """One slice: its transition relation, the sampled states projected to it, and its facts."""
-
-    part: Slice
-    relation: TransitionRelation
-    sampled: Callable[[], ReachableSample]
-    facts: list[Cube] | None = None
-    """The inductive facts from the templates; None: not searched for yet."""
-
-    @cached_property
-    def rows(self) -> KnownStates:
-        """The sampled states."""
-        return self.sampled().rows(self.part)
 
 
 @define(eq=False, slots=False)
@@ -79,7 +52,7 @@ class ProofContext:
     lifted: Lifted
     deadline: float | None = None
     on_query: Callable[[int], None] | None = None
-    _slices: dict[object, SliceContext] = field(factory=dict)
+    _relations: dict[object, TransitionRelation] = field(factory=dict)
 
     @cached_property
     def stepper(self) -> PackedStepper:
@@ -93,7 +66,7 @@ class ProofContext:
 
     @cached_property
     def is_large(self) -> bool:
-        """Whether proof graphs are used."""
+        """Whether the model is walked before it is unrolled."""
         terms = in_order([root for action in self.lifted.actions for root in action.roots])
         return sum(1 for _ in terms) > LARGE_MODEL_TERMS
 
@@ -106,72 +79,32 @@ class ProofContext:
         """Return the slice of some properties."""
         return slice_of(self.lifted, properties)
 
-    def slice_context(self, prop: LiftedProperty) -> SliceContext:
-        """Return the context of a property's slice; properties with the same slice share it."""
-        is_quiescent = prop.prop.kind is Kind.WHEN_QUIESCENT
-        key = (*self._slice_key(prop), is_quiescent)
-        if key not in self._slices:
+    def relation(self, prop: LiftedProperty) -> TransitionRelation:
+        """Return the transition relation of a property's slice; properties with the same slice share it."""
+        key = self._slice_key(prop)
+        if key not in self._relations:
+            is_quiescent = prop.prop.kind is Kind.WHEN_QUIESCENT
             same = [
                 other
                 for other in self.lifted.stated_properties
                 if not other.prop.kind.is_liveness
                 and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
-                and (other is prop or self._slice_key(other) == key[:2])
+                and (other is prop or self._slice_key(other) == key)
             ]
-            part = slice_of(self.lifted, same)
-            self._slices[key] = SliceContext(part, TransitionRelation(part), lambda: self.sample)
-        return self._slices[key]
+            self._relations[key] = TransitionRelation(slice_of(self.lifted, same))
+        return self._relations[key]
 
     def known_relation(self, prop: LiftedProperty) -> TransitionRelation | None:
         """Return the transition relation of a property's slice, if there is one already."""
-        key = (*self._slice_key(prop), prop.prop.kind is Kind.WHEN_QUIESCENT)
-        return self._slices[key].relation if key in self._slices else None
+        return self._relations.get(self._slice_key(prop))
 
     def _slice_key(self, prop: LiftedProperty) -> tuple[object, ...]:
         part = self.part([prop])
-        return part.leaves, part.stuttering
+        return part.leaves, part.stuttering, prop.prop.kind is Kind.WHEN_QUIESCENT
 
-    def set_effort(self, context: SliceContext, questions: int) -> None:
-        """Allow a slice this many queries to Z3 from now on."""
-        context.relation.effort = SolverEffort(questions, self.deadline, on_query=self.on_query)
-
-    def template_facts(self, context: SliceContext) -> list[Cube]:
-        """Return the inductive facts of one and two leaves, as far as the effort suffices to find them."""
-        if context.facts is None:
-            context.facts = []
-            for template in (single_leaf_candidates, two_leaf_candidates):
-                self.set_effort(context, TEMPLATE_QUESTIONS)
-                candidates = template(context.relation, context.rows)
-                houdini = Houdini(context.relation, candidates, self.stepper, context.facts)
-                with suppress(OutOfEffort):
-                    context.facts = [*context.facts, *houdini.run()]
-        return context.facts
-
-    def support(self, prop: LiftedProperty) -> Supported | Counterexample | GoalReached | Unsupported:
+    def support(self, prop: LiftedProperty) -> Supported | GoalReached | Unsupported:
         """Return facts that support a property, a behaviour that violates it, or the reason why neither was found."""
-        if prop.prop.kind is Kind.REACHABLE or not self.is_large:
-            return self._support_by_pdr(prop)
         return self.graph_facts(property_goal(self.lifted, prop), self.graph_effort())
-
-    def _support_by_pdr(self, prop: LiftedProperty) -> Supported | Counterexample | Unsupported:
-        """Find facts from the templates, then by property-directed reachability, about the property's slice."""
-        context = self.slice_context(prop)
-        background = self.template_facts(context)
-        self.set_effort(context, PDR_QUESTIONS)
-        bad = BadStates.of_property(context.relation, prop.prop.index)
-        pdr = Pdr(context.relation, bad, context.rows, background)
-        try:
-            outcome = pdr.run()
-        except OutOfEffort as end:
-            return Unsupported(str(end), pdr.refuted)
-        if isinstance(outcome, Counterexample):
-            return outcome
-        return self._certified(context, prop, outcome)
-
-    def _certified(self, context: SliceContext, prop: LiftedProperty, proof: Proved) -> Supported | Unsupported:
-        self.set_effort(context, MINIMIZING_QUESTIONS)
-        facts = needed_facts(context.relation, prop.prop.index, proof.facts)
-        return _checked(prop.prop.key, facts, lambda: supports(context.part, prop, facts))
 
     def graph_effort(self) -> SolverEffort:
         """Return the effort for a goal of the proof graph, from now on."""
@@ -184,7 +117,7 @@ class ProofContext:
         try:
             outcome = self.graph.prove(goal)
         except OutOfEffort as end:
-            return Unsupported(f"{end} ({len(self.graph.lemmas):,} lemmas, {self.graph.wrong:,} were wrong)", 0)
+            return Unsupported(f"{end} ({len(self.graph.lemmas):,} lemmas, {self.graph.wrong:,} were wrong)")
         if isinstance(outcome, GoalReached):
             return outcome
         facts = sorted(outcome, key=lambda cube: (len(cube), tuple(cube.items())))
@@ -197,5 +130,5 @@ def _checked(name: str, facts: Sequence[Cube], check: Callable[[], bool]) -> Sup
         if not check():
             raise AssertionError(f"{name}: the independent check refutes a proof.")
     except (TimeoutError, SolverMissing) as end:
-        return Unsupported(f"a proof was found, and it could not be checked again ({end})", 0)
+        return Unsupported(f"a proof was found, and it could not be checked again ({end})")
     return Supported(tuple(facts))

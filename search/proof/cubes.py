@@ -1,15 +1,12 @@
 """Cubes: sets of states that are given by intervals, and the facts "no reachable state is in this cube".
 
 Words: a *cube* has an interval for some of the leaves; a state is *in* it if the number of each of these leaves lies in
-its interval. A *clause* is the negation of a cube. A *fact* is a clause that is true in every reachable state. *Rows*
-are states as an array, one row per state and one column per leaf of a slice.
+its interval. A *clause* is the negation of a cube. A *fact* is a clause that is true in every reachable state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-import numpy as np
 
 from kwalk.model.language import Model
 
@@ -42,14 +39,6 @@ class Cube(Mapping[int, Interval]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cube) and self._intervals == other._intervals
 
-    def without(self, leaf: int) -> Cube:
-        """Return the larger cube that does not restrict a leaf."""
-        return Cube({n: interval for n, interval in self._intervals.items() if n != leaf})
-
-    def contains(self, other: Cube) -> bool:
-        """Whether every state in the other cube is in this one."""
-        return all(n in other and low <= other[n][0] and other[n][1] <= high for n, (low, high) in self.items())
-
     def contains_state(self, state: Sequence[int]) -> bool:
         """Whether a state vector is in it."""
         return all(low <= state[n] <= high for n, (low, high) in self.items())
@@ -71,43 +60,6 @@ def cube_of_limits(model: Model, limits: Iterable[Limit]) -> Cube:
         low, high = intervals.get(n, (model.leaves[n].low, model.leaves[n].high))
         intervals[n] = (max(low, number), high) if is_least else (low, min(high, number))
     return Cube(intervals)
-
-
-class KnownStates:
-    """Reachable states, to reject quickly a clause that is no fact.
-
-    Args:
-        rows: int64[n, len(leaves)].
-        leaves: The leaf of each column.
-    """
-
-    def __init__(self, rows: np.ndarray, leaves: Sequence[int]) -> None:
-        self.rows = rows
-        self._values: dict[int, list[int]] = {}
-        self.column = {leaf: index for index, leaf in enumerate(leaves)}
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def values(self, leaf: int) -> list[int]:
-        """Return the numbers that a leaf has in them, in order."""
-        if leaf not in self._values:
-            self._values[leaf] = np.unique(self.rows[:, self.column[leaf]]).tolist()
-        return self._values[leaf]
-
-    def inside(self, cube: Cube) -> np.ndarray:
-        """Return the rows that are in a cube."""
-        left = self.rows
-        for n, (low, high) in cube.items():
-            values = left[:, self.column[n]]
-            left = left[(values >= low) & (values <= high)]
-            if not len(left):
-                break
-        return left
-
-    def intersects(self, cube: Cube) -> bool:
-        """Whether one of them is in a cube."""
-        return len(self.inside(cube)) > 0
 
 
 # Descriptions.

@@ -27,18 +27,19 @@ MAX_LEAVES_FOR_THREE = 60
 
 
 class Examples:
-    """Reachable states, one row (int16) each."""
+    """Reachable states, one row each."""
 
     def __init__(self, model: Model, vectors: np.ndarray) -> None:
         self.model = model
-        self.rows = np.unique(vectors.astype(np.int16), axis=0)
+        is_small = all(leaf.low >= -(2**15) and leaf.high < 2**15 for leaf in model.leaves)
+        self.rows = np.unique(vectors.astype(np.int16 if is_small else np.int64), axis=0)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def add(self, vectors: np.ndarray) -> None:
         """Add examples: int64[n, leaves]."""
-        self.rows = np.concatenate([self.rows, vectors.astype(np.int16)])
+        self.rows = np.concatenate([self.rows, vectors.astype(self.rows.dtype)])
 
     def intersect(self, cube: Cube) -> bool:
         """Whether an example is in a cube."""

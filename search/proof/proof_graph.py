@@ -86,6 +86,11 @@ def property_goal(lifted: Lifted, prop: LiftedProperty) -> ProofGoal:
     return ProofGoal(prop.prop.key, bad)
 
 
+def state_goal(lifted: Lifted, cube: Cube) -> ProofGoal:
+    """Return the goal that no reachable state is in a cube; the initial states are not."""
+    return ProofGoal(str(dict(cube)), {NO_STEP: cube_term(whole_model(lifted), cube, state_variables(lifted))})
+
+
 def domain_goals(lifted: Lifted) -> Iterator[ProofGoal]:
     """Return for each instance that could leave its domain the goal that it does not."""
     for action in lifted.actions:

@@ -197,7 +197,7 @@ class ProofComparison:
         for n in self._chance.sample(varying, min(FIXED_LEAVES, len(varying))):
             leaf = self.model.leaves[n]
             number = self._chance.randint(leaf.low, leaf.high)
-            literals += relation.literals(Cube({n: (number, number)}), after=False)
+            literals += relation.literals(Cube({n: (number, number)}))
         return literals
 
     def _check_step_of_z3(self, proof: ProvedProperty, step: ConcreteStep) -> None:

@@ -13,11 +13,10 @@ import numpy as np
 from attrs import define
 
 from kwalk.model.language import Model, Vector
+from kwalk.search.kernel.calls import way_to
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import KernelStepper
-from kwalk.search.proof.cubes import KnownStates
-from kwalk.search.proof.slicing import Slice
 
 MAX_STATES = 30_000
 """States in a sample; a third of them breadth first, unless that is all."""
@@ -39,11 +38,6 @@ class ReachableSample:
     """Whether these are all reachable states."""
     _origins: Origins
 
-    def rows(self, part: Slice) -> KnownStates:
-        """Return the states projected to a slice, without repetition."""
-        columns = self.vectors[:, list(part.varying)]
-        return KnownStates(np.unique(columns, axis=0) if columns.shape[1] else columns[:1], part.varying)
-
     def add(self, origins: Origins, stepper: PackedStepper) -> np.ndarray:
         """Add reachable states, each with an origin that is known or comes before it; return the new vectors."""
         new = {state: origin for state, origin in origins.items() if state not in self._origins}
@@ -58,11 +52,7 @@ class ReachableSample:
 
     def path_to(self, state: bytes) -> tuple[bytes, tuple[int, ...]]:
         """Return a behaviour to a packed state of the sample: its packed initial state and its instances."""
-        instances: list[int] = []
-        while (origin := self._origins[state]) is not None:
-            state, instance = origin
-            instances.append(instance)
-        return state, tuple(reversed(instances))
+        return way_to(state, self._origins)
 
 
 class PackedStepper:

@@ -28,7 +28,7 @@ class ConcreteStep:
 
     before: Vector
     instance: int
-    """The number of the action instance; -1: no step."""
+    """The number of the action instance."""
     after: Vector
 
 
@@ -121,7 +121,7 @@ class TransitionRelation:
         self.solver = Solver(Solver.width_for(roots))
         self.definitions: list[z3.BoolRef] = []
         """What every session asserts: the definitions of the constants so far."""
-        self._literals: dict[tuple[Limit, bool], z3.BoolRef] = {}
+        self._literals: dict[Limit, z3.BoolRef] = {}
         self._limits: dict[str, Limit] = {}
         self._names = count()
         self._chosen: dict[int, z3.BoolRef] = {}
@@ -143,18 +143,18 @@ class TransitionRelation:
         """Return a new constant without any constraint."""
         return z3.Bool(f"p{next(self._names)}")
 
-    def literal(self, limit: Limit, *, after: bool) -> z3.BoolRef:
-        """Return the constant for a limit, now or after the step."""
-        known = self._literals.get((limit, after))
+    def literal(self, limit: Limit) -> z3.BoolRef:
+        """Return the constant for a limit before the step."""
+        known = self._literals.get(limit)
         if known is None:
             n, is_least, number = limit
-            term = (self.after if after else self.now)[n]
+            term = self.now[n]
             leaf = self.solver.expression(term)
             if term.is_bool:
                 truth = leaf if is_least else z3.Not(leaf)
             else:
                 truth = leaf >= number if is_least else leaf <= number
-            known = self._literals[limit, after] = self.named(truth)
+            known = self._literals[limit] = self.named(truth)
             self._limits[known.decl().name()] = limit
         return known
 
@@ -165,13 +165,13 @@ class TransitionRelation:
             self._chosen[instance] = self.named(self.solver.expression(term))
         return self._chosen[instance]
 
-    def literals(self, cube: Cube, *, after: bool) -> list[z3.BoolRef]:
-        """Return the constants that are all true iff the state is in a cube."""
-        return [self.literal(limit, after=after) for limit in cube.limits(self.model)]
+    def literals(self, cube: Cube) -> list[z3.BoolRef]:
+        """Return the constants that are all true iff the state before the step is in a cube."""
+        return [self.literal(limit) for limit in cube.limits(self.model)]
 
-    def clause(self, cube: Cube, *, after: bool = False) -> z3.BoolRef:
-        """Return the condition that the state is not in a cube."""
-        return z3.Or([z3.Not(literal) for literal in self.literals(cube, after=after)])
+    def clause(self, cube: Cube) -> z3.BoolRef:
+        """Return the condition that it is not."""
+        return z3.Or(list(map(z3.Not, self.literals(cube))))
 
     # Queries.
 
@@ -209,23 +209,17 @@ class SolverSession:
             self._defined = len(definitions)
         return self.relation.effort.answer(self.solver, lambda: self.solver.check(*assumptions))
 
-    def core(self) -> list[z3.BoolRef]:
-        """Return the assumptions that made the last query impossible."""
-        return list(self.solver.unsat_core())
-
     def cube(self, full: Cube) -> Cube:
         """Return the part of a cube that the last query's core needed."""
-        model, limits = self.relation.model, set(self.relation.limits_in(self.core()))
+        model, limits = self.relation.model, set(self.relation.limits_in(self.solver.unsat_core()))
         return cube_of_limits(model, [limit for limit in full.limits(model) if limit in limits])
 
-    def step(self, *, with_step: bool = True) -> ConcreteStep:
-        """Return the step that answers the last query; without a step, `after` is the state itself."""
+    def step(self) -> ConcreteStep:
+        """Return the step that answers the last query."""
         relation, answer = self.relation, self.solver.model()
         before = list(relation.model.initial[0])
         for n in relation.part.varying:
             before[n] = self._number(answer, relation.now[n])
-        if not with_step:
-            return ConcreteStep(tuple(before), -1, tuple(before))
         after = list(before)
         for n in relation.part.varying:
             after[n] = self._number(answer, relation.after[n])

@@ -6,13 +6,13 @@ defines the behaviour of a model: if it does not follow a path, the compiled mod
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 from attrs import frozen
 
 from kwalk.model.language import DomainError, Kind, Model, PropertyInstance, Vector
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel, bit_numbers
 from kwalk.search.kernel.python_comparison import EngineDisagreement, changes, state_text
 from kwalk.search.results.trace import ReplayError, Trace, is_violated_at_end, reference_of, run
@@ -177,40 +177,28 @@ def _path_text(trace: Trace) -> str:
 
 def leaving_instances(kernel: Kernel, packed: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield the enabled instances whose effect leaves a domain in a packed state, with the negative code of `apply`."""
-    state, after = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.words, np.uint64)
-    for instance in bit_numbers(enabled_row(kernel, state)):
-        code = apply_instance(kernel, instance, state, after)
-        if code < 0:
-            yield instance, code
+    return ((instance, code) for instance, code in _codes(kernel, packed) if code < 0)
 
 
 def blocking_bounds(kernel: Kernel, packed: np.ndarray, instances: np.ndarray) -> tuple[str, ...]:
     """Return the bounds that disable some of `instances`, a bit row, in a packed state."""
-    state, after = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.words, np.uint64)
-    enabled = bit_numbers(enabled_row(kernel, state) & instances)
-    codes = (apply_instance(kernel, instance, state, after) for instance in enabled)
+    wanted = set(bit_numbers(instances))
+    codes = (code for instance, code in _codes(kernel, packed) if instance in wanted)
     return tuple(dict.fromkeys(kernel.bounds[code - 1] for code in codes if code > 0))
 
 
-def enabled_row(kernel: Kernel, packed: np.ndarray) -> np.ndarray:
-    """Return the bit row, uint64[instance_words], of the instances whose guard is true in a packed state."""
-    state, row = np.ascontiguousarray(packed, np.uint64), np.zeros(kernel.instance_words, np.uint64)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.guards)(state.ctypes.data, row.ctypes.data)
-    return row
-
-
-def apply_instance(kernel: Kernel, instance: int, before: np.ndarray, after: np.ndarray) -> int:
-    """Return the code of the kernel's `apply` for an instance in a packed state; `after` is written if it is 0."""
-    apply = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(kernel.apply)
-    return int(apply(instance, before.ctypes.data, after.ctypes.data))
+def _codes(kernel: Kernel, packed: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield the instances whose guard is true in a packed state, with the code of `apply`."""
+    calls, state, after = KernelCalls(kernel), np.ascontiguousarray(packed), np.zeros(kernel.words, np.uint64)
+    return ((instance, calls.apply(instance, state, after)) for instance in bit_numbers(calls.guards(state)))
 
 
 def path_along(kernel: Kernel, start: np.ndarray, instances: Iterable[int]) -> PackedPath:
     """Return the path of instances from a packed state; EngineDisagreement if one of them cannot be taken."""
-    states, taken = [np.ascontiguousarray(start, np.uint64)], tuple(instances)
+    states, taken, calls = [np.ascontiguousarray(start, np.uint64)], tuple(instances), KernelCalls(kernel)
     for instance in taken:
         after = np.zeros(kernel.words, np.uint64)
-        if apply_instance(kernel, instance, states[-1], after) != 0:
+        if calls.apply(instance, states[-1], after) != 0:
             raise EngineDisagreement(f"Instance number {instance} of a path cannot be taken in {states[-1].tolist()}.")
         states.append(after)
     return PackedPath(np.array(states), taken)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kwalk.search.kernel.interface import FIRST_BOUND, Kernel
+from kwalk.search.kernel.interface import FIRST_BOUND, Kernel, LaneFunctions, SliceView
 from kwalk.search.native.bits import has_bit
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -70,7 +70,8 @@ class ResidentView(NamedTuple):
     """What the loop works on: the view of the walks, sizes, and addresses of functions, planes, columns and totals."""
 
     walk: WalkView
-    lanes: int
+    slices: SliceView
+    functions: LaneFunctions
     words: int
     """The 64-bit words of a plane."""
     bits: int
@@ -82,25 +83,6 @@ class ResidentView(NamedTuple):
     bounds: int
     collect: int
     """Whether findings are written."""
-    guards: int
-    check: int
-    save: int
-    check_step: int
-    transpose: int
-    draw: int
-    candidates: int
-    prefer: int
-    choose: int
-    step: int
-    note: int
-    hash_rows: int
-    hash_states: int
-    total: int
-    blend: int
-    keep: int
-    count_down: int
-    is_zero: int
-    """See `lane_functions`."""
     planes: int
     left: int
     """The planes of the steps that are left."""
@@ -168,16 +150,16 @@ def begin_resident_walks(view: ResidentView, cursor: int) -> None:
     _spread_bits(view.walk.masks, view.allowed, kernel.instances)
     _spread_bits(kernel.state_row, view.state_checked, view.walk.properties)
     _spread_bits(kernel.step_row, view.step_checked, view.walk.properties)
-    for lane in range(view.lanes):
+    for lane in range(view.slices.lanes):
         _copy_start(view, lane, 0)
-    call_void(view.transpose, (view.start_columns, view.start_planes, kernel.words + 1))
+    call_void(view.slices.transpose, (view.start_columns, view.start_planes, kernel.words + 1))
     _begin_walks(view, cursor)
 
 
 @loop
 def run_resident_walks(view: ResidentView, cursor: int) -> int:
     """Continue until all walks have ended (WALK_DONE), or there is no room for findings (WALK_FULL)."""
-    room = view.walk.max_findings - view.lanes * (view.walk.properties + 1)
+    room = view.walk.max_findings - view.slices.lanes * (view.walk.properties + 1)
     while _count_lanes(view, view.active) > 0:
         if get(cursor, FINDINGS) > room:
             return WALK_FULL
@@ -210,7 +192,7 @@ def _plane(view: ResidentView, first: int, number: int) -> int:
 
 @part
 def _column(view: ResidentView, first: int, number: int) -> int:
-    return first + 8 * view.lanes * number
+    return first + 8 * view.slices.lanes * number
 
 
 # Beginnings.
@@ -231,13 +213,13 @@ def _begin_walks(view: ResidentView, cursor: int) -> None:
         poke(view.active, word, peek(view.active, word) | begun)
         poke(view.over, word, ~begun)
     if view.starts > 1:
-        call_void(view.transpose, (view.start_columns, view.start_planes, kernel.words + 1))
+        call_void(view.slices.transpose, (view.start_columns, view.start_planes, kernel.words + 1))
     if view.walk.groupings > 0:
-        call_void(view.transpose, (view.mask_columns, view.masks, MAX_LEVEL * kernel.row_words))
-    call_void(view.blend, (view.planes, view.bits, view.start_planes, view.begun))
+        call_void(view.slices.transpose, (view.mask_columns, view.masks, MAX_LEVEL * kernel.row_words))
+    call_void(view.functions.blend, (view.planes, view.bits, view.start_planes, view.begun))
     left = _plane(view, view.start_planes, 64 * kernel.words)
-    call_void(view.blend, (view.left, view.left_bits, left, view.begun))
-    call_void(view.keep, (view.violated, view.walk.properties, view.over))
+    call_void(view.functions.blend, (view.left, view.left_bits, left, view.begun))
+    call_void(view.functions.keep, (view.violated, view.walk.properties, view.over))
     for prop in range(view.walk.properties + 1):
         # Walks begin in their order: what violates a property already is earlier than these.
         if get(view.walk.first_walk, prop) != 0 and not _is_always_open(view, prop):
@@ -295,23 +277,23 @@ def _visit(view: ResidentView, cursor: int) -> None:
     for word in range(view.words):
         poke(view.fresh, word, peek(view.active, word) & ~peek(view.again, word))
     quiescent = _plane(view, view.enabled, kernel.instances)
-    call_void(view.guards, (view.planes, view.enabled))
-    call_void(view.total, (view.enabled, kernel.instances + 1, view.fresh, view.enabled_totals))
-    call_void(view.total, (view.fresh, 1, view.fresh, view.visit_totals))
+    call_void(view.slices.guards, (view.planes, view.enabled))
+    call_void(view.functions.total, (view.enabled, kernel.instances + 1, view.fresh, view.enabled_totals))
+    call_void(view.functions.total, (view.fresh, 1, view.fresh, view.visit_totals))
     if kernel.checks_states:
-        call_void(view.check, (view.planes, quiescent, view.properties))
+        call_void(view.slices.check, (view.planes, quiescent, view.properties))
         premises = _plane(view, view.properties, 64 * kernel.property_words)
-        call_void(view.total, (premises, properties, view.fresh, view.premise_totals))
+        call_void(view.functions.total, (premises, properties, view.fresh, view.premise_totals))
         _note(view, cursor, view.state_checked, view.fresh, 1)
     if view.walk.row_visits != 0:
         for word in range(view.words):
             poke(quiescent, word, ZERO)  # it is behind the last instance, where the rows must be empty
-        call_void(view.transpose, (view.enabled, view.rows, kernel.row_words))
-        call_void(view.hash_rows, (view.rows, kernel.row_words, view.hashes))
+        call_void(view.slices.transpose, (view.enabled, view.rows, kernel.row_words))
+        call_void(view.functions.hash_rows, (view.rows, kernel.row_words, view.hashes))
         _count_rows(view)
     if view.walk.sketch != 0:
-        call_void(view.transpose, (view.planes, view.states, kernel.words))
-        call_void(view.hash_states, (view.states, view.hashes))
+        call_void(view.slices.transpose, (view.planes, view.states, kernel.words))
+        call_void(view.functions.hash_states, (view.states, view.hashes))
         _add_states(view)
 
 
@@ -362,7 +344,7 @@ def _note(view: ResidentView, cursor: int, checked: int, lanes: int, order: int)
     """
     properties = view.walk.properties
     call_void(
-        view.note,
+        view.functions.note,
         (view.properties, properties, checked, lanes, view.violated, view.open, view.hit_totals, view.selected),
     )
     if _count_lanes(view, view.selected) > 0:
@@ -414,20 +396,20 @@ def _left(view: ResidentView, lane: int) -> int:
 def _choose(view: ResidentView, cursor: int) -> None:
     """Choose an instance in each lane whose walk has steps left, and count the ends of walks that have none."""
     kernel = view.walk.kernel
-    call_void(view.draw, (view.streams, view.again, view.randoms))
-    call_void(view.is_zero, (view.left, view.left_bits, view.over))
+    call_void(view.functions.draw, (view.streams, view.again, view.randoms))
+    call_void(view.functions.is_zero, (view.left, view.left_bits, view.over))
     for word in range(view.words):
         poke(view.going, word, peek(view.active, word) & ~peek(view.over, word))
     call_void(
-        view.candidates,
+        view.functions.candidates,
         (view.enabled, kernel.instances, view.excluded, view.allowed, view.going, view.chosen, view.any),
     )
     if view.walk.groupings > 0:
         call_void(
-            view.prefer,
+            view.functions.prefer,
             (view.chosen, kernel.instances, view.masks, 64 * kernel.row_words, view.levels, view.randoms),
         )
-    call_void(view.choose, (view.chosen, kernel.instances, view.randoms))
+    call_void(view.functions.choose, (view.chosen, kernel.instances, view.randoms))
     dead = deadlocked = ZERO
     dead_ends, cuts = integer(0), integer(0)
     for word in range(view.words):
@@ -441,7 +423,7 @@ def _choose(view: ResidentView, cursor: int) -> None:
     count_up(cursor, CUTS, cuts)
     if kernel.deadlock and deadlocked != ZERO:
         totals = view.hit_totals + 8 * view.words * view.walk.properties
-        call_void(view.total, (view.selected, 1, view.selected, totals))
+        call_void(view.functions.total, (view.selected, 1, view.selected, totals))
         _note_lanes(view, cursor, view.selected, view.walk.properties, 1)
 
 
@@ -450,9 +432,9 @@ def _step(view: ResidentView, cursor: int) -> None:
     """Take the steps, count them, and note the step properties that are violated."""
     kernel = view.walk.kernel
     if kernel.checks_steps:
-        call_void(view.save, (view.planes, view.saved))
+        call_void(view.slices.save, (view.planes, view.saved))
     call_void(
-        view.step,
+        view.functions.step,
         (
             kernel.instances,
             view.planes,
@@ -467,11 +449,11 @@ def _step(view: ResidentView, cursor: int) -> None:
         ),
     )
     taken = _plane(view, view.ends, TAKEN)
-    call_void(view.count_down, (view.left, view.left_bits, taken))
+    call_void(view.functions.count_down, (view.left, view.left_bits, taken))
     if kernel.checks_steps:
-        call_void(view.check_step, (view.saved, view.planes, view.properties))
+        call_void(view.slices.check_step, (view.saved, view.planes, view.properties))
         premises = _plane(view, view.properties, 64 * kernel.property_words)
-        call_void(view.total, (premises, view.walk.properties, taken, view.premise_totals))
+        call_void(view.functions.total, (premises, view.walk.properties, taken, view.premise_totals))
         _note(view, cursor, view.step_checked, taken, 0)
 
 
@@ -492,9 +474,9 @@ def _settle(view: ResidentView, cursor: int) -> None:
         poke(view.active, word, stays)
         active += bit_count(stays)
     if retries != ZERO:
-        call_void(view.keep, (view.excluded, view.walk.kernel.instances, view.again))
-    idle = view.lanes - active
-    if get(cursor, NEXT_WALK) < get(cursor, LAST_WALK) and (active == 0 or idle * BEGIN_SHARE >= view.lanes):
+        call_void(view.functions.keep, (view.excluded, view.walk.kernel.instances, view.again))
+    idle = view.slices.lanes - active
+    if get(cursor, NEXT_WALK) < get(cursor, LAST_WALK) and (active == 0 or idle * BEGIN_SHARE >= view.slices.lanes):
         _begin_walks(view, cursor)
 
 
@@ -569,11 +551,13 @@ class ResidentBuffers(BlockBuffers):
         super().__init__(kernel, view, collect=collect)
         sliced = self.sliced
         words, lanes, left_bits = sliced.lanes // 64, sliced.lanes, view.depth.bit_length()
+        assert sliced.lane_functions is not None
         self._arrays = _arrays_of(kernel, view, lanes)
         self._arrays["open"][:] = ~np.uint64(0)
         self.view = ResidentView(
             walk=self.walk,
-            lanes=lanes,
+            slices=sliced.view,
+            functions=sliced.lane_functions,
             words=words,
             bits=kernel.bits,
             left_bits=left_bits,
@@ -581,12 +565,6 @@ class ResidentBuffers(BlockBuffers):
             bounds=len(kernel.bounds),
             collect=int(collect),
             row_counts=self.row_counts.ctypes.data,
-            guards=sliced.guards,
-            check=sliced.check,
-            save=sliced.save,
-            check_step=sliced.check_step,
-            transpose=sliced.transpose,
-            **sliced.lane_functions,
             **addresses_of(self._arrays),
         )
 

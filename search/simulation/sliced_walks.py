@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kwalk.search.kernel.interface import FIRST_BOUND, Kernel
+from kwalk.search.kernel.interface import FIRST_BOUND, Kernel, SliceView
 from kwalk.search.native.bits import clear_lane, count_common_lanes, has_lane, set_first_lanes
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -90,21 +90,9 @@ class SlicedView(NamedTuple):
 
     walk: WalkView
     """Its buffers for one walk are used for one walk at a time."""
-    lanes: int
-    plane: int
-    """The bytes of a plane."""
+    slices: SliceView
     collect: int
     """Whether findings are written."""
-    guards: int
-    check: int
-    save: int
-    check_step: int
-    apply: int
-    transpose: int
-    count_bits: int
-    loads: int
-    """See `SlicedKernel`."""
-    stores: int
     bounds: int
     """The number of bounds."""
     records: int
@@ -149,17 +137,17 @@ class SlicedView(NamedTuple):
 @loop
 def run_sliced_walks(view: SlicedView, cursor: int) -> int:
     """Continue until all walks have ended (WALK_DONE), or there is no room for findings (WALK_FULL)."""
-    room = view.walk.max_findings - view.lanes * (view.walk.properties + 1)
+    room = view.walk.max_findings - view.slices.lanes * (view.walk.properties + 1)
     while True:
         if get(cursor, FINDINGS) > room:
             return WALK_FULL
         ready, longest = get(cursor, READY), _longest_queue(view)
         waiting = get(view.queued, longest)
         # A queue has room for two blocks: one that is full is emptied before others can join.
-        if waiting >= view.lanes or (waiting > 0 and ready < view.lanes):
-            _step_some(view, cursor, longest, min(waiting, view.lanes))
+        if waiting >= view.slices.lanes or (waiting > 0 and ready < view.slices.lanes):
+            _step_some(view, cursor, longest, min(waiting, view.slices.lanes))
         elif ready > 0:
-            _visit_some(view, cursor, min(ready, view.lanes))
+            _visit_some(view, cursor, min(ready, view.slices.lanes))
         else:
             return WALK_DONE
 
@@ -240,30 +228,30 @@ def _begin(view: SlicedView, cursor: int, number: int) -> bool:
 @part
 def _load(view: SlicedView, ids: int, count: int, word: int) -> None:
     """Copy a word of the states of some walks into the column of that word."""
-    column, words, base = view.columns + 8 * view.lanes * word, view.walk.kernel.words, view.states + 8 * word
+    column, words, base = view.columns + 8 * view.slices.lanes * word, view.walk.kernel.words, view.states + 8 * word
     for lane in range(count):
         poke(column, lane, peek(base + 8 * words * integer(peek32(ids, lane)), 0))
 
 
 @part
 def _store(view: SlicedView, ids: int, count: int, word: int) -> None:
-    column, words, base = view.columns + 8 * view.lanes * word, view.walk.kernel.words, view.states + 8 * word
+    column, words, base = view.columns + 8 * view.slices.lanes * word, view.walk.kernel.words, view.states + 8 * word
     for lane in range(count):
         poke(base + 8 * words * integer(peek32(ids, lane)), 0, peek(column, lane))
 
 
 @part
 def _planes_of(view: SlicedView, word: int) -> int:
-    return view.planes + 64 * view.plane * word
+    return view.planes + 64 * view.slices.plane * word
 
 
 @part
 def _false_columns(view: SlicedView, checked: int, mask: int) -> bool:
     """Write the columns of checked properties that are false in the lanes of a mask; return whether there is one."""
-    words, wanted = view.plane // 8, view.walk.properties
+    words, wanted = view.slices.plane // 8, view.walk.properties
     found = ZERO
     for prop in range(wanted):
-        plane = view.property_planes + view.plane * prop
+        plane = view.property_planes + view.slices.plane * prop
         if (peek(checked, prop // 64) >> np.uint64(prop % 64)) & ONE != ZERO:
             for word in range(words):
                 bits = peek(plane, word) & peek(mask, word)
@@ -274,7 +262,7 @@ def _false_columns(view: SlicedView, checked: int, mask: int) -> bool:
                 poke(plane, word, ZERO)
     if found == ZERO:
         return False
-    call_void(view.transpose, (view.property_planes, view.false, view.walk.kernel.property_words))
+    call_void(view.slices.transpose, (view.property_planes, view.false, view.walk.kernel.property_words))
     return True
 
 
@@ -284,20 +272,20 @@ def _false_columns(view: SlicedView, checked: int, mask: int) -> bool:
 @part
 def _visit_some(view: SlicedView, cursor: int, count: int) -> None:
     """Visit the states of the last ready walks, and choose their next steps."""
-    kernel, words = view.walk.kernel, view.plane // 8
+    kernel, words = view.walk.kernel, view.slices.plane // 8
     first = get(cursor, READY) - count
     ids = view.ready + 4 * first
     put(cursor, READY, first)
     for word in range(kernel.words):
         _load(view, ids, count, word)
-    call_void(view.transpose, (view.columns, view.planes, kernel.words))
+    call_void(view.slices.transpose, (view.columns, view.planes, kernel.words))
     set_first_lanes(view.fresh, count, words)
     if get(cursor, RETRIES) > 0:
         for lane in range(count):
             if get(_record(view, integer(peek32(ids, lane))), AGAIN) != 0:
                 clear_lane(view.fresh, lane, words)
     has_false = _judge(view, cursor)
-    call_void(view.transpose, (view.enabled_planes, view.rows, kernel.row_words))
+    call_void(view.slices.transpose, (view.enabled_planes, view.rows, kernel.row_words))
     if view.walk.row_visits != 0:
         _count_rows(view, cursor, ids, count)
     for lane in range(count):
@@ -311,16 +299,16 @@ def _visit_some(view: SlicedView, cursor: int, count: int) -> None:
 @part
 def _judge(view: SlicedView, cursor: int) -> bool:
     """Evaluate guards and properties, and count them; return whether a checked property is false in a fresh lane."""
-    kernel, words = view.walk.kernel, view.plane // 8
-    quiescent = view.enabled_planes + view.plane * kernel.instances
-    call_void(view.guards, (view.planes, view.enabled_planes))
-    call_void(view.count_bits, (view.enabled_planes, kernel.instances + 1, view.fresh, view.enabled))
+    kernel, words = view.walk.kernel, view.slices.plane // 8
+    quiescent = view.enabled_planes + view.slices.plane * kernel.instances
+    call_void(view.slices.guards, (view.planes, view.enabled_planes))
+    call_void(view.slices.count_bits, (view.enabled_planes, kernel.instances + 1, view.fresh, view.enabled))
     count_up(cursor, VISITS, count_common_lanes(view.fresh, view.fresh, words))
     has_false = False
     if kernel.checks_states:
-        call_void(view.check, (view.planes, quiescent, view.property_planes))
-        premises = view.property_planes + 64 * view.plane * kernel.property_words
-        call_void(view.count_bits, (premises, view.walk.properties, view.fresh, view.premises))
+        call_void(view.slices.check, (view.planes, quiescent, view.property_planes))
+        premises = view.property_planes + 64 * view.slices.plane * kernel.property_words
+        call_void(view.slices.count_bits, (premises, view.walk.properties, view.fresh, view.premises))
         has_false = _false_columns(view, kernel.state_row, view.fresh)
     for word in range(words):
         poke(quiescent, word, ZERO)  # it is behind the last instance, where the rows must be empty
@@ -333,7 +321,7 @@ def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_fa
     kernel, row = view.walk.kernel, view.walk.row
     record = _record(view, number)
     for word in range(kernel.row_words):
-        poke(row, word, peek(view.rows, view.lanes * word + lane))
+        poke(row, word, peek(view.rows, view.slices.lanes * word + lane))
     if get(record, AGAIN) != 0:
         random = mix(peek(record, CURRENT) + GOLDEN)
         for word in range(kernel.row_words):
@@ -353,7 +341,7 @@ def _continue_walk(view: SlicedView, cursor: int, lane: int, number: int, has_fa
             count_up(cursor, RETRIES, -1)
         return False
     length = get(view.queued, instance)
-    poke32(view.queues + 8 * view.lanes * instance, length, np.uint64(number))
+    poke32(view.queues + 8 * view.slices.lanes * instance, length, np.uint64(number))
     put(view.queued, instance, length + 1)
     return True
 
@@ -368,7 +356,7 @@ def _count_rows(view: SlicedView, cursor: int, ids: int, count: int) -> None:
     for lane in range(count):
         word = ROW_SEED
         for number in range(words):
-            word = hash_row_word(word, peek(view.rows, view.lanes * number + lane))
+            word = hash_row_word(word, peek(view.rows, view.slices.lanes * number + lane))
         place = table + 16 * row_place(word)
         prefetch(place)
         poke(view.row_places, lane, np.uint64(place))
@@ -406,7 +394,7 @@ def _note_false(view: SlicedView, cursor: int, lane: int, number: int, order: in
     record = _record(view, number)
     for word in range(view.walk.kernel.property_words):
         known = peek(record, KNOWN + word)
-        false = peek(view.false, view.lanes * word + lane) & ~known
+        false = peek(view.false, view.slices.lanes * word + lane) & ~known
         if false != ZERO:
             poke(record, KNOWN + word, known | false)
         while false != ZERO:
@@ -457,24 +445,24 @@ def end_run_at(cursor: int, walk: int) -> None:
 @part
 def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None:
     """Take the steps of the last walks in the queue of an instance."""
-    kernel, words = view.walk.kernel, view.plane // 8
+    kernel, words = view.walk.kernel, view.slices.plane // 8
     left = get(view.queued, instance) - count
     put(view.queued, instance, left)
-    ids = view.queues + 8 * view.lanes * instance + 4 * left
-    loads = view.loads + 8 * (kernel.words + 1) * instance
-    stores = view.stores + 8 * (kernel.words + 1) * instance
+    ids = view.queues + 8 * view.slices.lanes * instance + 4 * left
+    loads = view.slices.loads + 8 * (kernel.words + 1) * instance
+    stores = view.slices.stores + 8 * (kernel.words + 1) * instance
     for place in range(get(loads, 0)):
         word = get(loads, place + 1)
         _load(view, ids, count, word)
-        call_void(view.transpose, (view.columns + 8 * view.lanes * word, _planes_of(view, word), 1))
+        call_void(view.slices.transpose, (view.columns + 8 * view.slices.lanes * word, _planes_of(view, word), 1))
     set_first_lanes(view.valid, count, words)
     if kernel.checks_steps:
-        call_void(view.save, (view.planes, view.saved))
-    call_void(view.apply, (instance, view.planes, view.valid, view.results))
+        call_void(view.slices.save, (view.planes, view.saved))
+    call_void(view.slices.apply, (instance, view.planes, view.valid, view.results))
     has_false = _judge_steps(view, cursor, instance)
     for place in range(get(stores, 0)):
         word = get(stores, place + 1)
-        call_void(view.transpose, (_planes_of(view, word), view.columns + 8 * view.lanes * word, 1))
+        call_void(view.slices.transpose, (_planes_of(view, word), view.columns + 8 * view.slices.lanes * word, 1))
         _store(view, ids, count, word)
     all_taken = count_common_lanes(view.results, view.valid, words) == count
     for lane in range(count):
@@ -485,7 +473,7 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
             if has_false:
                 _note_false(view, cursor, lane, number, 0)
             _add_ready(view, cursor, number)
-        elif has_lane(view.results + view.plane, lane, words):
+        elif has_lane(view.results + view.slices.plane, lane, words):
             end_run_at(cursor, get(record, WALK))
         else:
             _exclude(view, cursor, number, instance)
@@ -495,17 +483,17 @@ def _step_some(view: SlicedView, cursor: int, instance: int, count: int) -> None
 @part
 def _judge_steps(view: SlicedView, cursor: int, instance: int) -> bool:
     """Count the steps that were taken; return whether a checked step property is false in one of them."""
-    kernel, words, taken = view.walk.kernel, view.plane // 8, view.results
+    kernel, words, taken = view.walk.kernel, view.slices.plane // 8, view.results
     number = count_common_lanes(taken, view.valid, words)
     count_up(view.walk.taken, instance, number)
-    count_up(view.walk.stuttered, instance, number - count_common_lanes(taken, taken + 2 * view.plane, words))
+    count_up(view.walk.stuttered, instance, number - count_common_lanes(taken, taken + 2 * view.slices.plane, words))
     count_up(cursor, STEPS, number)
-    call_void(view.count_bits, (taken + 3 * view.plane, view.bounds, view.valid, view.walk.bound_hits))
+    call_void(view.slices.count_bits, (taken + 3 * view.slices.plane, view.bounds, view.valid, view.walk.bound_hits))
     if not kernel.checks_steps:
         return False
-    call_void(view.check_step, (view.saved, view.planes, view.property_planes))
-    premises = view.property_planes + 64 * view.plane * kernel.property_words
-    call_void(view.count_bits, (premises, view.walk.properties, taken, view.premises))
+    call_void(view.slices.check_step, (view.saved, view.planes, view.property_planes))
+    premises = view.property_planes + 64 * view.slices.plane * kernel.property_words
+    call_void(view.slices.count_bits, (premises, view.walk.properties, taken, view.premises))
     return _false_columns(view, kernel.step_row, taken)
 
 
@@ -644,22 +632,11 @@ class SlicedBuffers(BlockBuffers):
             "row_places": sliced.lanes,
         }
         self._arrays = aligned_arrays(sizes)
-        self._tables = np.ascontiguousarray(sliced.loads), np.ascontiguousarray(sliced.stores)
         self.view = SlicedView(
             walk=self.walk,
-            lanes=sliced.lanes,
-            plane=sliced.lanes // 8,
+            slices=sliced.view,
             collect=int(collect),
             record_words=record,
-            guards=sliced.guards,
-            check=sliced.check,
-            save=sliced.save,
-            check_step=sliced.check_step,
-            apply=sliced.apply,
-            transpose=sliced.transpose,
-            count_bits=sliced.count,
-            loads=self._tables[0].ctypes.data,
-            stores=self._tables[1].ctypes.data,
             bounds=len(kernel.bounds),
             enabled=self.enabled.ctypes.data,
             premises=self.premises.ctypes.data,

@@ -1,1 +1,1 @@
-"""Searches as Spark jobs, on any master: the driver, the tasks of executors, and the tables of results."""
+"""Searches as Spark jobs, on any master: the driver, and the tasks of executors."""

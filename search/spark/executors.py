@@ -148,8 +148,7 @@ class ExecutorPool:
     def _run(self, work: Round) -> list[Chunk]:
         self.session.sparkContext.setJobGroup(JOB_GROUP, "random walks", interruptOnCancel=True)
         schema = from_arrow_schema(PACKED)
-        # Where all findings are sent, merged ones are as large as those apart: they stay in results of moderate size.
-        groups = self.partitions if work.most is None else groups_of(self.partitions)
+        groups = groups_of(self.partitions)
         numbers = self.session.range(0, work.chunks, 1, self.partitions)
         chunks = numbers.mapInArrow(walker_of(self.sent, evolve(work, groups=groups)), schema)
         if groups < self.partitions:

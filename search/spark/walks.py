@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -31,7 +30,6 @@ from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
 from kwalk.search.simulation.walk import FIRST_CHUNK, MAX_CHUNK, SlicingChoice
 from kwalk.search.spark.executors import CodeSource, ExecutorPool
 from kwalk.search.spark.session import spark_session
-from kwalk.search.spark.tables import Tables, folder_name, tables_in
 
 CHUNKS_PER_PARTITION = 2
 """More than one, so that a time budget ends soon after it is over: no chunk begins then."""
@@ -46,7 +44,6 @@ def walk_on_spark(
     options: SimulationOptions = UNIFORM,
     *,
     partitions: int | None = None,
-    out: str | Path | None = None,
     session: SparkSession | None = None,
     **changes: Any,
 ) -> Verdict:
@@ -56,14 +53,13 @@ def walk_on_spark(
         model: the model.
         options: see `SimulationOptions`; `workers` is ignored.
         partitions: how many chunks are done at a time; None for as many as there are cores.
-        out: the folder for the tables of what was found and counted; None for no tables.
         session: a running session; without one, Spark is started on the cores of this machine.
         changes: fields of `options` with other values, as in `walk_on_spark(model, seed=7, walks=100)`.
 
     Raises:
         DomainError: an action leaves its domain.
         SparkFailure: a job failed.
-        UsageError: Spark does not start, `out` cannot be written, or an option names an unknown action or actor.
+        UsageError: Spark does not start, or an option names an unknown action or actor.
     """
     options, code = evolve(options, **changes), compiled_model(model)
     run = SimulationRun.of(model, evolve(kernel_of(model, code), can_be_sliced=True), options)
@@ -71,19 +67,14 @@ def walk_on_spark(
     with (
         interrupts_noticed() as interrupts,
         _session(session, partitions) as spark,
-        tables_in(out, model, options.seed) as tables,
         ExecutorPool(
             spark, partitions or spark.sparkContext.defaultParallelism, payload, CodeSource(model, code.terms)
         ) as executors,
     ):
         interrupts.arm()
-        SparkSimulation(run, executors, tables, interrupts).run_all()
-        if tables:
-            tables.close(run.counts)
+        SparkSimulation(run, executors, interrupts).run_all()
     properties = model.properties if options.properties is None else options.properties
-    verdict = without_liveness(SimulationVerdict(run).verdict(), properties, "a random walk")
-    where = [f"Tables: {Path(out) / folder_name(model, options.seed)}"] if out is not None else []
-    return evolve(verdict, engine="spark", notes=(*verdict.notes, *where))
+    return evolve(without_liveness(SimulationVerdict(run).verdict(), properties, "a random walk"), engine="spark")
 
 
 def _session(session: SparkSession | None, partitions: int | None) -> AbstractContextManager[SparkSession]:
@@ -93,10 +84,8 @@ def _session(session: SparkSession | None, partitions: int | None) -> AbstractCo
 class SparkSimulation:
     """Does the walks of a run in rounds; Ctrl-C ends it with what was counted so far."""
 
-    def __init__(
-        self, run: SimulationRun, executors: ExecutorPool, tables: Tables | None, interrupts: Interrupts
-    ) -> None:
-        self.run, self.executors, self.tables, self.interrupts = run, executors, tables, interrupts
+    def __init__(self, run: SimulationRun, executors: ExecutorPool, interrupts: Interrupts) -> None:
+        self.run, self.executors, self.interrupts = run, executors, interrupts
         self.size = FIRST_CHUNK
         """Walks of a chunk."""
         self._slicing = SlicingChoice(run.model, run.kernel)
@@ -134,7 +123,7 @@ class SparkSimulation:
         run.next = last
         size = min(self.size, max(1, -(-(last - first) // partitions)))
         deadline = None if left is None else time.time() + left
-        most = None if self.tables else run.options.minimize - len(run.counts.findings)
+        most = run.options.minimize - len(run.counts.findings)
         return Round(first, last, size, deadline, plan=run.plan.present, most=most) if first < last else None
 
     def _do(self, work: Round) -> bool:
@@ -143,12 +132,7 @@ class SparkSimulation:
         if chunks is None:
             return False
         self._set_size(chunks)
-        for chunk in chunks:
-            if self.tables:
-                self.tables.add(chunk)
-            if not self.run.add(chunk.counts, chunk.visit_records, sliced=chunk.sliced):
-                return False
-        return True
+        return all(self.run.add(chunk.counts, chunk.visit_records, sliced=chunk.sliced) for chunk in chunks)
 
     def _set_size(self, chunks: list[Chunk]) -> None:
         """Set the size of chunks so that a round takes as long as it should at the pace of the median chunk.

@@ -18,8 +18,9 @@ from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import Explorer
 from kwalk.search.exhaustive.layout import KernelView, SuccessorFunctions
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.results.confirmation import PackedPath, apply_instance
+from kwalk.search.results.confirmation import PackedPath
 from kwalk.search.symmetry.canonicalize import SymmetryTable, replace_successors
 from kwalk.search.symmetry.interchange import check_interchangeable
 from kwalk.search.symmetry.permutations import Renaming
@@ -74,7 +75,7 @@ class SymmetricExplorer(Explorer):
     def _preimage(self, parent: np.ndarray, instance: int, after: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the renamed parent and instance that lead to exactly this state."""
         reached = np.zeros(self.kernel.words, np.uint64)
-        apply_instance(self.kernel, instance, np.ascontiguousarray(parent), reached)
+        KernelCalls(self.kernel).apply(instance, np.ascontiguousarray(parent), reached)
         names, renamed = self.table.permutations, self.table.permuted(reached)
         which = next(n for n, row in enumerate(renamed) if (row == after).all())
         step = self.renaming.instance(self.model.instances[instance], names[which])

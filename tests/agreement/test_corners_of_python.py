@@ -7,8 +7,9 @@ import pytest
 from kwalk.model.language import LiftError, Model, Scenario, UsageError
 from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
 from tests.agreement.written import action_text, model_of, property_text, written
+from tests.states import random_states
 
 AGREEING = {
     # Conditions that share their parts: lifting takes as long as there are parts, not paths to them.

@@ -10,8 +10,9 @@ from kwalk.model.language.lift import lift
 from kwalk.model.language.registry import announced
 from kwalk.search.kernel.compile import emitter
 from kwalk.search.kernel.compile.compiler import compile_model, fast_kernel_for, kernel_for, kernel_of
-from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
+from kwalk.search.kernel.differential import disagreements
 from tests.agreement.zoo import ZOO
+from tests.states import random_states, reachable_states
 
 
 def variants_of(number: int, scenario: Scenario) -> list[str]:

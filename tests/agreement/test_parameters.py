@@ -34,9 +34,10 @@ from kwalk.model.language.lift import lift
 from kwalk.reports.traces.itf import itf
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.results.verdict import Answer
 from tests.agreement.chosen_sets import BALLOTS, COUNCIL, LEADER, NODES, Council, Vote, accept, begin, regroup
+from tests.states import random_states
 
 
 def test_arguments_are_in_the_order_of_their_vectors_and_instances_are_named_after_them() -> None:

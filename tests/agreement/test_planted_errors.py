@@ -25,8 +25,9 @@ from kwalk.model.language.lift.rules import Operation, apply
 from kwalk.model.language.lift.terms import Terms
 from kwalk.model.language.lift.truth import truth
 from kwalk.model.language.lift.values import Set, Values, bool_value, int_value
-from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
+from kwalk.search.kernel.differential import disagreements
 from tests.agreement.zoo import ZOO
+from tests.states import random_states, reachable_states
 
 OPERATIONS = containers.OPERATIONS
 BUILTINS = calls.BUILTINS

@@ -25,9 +25,9 @@ from kwalk.model.language.lift.objects import FifoObject
 from kwalk.model.language.lift.rules import RULES, Operation
 from kwalk.model.language.lift.terms import Terms
 from kwalk.model.language.lift.values import OnceItems, Reference, Set, Values, bool_value, int_value
-from kwalk.search.kernel.differential import random_states
 from tests.agreement.snippets import HELPERS, Bench, Snippet, snippets, source_text
 from tests.agreement.written import model_of, written
+from tests.states import random_states
 
 RIGHT = {operation: dict(rules) for operation, rules in RULES.items()}
 LOCALS = (

@@ -30,10 +30,11 @@ from kwalk.reports.traces.changes import changes, parts_of
 from kwalk.reports.traces.itf import itf
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.results.verdict import ProofOutcome
 from tests.agreement.chosen_messages import NODE, NODES, OFFICE, Ask, Entry, Node, Office, Reply
 from tests.queries import prove
+from tests.states import random_states
 
 
 def after(model: Model, *keys: str) -> tuple[int, ...]:

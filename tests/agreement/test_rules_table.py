@@ -10,9 +10,9 @@ from kwalk.model.language import LiftError
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.rules import RULES, Operation
-from kwalk.search.kernel.differential import random_states
 from tests.agreement.snippets import HELPERS, SAMPLES, Bench, Snippet, positions, snippets, source_text
 from tests.agreement.written import model_of, written
+from tests.states import random_states
 
 CONDITIONS = (
     "of two numbers that the state decides",

@@ -16,12 +16,13 @@ from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.compile.gates import COLUMNS, GateNetwork, TermGates, cover
 from kwalk.search.kernel.compile.layout import Layout
 from kwalk.search.kernel.compile.slices import _fixed_code, _lane_code, compile_slices, sliced_kernel_of
-from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation.chunks import compare_sliced
 from kwalk.search.simulation.options import SimulationOptions
 from tests.agreement.zoo import ZOO
 from tests.search.post_office import POST_OFFICE
+from tests.states import random_states, reachable_states
 
 # Terms and gates.
 

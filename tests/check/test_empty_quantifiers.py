@@ -15,7 +15,7 @@ from kwalk.model.language import DomainError, Model, Vector, always, premise
 from kwalk.model.language.quantifiers import QuantifierElements, counted_quantifiers
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.results.vacuity import vacuity_notes
 from kwalk.search.results.verdict import Answer, Verdict
@@ -24,6 +24,7 @@ from tests.check import club
 from tests.check.club import CLUB, PEOPLE, Club
 from tests.fuzz.comparison import imported
 from tests.queries import hunt, hypothesis_search
+from tests.states import random_states
 
 REFERENCE = "tests.check.club:CLUB"
 

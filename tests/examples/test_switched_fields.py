@@ -31,7 +31,8 @@ from kwalk.model.language import (
 from kwalk.model.language.lift.lifting import lift
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.compile.layout import layout_of
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
+from tests.states import random_states
 
 ROOMS = Domain("rooms")
 LOUD = Flag("loud", "whether the bell may ring")

@@ -19,9 +19,9 @@ from kwalk.search.analyses.mutation.evaluation import evaluate
 from kwalk.search.analyses.mutation.mutate import Evidence, MutantStatus, baselines_of, mutants_on, mutate
 from kwalk.search.exhaustive import explorer as exploration
 from kwalk.search.kernel.compile.layout import layout_of
-from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.results.trace import is_violated_at_end, run
 from tests.mutation.bakery import SCENARIO
+from tests.states import reachable_states
 
 FATES = {
     MutantStatus.KILLED: 22,

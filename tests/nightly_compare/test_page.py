@@ -11,7 +11,8 @@ from attrs import evolve
 from kwalk.reports.nightly_compare import phrases, stories
 from kwalk.reports.nightly_compare.charts import curve, heatmap_rows
 from kwalk.reports.nightly_compare.page import nightly_page, write_page
-from kwalk.search.night.results import ActionTotal, GrowthCurve, TaskResult, read_run
+from kwalk.search.night.results import GrowthCurve, TaskResult, read_run
+from kwalk.search.night.tables import ActionRow
 from tests.nightly.small_run import manifest, write_small_run
 from tests.nightly_compare.nightly_runs import walked, write_run
 from tests.reports.test_page import read
@@ -160,9 +161,9 @@ def test_an_earlier_curve_is_drawn_to_the_same_scale():
 
 def test_idle_actions_are_named_and_of_others_the_instances_that_are_idle_are_counted():
     actions = [
-        ActionTotal("a(0)", "a", "x", 1, 1, 1),
-        ActionTotal("a(1)", "a", "x", 1, 0, 0),
-        ActionTotal("b()", "b", "x"),
+        ActionRow(0, 0, "a(0)", "a", "x", 1, 1, 1),
+        ActionRow(0, 0, "a(1)", "a", "x", 1, 0, 0),
+        ActionRow(0, 0, "b()", "b", "x", 0, 0, 0),
     ]
     assert phrases.never_taken(task(actions=tuple(actions))) == ["b", "a (1 of its 2 instances)"]
 
@@ -173,12 +174,12 @@ def test_nothing_counted_is_no_curve():
 
 def test_the_shade_of_a_cell_follows_the_logarithm_and_what_never_happened_is_marked():
     actions = [
-        ActionTotal("a(0)", "a", "broker 0", 10, 600_000, 1),
-        ActionTotal("a(1)", "a", "broker 1", 10, 400_000, 1),
-        ActionTotal("b()", "b", "client", 10, 1000, 1),
-        ActionTotal("c()", "c", "broker 1", 9, 0, 0),
-        ActionTotal("d()", "d", "broker 1", 0, 0, 0),
-        ActionTotal("e()", "e", "client", 5, 5, 0),
+        ActionRow(0, 0, "a(0)", "a", "broker 0", 10, 600_000, 1),
+        ActionRow(0, 0, "a(1)", "a", "broker 1", 10, 400_000, 1),
+        ActionRow(0, 0, "b()", "b", "client", 10, 1000, 1),
+        ActionRow(0, 0, "c()", "c", "broker 1", 9, 0, 0),
+        ActionRow(0, 0, "d()", "d", "broker 1", 0, 0, 0),
+        ActionRow(0, 0, "e()", "e", "client", 5, 5, 0),
     ]
     rows = heatmap_rows([task(actions=tuple(actions)), task()])
     assert [(row.actor, row.action, row.cells[0].mark, row.cells[0].kind) for row in rows] == [

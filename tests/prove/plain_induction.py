@@ -6,7 +6,7 @@ import time
 
 from kwalk.model.language import Kind
 from kwalk.model.language.lift import Lifted, LiftedProperty
-from kwalk.search.proof.cti import find_cti
+from kwalk.search.proof.induction import find_cti
 from kwalk.search.proof.slicing import slice_of
 from kwalk.search.proof.transition_relation import OutOfEffort, SolverEffort, TransitionRelation
 

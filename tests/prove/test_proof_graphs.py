@@ -7,11 +7,11 @@ from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.examples.scenarios import SCENARIOS as EXAMPLES
 from kwalk.model.language import Model
 from kwalk.model.language.lift import lift
-from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.proof.lemma_guesses import Examples
 from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, domain_goals, property_goal
 from kwalk.search.proof.sampling import PackedStepper, sample_states
 from kwalk.search.results.trace import run
+from tests.states import reachable_states
 
 BY_NAME = {scenario.name: scenario for scenario in (*EXAMPLES, *SCENARIOS)}
 PROVED = [

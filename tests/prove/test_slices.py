@@ -7,10 +7,10 @@ import pytest
 from kwalk.model.examples.scenarios import SCENARIOS
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.lift import lift
-from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.proof.bounded import BoundedCheck
 from kwalk.search.proof.slicing import slice_of, whole_model
 from kwalk.search.proof.transition_relation import TransitionRelation
+from tests.states import reachable_states
 
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 PAIRS = [(name, None) for name in ("lamport-mutex", "ewd840", "blocking-queue", "topic-id-core", "ticket-lock")]

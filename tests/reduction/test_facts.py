@@ -10,8 +10,8 @@ from kwalk.model.language import Actor, Array, Domain, Model, Scenario, action, 
 from kwalk.model.language.lift.terms import evaluate_terms
 from kwalk.model.language.registry import announced
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.partial_order.plan import Planner, ReductionPlan
+from tests.states import reachable_states
 
 MEMBERS = Domain("members")
 PLACES = Domain("places")

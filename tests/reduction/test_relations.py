@@ -11,11 +11,11 @@ from kwalk.model.language import ActionInstance, DomainError, Model, Scenario, V
 from kwalk.model.language.lift.terms import evaluate_terms
 from kwalk.model.language.registry import announced
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.differential import reachable_states
 from kwalk.search.partial_order.plan import Planner, ReductionPlan
 from tests.agreement.zoo import ZOO
 from tests.reduction.resignation import TOWN
 from tests.search.post_office import POST_OFFICE
+from tests.states import reachable_states
 
 MODELS = [TOWN, POST_OFFICE, announced()["chang-roberts"], announced()["topic-id-core"]]
 CONDITIONAL = ("zoo", "topic-id-core")

@@ -14,7 +14,7 @@ from kwalk.model.language.registry import announced
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
-from kwalk.search.kernel.differential import disagreements, random_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation import chunks, sliced_walks
 from kwalk.search.simulation import walk as walking
@@ -23,6 +23,7 @@ from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.walk import walk
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
+from tests.states import random_states
 
 MANY = {"streets": 35, "letters": 1, "bag": 1}
 """Bounds with which the post office has more than 64 action instances; with twice as many streets, more than 128."""
@@ -147,7 +148,7 @@ def test_walks_stay_in_their_lanes_if_the_model_is_small(reference, monkeypatch)
     assert not sliced(model).sliced.is_resident
     monkeypatch.setattr(slices, "MOST_INSTANCES", len(model.instances) - 1)
     without = sliced(model)
-    assert without.sliced.lane_functions == {} and not without.sliced.is_resident
+    assert without.sliced.lane_functions is None and not without.sliced.is_resident
     plan = SimulationOptions(keep_going=True).plan(model, kernel)
     assert run_chunk(without, plan, range(600)).differences(run_chunk(kernel, plan, range(600))) == []
 

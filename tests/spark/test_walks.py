@@ -10,13 +10,12 @@ import time
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 from pyspark import cloudpickle
 
 from kwalk.model.examples.reference import REFERENCE
-from kwalk.model.language import Model, UsageError
+from kwalk.model.language import Model
 from kwalk.model.language.lift import lift
 from kwalk.search.executors.chunks import chunks_of, groups_of
 from kwalk.search.executors.work import (
@@ -137,42 +136,6 @@ def test_a_time_budget_ends_the_run_and_progress_is_reported(spark, model):
     assert reports[-1].done == verdict.steps
 
 
-def test_the_tables_agree_with_the_verdict(spark, model, tmp_path):
-    verdict = walk_on_spark(model, session=spark, seed=7, walks=3000, depth=40, keep_going=True, out=tmp_path)
-    folder = tmp_path / "walks-topic-id-core-default-7"
-    chunks, findings, actions = (
-        pq.read_table(folder / f"{name}.parquet") for name in ("chunks", "findings", "action_counts")
-    )
-    assert sum(chunks["walks"].to_pylist()) == verdict.walks
-    assert sum(chunks["steps"].to_pylist()) == verdict.steps
-    assert {table.schema.metadata[b"kwalk.format"] for table in (chunks, findings, actions)} == {b"2"}
-    properties = findings["property"].to_pylist()
-    assert {f.prop: f.count for f in verdict.findings} == {prop: properties.count(prop) for prop in set(properties)}
-    assert {row["action_instance"]: row["taken"] for row in actions.to_pylist()} == {
-        k: r.taken for k, r in verdict.action_counts.items()
-    }
-
-
-def test_a_second_run_replaces_the_tables_of_the_first(spark, model, tmp_path):
-    for walks in (300, 100):
-        walk_on_spark(model, session=spark, seed=7, walks=walks, keep_going=True, out=tmp_path)
-    (folder,) = tmp_path.iterdir()
-    assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) == 100
-
-
-def test_tables_that_cannot_be_written_are_refused_before_anything_runs(spark, model, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UsageError, match="Cannot write tables to"):
-        walk_on_spark(model, session=spark, walks=1, out=tmp_path / "file")
-
-
-def test_a_scenario_with_a_hostile_name_stays_in_its_folder(spark, tmp_path):
-    hostile = Model(evolve(REFERENCE, name="../../x;\x1b[1m"))
-    walk_on_spark(hostile, session=spark, walks=10, out=tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["walks-.._.._x_1m-default-0"]
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
 @pytest.mark.parametrize("partitions", [2, 20])
 def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, tmp_path, monkeypatch, partitions):
     marker = str(tmp_path / "died")
@@ -194,7 +157,7 @@ def test_a_worker_that_dies_is_replaced_and_nothing_changes(spark, model, rare, 
     assert facts(verdict) == facts(walk(model, **rare))
 
 
-def test_a_job_that_fails_is_one_error_and_leaves_no_tables(spark, model, tmp_path, monkeypatch):
+def test_a_job_that_fails_is_one_error(spark, model, monkeypatch):
     def broken(payload, work):
         def fail(batches):
             raise ValueError("An executor cannot do this")
@@ -203,8 +166,7 @@ def test_a_job_that_fails_is_one_error_and_leaves_no_tables(spark, model, tmp_pa
 
     monkeypatch.setattr(engine, "walker_of", broken)
     with pytest.raises(SparkFailure, match="An executor cannot do this"):
-        walk_on_spark(model, session=spark, walks=100, out=tmp_path)
-    assert not list(tmp_path.iterdir())
+        walk_on_spark(model, session=spark, walks=100)
 
 
 def test_machine_code_for_another_cpu_is_not_run(model):
@@ -231,25 +193,21 @@ def test_chunks_cover_the_walks_of_a_round_once():
 
 
 INTERRUPTED = """
-import sys
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
 from kwalk.search.spark.walks import walk_on_spark
 if __name__ == "__main__":
     report = lambda progress: print("walking", flush=True)
     print("starting", flush=True)
-    verdict = walk_on_spark(
-        Model(REFERENCE), properties=(), seconds=120, keep_going=True, partitions=1, out=sys.argv[1], report=report
-    )
+    verdict = walk_on_spark(Model(REFERENCE), properties=(), seconds=120, keep_going=True, partitions=1, report=report)
     print(verdict.qualifier, verdict.walks, flush=True)
 """
 
 
 @pytest.mark.parametrize(("word", "seconds"), [("starting", 1.0), ("walking", 0.7)])
-def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path, word, seconds):
-    out = tmp_path / "out"
+def test_an_interrupt_leaves_a_partial_verdict(word, seconds):
     running = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, out],
+        [sys.executable, "-c", INTERRUPTED],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -264,5 +222,3 @@ def test_an_interrupt_leaves_a_partial_verdict_and_whole_tables(tmp_path, word, 
     how, walks = output.splitlines()[-1].split()
     assert (how, errors, running.returncode) == ("interrupted", "", 0)
     assert (int(walks) > 0) == (word == "walking")
-    (folder,) = out.iterdir()
-    assert sum(pq.read_table(folder / "chunks.parquet")["walks"].to_pylist()) == int(walks)

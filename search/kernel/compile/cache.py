@@ -12,8 +12,10 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
@@ -56,22 +58,30 @@ class Compiled:
 
     def pack(self) -> bytes:
         """Return the bytes of a zip file with all of it."""
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr(
-                "names.json", json.dumps([self.bounds, self.errors, self.unoptimized, self.terms, self.touched])
-            )
-            for number, content in enumerate(self.objects):
-                archive.writestr(f"{number}.o", content)
-        return buffer.getvalue()
+        return packed((self.bounds, self.errors, self.unoptimized, self.terms, self.touched), self.objects)
 
 
 def unpack(content: bytes) -> Compiled:
     """Return what `Compiled.pack` packed; an exception of any kind if the content is broken."""
+    (bounds, errors, unoptimized, terms, touched), objects = unpacked(content)
+    return Compiled(objects, tuple(bounds), tuple(errors), unoptimized, terms, tuple(touched))
+
+
+def packed(names: Sequence[Any], objects: Iterable[bytes]) -> bytes:
+    """Return the bytes of a zip file with what JSON can have, and object code."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("names.json", json.dumps(names))
+        for number, content in enumerate(objects):
+            archive.writestr(f"{number}.o", content)
+    return buffer.getvalue()
+
+
+def unpacked(content: bytes) -> tuple[Any, tuple[bytes, ...]]:
+    """Return what `packed` packed; an exception of any kind if the content is broken."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        bounds, errors, unoptimized, terms, touched = json.loads(archive.read("names.json"))
-        objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
-    return Compiled(tuple(objects), tuple(bounds), tuple(errors), unoptimized, terms, tuple(touched))
+        objects = (archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1))
+        return json.loads(archive.read("names.json")), tuple(objects)
 
 
 def load(key: str) -> Compiled | None:

@@ -29,129 +29,16 @@ the same word of a plane. A *flag* is an i64 for an instance or property, 0 or -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from kwalk.search.kernel.compile.layout import WORD
-from kwalk.search.kernel.compile.planes import attributes, vector
+from kwalk.search.kernel.compile.vectors import VectorWriter, vector
 from kwalk.search.kernel.interface import FIRST_BOUND
 from kwalk.search.native.intrinsics import HASH_FACTORS
 from kwalk.search.native.splitmix64 import FACTORS, GOLDEN, SHIFTS
 
 EIGHTH = ((4, 0x0F0F0F0F0F0F0F0F), (2, 0x3333333333333333), (1, 0x5555555555555555))
 """The steps of a transposition of 8 × 8 bits in each byte of eight words, as in `transpose`."""
-
-
-class _Writer:
-    """Collects the instructions of one function. Its variables are in memory until LLVM finds registers for them."""
-
-    def __init__(self, lanes: int) -> None:
-        self.words, self.kind = lanes // WORD, vector(lanes)
-        self.lines: list[str] = []
-        self._variables: list[str] = []
-        self._count = 0
-
-    def op(self, text: str) -> str:
-        """Add an instruction and return the name of its result."""
-        name = self._name()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def binary(self, name: str, a: str, b: str) -> str:
-        """Add an operation on two vectors."""
-        return self.op(f"{name} {self.kind} {a}, {b}")
-
-    def all(self, number: int) -> str:
-        """Return the constant vector of a word."""
-        return "<" + ", ".join([f"i64 {number if number < 1 << 63 else number - (1 << 64)}"] * self.words) + ">"
-
-    def spread(self, word: str) -> str:
-        """Return the vector of a word that is known only when the function runs."""
-        one = self.op(f"insertelement {self.kind} poison, i64 {word}, i64 0")
-        return self.op(f"shufflevector {self.kind} {one}, {self.kind} poison, <{self.words} x i32> zeroinitializer")
-
-    def without(self, a: str, b: str) -> str:
-        """Return the bits of `a` that `b` has not."""
-        return self.binary("and", a, self.binary("xor", b, self.all(2**64 - 1)))
-
-    def select(self, lanes: str, a: str, b: str) -> str:
-        """Return `a` in some lanes, else `b`, bit by bit."""
-        return self.binary("xor", b, self.binary("and", self.binary("xor", a, b), lanes))
-
-    def at(self, pointer: str, index: str, kind: str = "") -> str:
-        """Return the pointer to an item of an array."""
-        return self.op(f"getelementptr {kind or self.kind}, ptr {pointer}, i64 {index}")
-
-    def load(self, pointer: str, index: str = "0", kind: str = "") -> str:
-        """Return an item of an array."""
-        return self.op(f"load {kind or self.kind}, ptr {self.at(pointer, index, kind)}, align 8")
-
-    def store(self, value: str, pointer: str, index: str = "0") -> None:
-        """Set an item of an array of vectors."""
-        self.lines.append(f"  store {self.kind} {value}, ptr {self.at(pointer, index)}, align 8")
-
-    def count(self, totals: str, index: str, plane: str) -> None:
-        """Count the bits of a plane."""
-        bits = self.op(f"call {self.kind} @llvm.ctpop.v{self.words}i64({self.kind} {plane})")
-        self.store(self.binary("add", self.load(totals, index), bits), totals, index)
-
-    def variable(self, value: str = "zeroinitializer", kind: str = "") -> str:
-        """Return a pointer to a variable with an initial value."""
-        name = self._name()
-        self._variables.append(f"  {name} = alloca {kind or self.kind}")
-        self.lines.append(f"  store {kind or self.kind} {value}, ptr {name}, align 8")
-        return name
-
-    @contextmanager
-    def loop(self, count: str) -> Iterator[str]:
-        """Repeat what is written in this context; its value is the number of the turn."""
-        counter, label = self.variable("0", "i64"), self._name()[1:]
-        self.lines += [f"  br label %{label}.head", f"{label}.head:"]
-        turn = self.op(f"load i64, ptr {counter}")
-        more = self.op(f"icmp slt i64 {turn}, {count}")
-        self.lines += [f"  br i1 {more}, label %{label}.body, label %{label}.end", f"{label}.body:"]
-        yield turn
-        following = self.op(f"add i64 {turn}, 1")
-        self.lines += [f"  store i64 {following}, ptr {counter}", f"  br label %{label}.head", f"{label}.end:"]
-
-    @contextmanager
-    def where_any(self, plane: str) -> Iterator[None]:
-        """Do what is written in this context only if a plane has a lane."""
-        label, bits = self._name()[1:], 64 * self.words
-        number = self.op(f"bitcast {self.kind} {plane} to i{bits}")
-        some = self.op(f"icmp ne i{bits} {number}, 0")
-        self.lines += [f"  br i1 {some}, label %{label}.some, label %{label}.none", f"{label}.some:"]
-        yield
-        self.lines += [f"  br label %{label}.none", f"{label}.none:"]
-
-    def add_bit(self, number: list[str], bit: str, *, down: bool = False) -> str:
-        """Add a bit to variables that are the bits of a number, or subtract it; return what is carried out."""
-        for variable in number:
-            before = self.load(variable)
-            self.store(self.binary("xor", before, bit), variable)
-            bit = self.without(bit, before) if down else self.binary("and", bit, before)
-        return bit
-
-    def bytes_transposed(self, rows: list[str]) -> list[str]:
-        """Transpose the 8 × 8 bits in each byte of eight words."""
-        for step, mask in EIGHTH:
-            for row in range(8):
-                if not row & step:
-                    low, high = rows[row], rows[row + step]
-                    differ = self.binary("xor", self.binary("lshr", low, self.all(step)), high)
-                    differ = self.binary("and", differ, self.all(mask))
-                    rows[row] = self.binary("xor", low, self.binary("shl", differ, self.all(step)))
-                    rows[row + step] = self.binary("xor", high, differ)
-        return rows
-
-    def function(self, head: str) -> str:
-        """Return the function."""
-        lines = [*self._variables, *self.lines, "  ret void", "}", ""]
-        return f"define void @slice.{head} {attributes(WORD * self.words)} {{\nentry:\n" + "\n".join(lines)
-
-    def _name(self) -> str:
-        self._count += 1
-        return f"%t{self._count}"
 
 
 def lane_text(lanes: int, width: int, words: int) -> str:
@@ -163,7 +50,7 @@ def lane_text(lanes: int, width: int, words: int) -> str:
         words: The words of a packed state.
     """
     kind, parameters = vector(lanes), "i64, ptr, ptr, ptr"
-    functions: list[Callable[[_Writer], str]] = [
+    functions: list[Callable[[VectorWriter], str]] = [
         _draw,
         _candidates,
         _prefer,
@@ -179,10 +66,10 @@ def lane_text(lanes: int, width: int, words: int) -> str:
         _is_zero,
     ]
     heads = f"declare {kind} @llvm.ctpop.v{lanes // WORD}i64({kind})\ndeclare void @slice.apply({parameters})\n"
-    return heads + "\n".join(function(_Writer(lanes)) for function in functions)
+    return heads + "\n".join(function(VectorWriter(lanes)) for function in functions)
 
 
-def _draw(w: _Writer) -> str:
+def _draw(w: VectorWriter) -> str:
     again = w.load("%again")
     with w.loop(str(WORD)) as place:
         bit = w.binary("and", w.binary("lshr", again, w.spread(place)), w.all(1))
@@ -202,7 +89,7 @@ def _draw(w: _Writer) -> str:
     return w.function("draw(ptr noalias %streams, ptr noalias %again, ptr noalias %randoms)")
 
 
-def _candidates(w: _Writer) -> str:
+def _candidates(w: VectorWriter) -> str:
     lanes, left, some = w.load("%lanes"), w.variable(), w.variable()
     with w.loop("%n") as instance:
         row = w.without(w.load("%enabled", instance), w.load("%excluded", instance))
@@ -211,12 +98,12 @@ def _candidates(w: _Writer) -> str:
         w.store(w.binary("or", w.load(some), row), some)
         w.store(row, "%out", instance)
     w.store(w.load(left), "%any")
-    w.store(w.load(some), "%any", "1")
+    w.store(w.load(some), "%any", 1)
     pointers = ("excluded", "allowed", "lanes", "out", "any")
     return w.function(f"candidates(ptr noalias %enabled, i64 %n, {', '.join(f'ptr noalias %{p}' for p in pointers)})")
 
 
-def _prefer(w: _Writer) -> str:
+def _prefer(w: VectorWriter) -> str:
     """The level is the highest two bits of the lower half of the random number, as walks have levels 0 to 3 or none."""
     bits = [w.variable(), w.variable()]
     with w.loop(str(WORD)) as place:
@@ -235,7 +122,7 @@ def _prefer(w: _Writer) -> str:
     reaches = [w.binary("or", low, high), high, w.binary("and", low, high)]
     one, two, three = (w.binary("and", w.load(level), reach) for level, reach in zip(some, reaches, strict=True))
     with w.loop("%n") as instance:
-        mask = w.all(2**64 - 1)
+        mask = w.ones
         for preferred, of_level in zip((one, two, three), masks, strict=True):
             mask = w.select(preferred, w.load(of_level, instance), mask)
         w.store(w.binary("and", w.load("%candidates", instance), mask), "%candidates", instance)
@@ -245,34 +132,36 @@ def _prefer(w: _Writer) -> str:
     )
 
 
-def _choose(w: _Writer, width: int) -> str:
+def _choose(w: VectorWriter, width: int) -> str:
     """Count the candidates of each lane, map its random number to a rank below that, and find it by counting down."""
     number = [w.variable() for _ in range(width)]
     with w.loop("%n") as instance:
         w.add_bit(number, w.load("%candidates", instance))
-    rows = w.bytes_transposed([w.load(bit) for bit in number] + ["zeroinitializer"] * (8 - width))
+    rows = dict.fromkeys(range(8), "zeroinitializer") | {place: w.load(bit) for place, bit in enumerate(number)}
+    w.exchange(rows, EIGHTH)
     table = w.variable("zeroinitializer", f"[8 x {w.kind}]")
-    for number_of_row, row in enumerate(rows):
-        w.store(row, table, str(number_of_row))
-    with w.loop("8") as place:
-        row, ranks = w.load(table, place), "zeroinitializer"
+    for place, row in rows.items():
+        w.store(row, table, place)
+    with w.loop("8") as turn:
+        row, ranks = w.load(table, turn), "zeroinitializer"
         for byte in range(8):
             size = w.binary("and", w.binary("lshr", row, w.all(8 * byte)), w.all(255))
-            random = w.load("%randoms", w.op(f"add i64 {place}, {8 * byte}"))
+            random = w.load("%randoms", w.op(f"add i64 {turn}, {8 * byte}"))
             high = w.binary("mul", w.binary("lshr", random, w.all(32)), size)
             low = w.binary("mul", w.binary("and", random, w.all(2**32 - 1)), size)
             rank = w.binary("lshr", w.binary("add", high, w.binary("lshr", low, w.all(32))), w.all(32))
             ranks = w.binary("or", ranks, w.binary("shl", rank, w.all(8 * byte)))
-        w.store(ranks, table, place)
-    planes = w.bytes_transposed([w.load(table, str(number_of_row)) for number_of_row in range(8)])
-    for bit, plane in zip(number, planes, strict=False):
-        w.store(plane, bit)
+        w.store(ranks, table, turn)
+    planes = {place: w.load(table, place) for place in range(8)}
+    w.exchange(planes, EIGHTH)
+    for place, bit in enumerate(number):
+        w.store(planes[place], bit)
     with w.loop("%n") as instance:  # a rank of 0 is passed by the candidate that it means, and wraps around
         w.store(w.add_bit(number, w.load("%candidates", instance), down=True), "%candidates", instance)
     return w.function("choose(ptr noalias %candidates, i64 %n, ptr noalias %randoms)")
 
 
-def _step(w: _Writer) -> str:
+def _step(w: VectorWriter) -> str:
     ends = [w.variable() for _ in range(3)]
     of_changes = w.at("%totals", "%stride")
     with w.loop("%n") as instance:
@@ -280,7 +169,7 @@ def _step(w: _Writer) -> str:
         with w.where_any(chosen):
             pointer = w.at("%chosen", instance)
             w.lines.append(f"  call void @slice.apply(i64 {instance}, ptr %planes, ptr {pointer}, ptr %results)")
-            taken, failed, changed = (w.load("%results", str(place)) for place in range(FIRST_BOUND))
+            taken, failed, changed = (w.load("%results", place) for place in range(FIRST_BOUND))
             w.count("%totals", instance, taken)
             w.count(of_changes, instance, changed)
             w.store(w.binary("or", w.load(ends[0]), taken), ends[0])
@@ -294,14 +183,14 @@ def _step(w: _Writer) -> str:
                     hit = w.load("%results", w.op(f"add i64 {bound}, {FIRST_BOUND}"))
                     w.count("%bound_totals", bound, hit)
     for place, end in enumerate(ends):
-        w.store(w.load(end), "%ends", str(place))
+        w.store(w.load(end), "%ends", place)
     return w.function(
         "step(i64 %n, ptr %planes, ptr %chosen, ptr %results, i64 %bounds, ptr noalias %excluded, ptr noalias %totals, "
         "i64 %stride, ptr noalias %bound_totals, ptr noalias %ends)"
     )
 
 
-def _note(w: _Writer) -> str:
+def _note(w: VectorWriter) -> str:
     lanes, found = w.load("%lanes"), w.variable()
     with w.loop("%n") as prop:
         known, checked = w.load("%known", prop), w.spread(w.load("%checked", prop, "i64"))
@@ -316,7 +205,7 @@ def _note(w: _Writer) -> str:
     return w.function(f"note(ptr noalias %false, i64 %n, {', '.join(f'ptr noalias %{p}' for p in pointers)})")
 
 
-def _folded(w: _Writer, a: str, b: str) -> str:
+def _folded(w: VectorWriter, a: str, b: str) -> str:
     """Multiply two words, and return the exclusive or of the halves of the product, made of four smaller ones."""
     low = 2**32 - 1
     (al, ah), (bl, bh) = ((w.binary("and", x, w.all(low)), w.binary("lshr", x, w.all(32))) for x in (a, b))
@@ -329,11 +218,11 @@ def _folded(w: _Writer, a: str, b: str) -> str:
     return w.binary("xor", high, w.binary("or", w.binary("and", ll, w.all(low)), w.binary("shl", middle, w.all(32))))
 
 
-def _finalized(w: _Writer, word: str) -> str:
+def _finalized(w: VectorWriter, word: str) -> str:
     return w.binary("mul", w.binary("xor", word, w.binary("lshr", word, w.all(32))), w.all(int(HASH_FACTORS[2])))
 
 
-def _hash_rows(w: _Writer) -> str:
+def _hash_rows(w: VectorWriter) -> str:
     first, second = (w.all(int(factor)) for factor in HASH_FACTORS[:2])
     with w.loop(str(WORD)) as place:
         compress = w.variable(first)
@@ -345,7 +234,7 @@ def _hash_rows(w: _Writer) -> str:
     return w.function("hash_rows(ptr noalias %rows, i64 %n, ptr noalias %out)")
 
 
-def _hash_states(w: _Writer, words: int) -> str:
+def _hash_states(w: VectorWriter, words: int) -> str:
     first, second = (w.all(int(factor)) for factor in HASH_FACTORS[:2])
     with w.loop(str(WORD)) as place:
         state = [w.load("%states", w.op(f"add i64 {place}, {WORD * word}")) for word in range(words)]
@@ -361,28 +250,28 @@ def _hash_states(w: _Writer, words: int) -> str:
     return w.function("hash_states(ptr noalias %states, ptr noalias %out)")
 
 
-def _total(w: _Writer) -> str:
+def _total(w: VectorWriter) -> str:
     lanes = w.load("%lanes")
     with w.loop("%n") as place:
         w.count("%totals", place, w.binary("and", w.load("%planes", place), lanes))
     return w.function("total(ptr noalias %planes, i64 %n, ptr noalias %lanes, ptr noalias %totals)")
 
 
-def _blend(w: _Writer) -> str:
+def _blend(w: VectorWriter) -> str:
     lanes = w.load("%lanes")
     with w.loop("%n") as place:
         w.store(w.select(lanes, w.load("%other", place), w.load("%planes", place)), "%planes", place)
     return w.function("blend(ptr noalias %planes, i64 %n, ptr noalias %other, ptr noalias %lanes)")
 
 
-def _keep(w: _Writer) -> str:
+def _keep(w: VectorWriter) -> str:
     lanes = w.load("%lanes")
     with w.loop("%n") as place:
         w.store(w.binary("and", w.load("%planes", place), lanes), "%planes", place)
     return w.function("keep(ptr noalias %planes, i64 %n, ptr noalias %lanes)")
 
 
-def _count_down(w: _Writer) -> str:
+def _count_down(w: VectorWriter) -> str:
     borrow = w.variable(w.load("%lanes"))
     with w.loop("%n") as place:
         bit, before = w.load("%number", place), w.load(borrow)
@@ -391,11 +280,11 @@ def _count_down(w: _Writer) -> str:
     return w.function("count_down(ptr noalias %number, i64 %n, ptr noalias %lanes)")
 
 
-def _is_zero(w: _Writer) -> str:
+def _is_zero(w: VectorWriter) -> str:
     some = w.variable()
     with w.loop("%n") as place:
         w.store(w.binary("or", w.load(some), w.load("%number", place)), some)
-    w.store(w.without(w.all(2**64 - 1), w.load(some)), "%out")
+    w.store(w.without(w.ones, w.load(some)), "%out")
     return w.function("is_zero(ptr noalias %number, i64 %n, ptr noalias %out)")
 
 

@@ -30,6 +30,7 @@ from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction
 from kwalk.search.kernel.compile import functions
 from kwalk.search.kernel.compile.gates import COLUMNS, FALSE, TRUE, GateNetwork, Literal, TermGates, cover
 from kwalk.search.kernel.compile.layout import WORD, Layout
+from kwalk.search.kernel.compile.vectors import VectorWriter, attributes
 
 BLOCK = 400
 """The tables of a basic block, at most: LLVM's selection of instructions takes more than linear time in that."""
@@ -62,7 +63,7 @@ def formulas() -> dict[int, Formula | None]:
     return found
 
 
-class PlaneEmitter:
+class PlaneEmitter(VectorWriter):
     """Collects the instructions of one function over planes.
 
     Args:
@@ -72,36 +73,21 @@ class PlaneEmitter:
     """
 
     def __init__(self, network: GateNetwork, lanes: int, place: Callable[[int], tuple[str, int]]) -> None:
+        super().__init__(lanes)
         self.network, self.place = network, place
-        self.kind = vector(lanes)
-        self.ones = "<" + ", ".join(["i64 -1"] * (lanes // WORD)) + ">"
-        self.lines: list[str] = []
         self.tables = 0
         self._names: dict[int, str] = {0: "zeroinitializer"}
-        self._count = 0
 
-    def op(self, text: str) -> str:
-        """Add an instruction and return the name of its result."""
-        self._count += 1
-        self.lines.append(f"  %t{self._count} = {text}")
-        return f"%t{self._count}"
-
-    def load(self, pointer: str, plane: int) -> str:
-        """Return the name of a plane in memory."""
-        at = self.op(f"getelementptr {self.kind}, ptr {pointer}, i64 {plane}")
-        return self.op(f"load {self.kind}, ptr {at}, align 8")
-
-    def store(self, literals: Iterable[tuple[str, int, Literal]]) -> None:
+    def write(self, literals: Iterable[tuple[str, int, Literal]]) -> None:
         """Write literals as planes: (pointer, number, literal) of each. Nothing is written before all are computed."""
         wanted = list(literals)
         for table in cover(self.network, [literal for _, _, literal in wanted]):
-            self._names[table.gate] = self._table([self._name(gate) for gate in table.inputs], table.rows)
-        names = [self._value(literal) for _, _, literal in wanted]
-        for (pointer, number, _), name in zip(wanted, names, strict=True):
-            at = self.op(f"getelementptr {self.kind}, ptr {pointer}, i64 {number}")
-            self.lines.append(f"  store {self.kind} {name}, ptr {at}, align 8")
+            self._names[table.gate] = self._table([self._plane(gate) for gate in table.inputs], table.rows)
+        planes = [self._value(literal) for _, _, literal in wanted]
+        for (pointer, number, _), plane in zip(wanted, planes, strict=True):
+            self.store(plane, pointer, number)
 
-    def _name(self, gate: int) -> str:
+    def _plane(self, gate: int) -> str:
         if gate not in self._names:
             self._names[gate] = self.load(*self.place(self.network.gates[gate][1]))
         return self._names[gate]
@@ -109,8 +95,8 @@ class PlaneEmitter:
     def _value(self, literal: Literal) -> str:
         if literal == TRUE:
             return self.ones
-        name = self._name(literal >> 1)
-        return self.op(f"xor {self.kind} {name}, {self.ones}") if literal & 1 else name
+        plane = self._plane(literal >> 1)
+        return self.binary("xor", plane, self.ones) if literal & 1 else plane
 
     def _table(self, names: Sequence[str], rows: int) -> str:
         """Return the name of the value of a table of up to three inputs."""
@@ -123,7 +109,7 @@ class PlaneEmitter:
             if rows not in known:
                 formula = formulas()[rows]
                 assert formula is not None
-                known[rows] = self.op(f"{formula[0]} {self.kind} {value(formula[1])}, {value(formula[2])}")
+                known[rows] = self.binary(formula[0], value(formula[1]), value(formula[2]))
             return known[rows]
 
         return value(rows)
@@ -133,16 +119,6 @@ class PlaneEmitter:
         name = self.op("icmp eq ptr %planes, null")[1:]
         self.lines += [f"  br i1 %{name}, label %never.{name}, label %{name}.next", f"never.{name}:", "  unreachable"]
         self.lines.append(f"{name}.next:")
-
-
-def vector(lanes: int) -> str:
-    """Return LLVM's type of a plane."""
-    return f"<{lanes // WORD} x i64>"
-
-
-def attributes(lanes: int) -> str:
-    """Return LLVM's attributes of a function over planes; LLVM would avoid the widest registers of some CPUs."""
-    return f'nounwind "min-legal-vector-width"="{lanes}" "prefer-vector-width"="{lanes}"'
 
 
 @frozen
@@ -215,7 +191,7 @@ class SliceWriter:
         self, gates: TermGates, stores: Iterable[tuple[str, int, Literal]], place: Callable[[int], tuple[str, int]]
     ) -> list[str]:
         emitter = PlaneEmitter(gates.network, self.lanes, place)
-        emitter.store(stores)
+        emitter.write(stores)
         self.tables += emitter.tables
         return emitter.lines
 
@@ -316,4 +292,4 @@ class SliceWriter:
         return self._function(head, self._lines(gates, stores, self._place))
 
 
-__all__ = ["SliceUnits", "attributes", "slice_units", "vector"]
+__all__ = ["SliceUnits", "slice_units"]

@@ -6,9 +6,6 @@ lifts and compiles is imported where it is used: a command whose code is in the 
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -19,10 +16,10 @@ from attrs import evolve, frozen
 
 from kwalk.model.language import Model
 from kwalk.search.base.cache import cache_path, read_cache, write_cache
-from kwalk.search.kernel.compile.cache import kernel_key
+from kwalk.search.kernel.compile.cache import kernel_key, packed, unpacked
 from kwalk.search.kernel.compile.compiler import require_same_terms
 from kwalk.search.kernel.compile.layout import layout_of
-from kwalk.search.kernel.interface import Kernel, SlicedKernel
+from kwalk.search.kernel.interface import SLICE_FUNCTIONS, Kernel, LaneFunctions, SlicedKernel
 from kwalk.search.kernel.model_digest import terms_digest
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.processor import cpu
@@ -30,23 +27,6 @@ from kwalk.search.native.processor import cpu
 if TYPE_CHECKING:
     from kwalk.model.language.lift import Lifted
 
-FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "count")
-"""The functions that a sliced kernel exports, each after `slice.`."""
-LANE_FUNCTIONS = (
-    "draw",
-    "candidates",
-    "prefer",
-    "choose",
-    "step",
-    "note",
-    "hash_rows",
-    "hash_states",
-    "total",
-    "blend",
-    "keep",
-    "count_down",
-    "is_zero",
-)
 MOST_INSTANCES = 255
 """The instances of a model whose walks can stay in their lanes: their number has at most eight bits."""
 LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
@@ -81,20 +61,13 @@ class CompiledSlices:
 
     def pack(self) -> bytes:
         """Return the bytes of a zip file with all of it."""
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("names.json", json.dumps([self.lanes, self.loads, self.stores, self.tables]))
-            for number, content in enumerate(self.objects):
-                archive.writestr(f"{number}.o", content)
-        return buffer.getvalue()
+        return packed((self.lanes, self.loads, self.stores, self.tables), self.objects)
 
 
 def unpack_slices(content: bytes) -> CompiledSlices:
     """Return what `CompiledSlices.pack` packed; an exception of any kind if the content is broken."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        lanes, loads, stores, tables = json.loads(archive.read("names.json"))
-        objects = [archive.read(f"{number}.o") for number in range(len(archive.namelist()) - 1)]
-    return CompiledSlices(tuple(objects), lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)), tables)
+    (lanes, loads, stores, tables), objects = unpacked(content)
+    return CompiledSlices(objects, lanes, tuple(map(tuple, loads)), tuple(map(tuple, stores)), tables)
 
 
 def lanes_of(target: str = "") -> int:
@@ -155,19 +128,18 @@ def sliced_kernel_of(model: Model, code: CompiledSlices) -> SlicedKernel:
 
 def load_slices(code: CompiledSlices, words: int) -> SlicedKernel:
     """Return the sliced kernel of object code that was compiled for this CPU; `words` are those of a packed state."""
-    steps = [f"slice.apply.{number}" for number in range(len(code.loads))]
-    of_lanes = LANE_FUNCTIONS if len(code.loads) <= MOST_INSTANCES else ()
-    loaded = LoadedCode(code.objects, [*(f"slice.{name}" for name in (*FUNCTIONS, *of_lanes)), *steps])
-    addresses = {name: loaded.addresses[f"slice.{name}"] for name in (*FUNCTIONS, *of_lanes)}
-    lane_functions = {name: addresses.pop(name) for name in of_lanes}
+    steps, is_small = [f"apply.{number}" for number in range(len(code.loads))], len(code.loads) <= MOST_INSTANCES
+    names = [*SLICE_FUNCTIONS, *(LaneFunctions._fields if is_small else ()), *steps]
+    loaded = LoadedCode(code.objects, [f"slice.{name}" for name in names])
+    address = {name: loaded.addresses[f"slice.{name}"] for name in names}
     return SlicedKernel(
         lanes=code.lanes,
         loads=_counted(code.loads, words),
         stores=_counted(code.stores, words),
-        **addresses,
-        code=_extents([loaded.addresses[step] for step in steps]),
-        lane_functions=lane_functions,
-        is_resident=bool(of_lanes) and code.tables <= RESIDENT_TABLES,
+        **{name: address[name] for name in SLICE_FUNCTIONS},
+        code=_extents([address[step] for step in steps]),
+        lane_functions=LaneFunctions(*(address[name] for name in LaneFunctions._fields)) if is_small else None,
+        is_resident=is_small and code.tables <= RESIDENT_TABLES,
         keep_alive=loaded,
     )
 

@@ -26,10 +26,11 @@ from kwalk.search.exhaustive.explorer import MOST_DEPTHS, ExplorationResult
 from kwalk.search.exhaustive.interfaces import LevelDone
 from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, add_cursor
 from kwalk.search.exhaustive.same_length import PropertyHit, hits_of, is_error_of_state, together
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, EngineDisagreement
 from kwalk.search.kernel.sampling import StateSampler
-from kwalk.search.results.confirmation import PackedPath, apply_instance, enabled_row
+from kwalk.search.results.confirmation import PackedPath
 from kwalk.search.results.fairness import safety_properties
 from kwalk.search.spark.exhaustive.jobs import LevelExecutors, LevelOutcome, run_locally
 from kwalk.search.spark.exhaustive.level import Expander, Level
@@ -321,11 +322,11 @@ class DistributedExplorer(ExplorationResult):
     def _parent(self, depth: int, link: int, child: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the state that a link points to, and its own link."""
         place, instance = link >> INSTANCE_BITS << INSTANCE_BITS, link & ((1 << INSTANCE_BITS) - 1)
-        bucket = int(_buckets_of(np.array([place], np.uint64), len(self.sizes[0]))[0])
+        bucket, calls = int(_buckets_of(np.array([place], np.uint64), len(self.sizes[0]))[0]), KernelCalls(self.kernel)
         for state, its_link in self.states.near(depth, bucket, place):
             after = np.zeros(self.kernel.words, np.uint64)
-            enabled = int(enabled_row(self.kernel, state)[instance // 64]) >> (instance % 64) & 1
-            if enabled and apply_instance(self.kernel, instance, state, after) == 0 and np.array_equal(after, child):
+            enabled = int(calls.guards(state)[instance // 64]) >> (instance % 64) & 1
+            if enabled and calls.apply(instance, state, after) == 0 and np.array_equal(after, child):
                 return state, its_link
         raise EngineDisagreement(f"No state of depth {depth} leads to {child.tolist()}, contrary to its link.")
 

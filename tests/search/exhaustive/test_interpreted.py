@@ -8,11 +8,12 @@ from kwalk.model.language import Model
 from kwalk.model.language.registry import announced
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.differential import disagreements, random_states, reachable_states
+from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.results.verdict import Verdict
 from tests.agreement.zoo import ZOO
 from tests.search.post_office import POST_OFFICE
+from tests.states import random_states, reachable_states
 
 CASES = [
     ("die-hard", None, {}),
