@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
-import re
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from kwalk.model.examples.die_hard import DIE_HARD as SCENARIO
-from kwalk.model.language import Model, UsageError
 from kwalk.reports import files
-from kwalk.search.executors.chunks import Chunk
-from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
-from kwalk.search.spark.tables import tables_in
 from tests.bad_input.refusals import COMMAND, DIE_HARD, assert_refused, kwalk, left_in, process, tiny_disk
 
 __all__ = ["kwalk", "process", "tiny_disk"]
@@ -71,38 +62,6 @@ def test_wherever_the_disk_is_full_the_three_files_of_a_trace_are_all_there_or_n
     ran = kwalk("exhaust", DIE_HARD, "--out", "new")
     assert_refused(ran, "no space left on device", printed=full_at > 1)
     assert left_in(tmp_path) == set()
-
-
-def chunk_of(model: Model) -> Chunk:
-    """Some walks that found something."""
-    kernel = kernel_for(model)
-    start = kernel.pack(np.array(model.initial, np.int64))
-    plan = SimulationPlan(start, tuple(prop.index for prop in model.properties), 0, 50, stop=False, deadlock=False)
-    return Chunk(0, 0.1, run_chunk(kernel, plan, range(500), collect=True))
-
-
-def refusal_of_tables(folder: Path) -> str:
-    model = Model(SCENARIO)
-    chunk = chunk_of(model)
-    with pytest.raises(UsageError) as refusal, tables_in(folder, model, 0) as tables:
-        for _ in range(50):
-            tables.add(chunk)
-        tables.close(chunk.counts)
-    return str(refusal.value)
-
-
-def test_tables_on_a_full_disk_are_refused_and_nothing_is_left(tiny_disk, capsys):
-    assert re.match("Cannot write tables to .*No space left on device", refusal_of_tables(tiny_disk))
-    gc.collect()  # lets go of files, which keep a disk busy
-    assert left_in(tiny_disk) == set()
-    assert capsys.readouterr().err == ""
-
-
-def test_tables_below_a_file_are_refused(tmp_path):
-    (tmp_path / "file").touch()
-    below = tables_in(tmp_path / "file", Model(SCENARIO), 0)
-    with pytest.raises(UsageError, match="Cannot write tables to "), below:
-        pytest.fail("the tables were begun")
 
 
 # Streams.
