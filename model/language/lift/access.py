@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from functools import cache
 from typing import Any
 
 from attrs import frozen
@@ -65,12 +64,8 @@ def _store_operation(shape: Shape) -> Operation:
         return Operation.STORE_OPTIONAL_CHOICE if isinstance(shape.inner, ChoiceShape) else Operation.STORE_OPTIONAL
     if isinstance(shape, ValueShape):
         return Operation.STORE_OPTIONAL_RECORD if shape.optional else Operation.STORE_RECORD
-    return _store_operation_of(type(shape))
-
-
-@cache
-def _store_operation_of(cls: type) -> Operation:
-    return next(STORES[base] for base in cls.__mro__ if base in STORES)
+    cls = type(shape)
+    return STORES[cls] if cls in STORES else next(STORES[base] for base in cls.__mro__ if base in STORES)
 
 
 STORES: dict[type, Operation] = {
