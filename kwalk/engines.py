@@ -159,7 +159,7 @@ def hunt(
     properties: Checked | Iterable[Checked] | None = None,
     **options: Unpack[HuntKeywords],
 ) -> Verdict:
-    """Search exhaustively; if that does not finish in its share of the time, walk on Spark; then minimize.
+    """Search exhaustively; if that does not finish in its share of the time, walk; then minimize.
 
     Returns:
         The verdict of the engine that decided, or undecided.

@@ -206,7 +206,7 @@ class CheckByThree(Engine):
 
 
 class Hunts(Engine):
-    """Exhaustive search, then walks on Spark, then minimization."""
+    """Exhaustive search, then walks, then minimization."""
 
     name, accepts, title = "hunt", option_table.HuntKeywords, "a hunt"
 

@@ -1,4 +1,4 @@
-"""`kwalk hunt`: find a counterexample: exhaustive search, then walks on Spark, then minimize."""
+"""`kwalk hunt`: find a counterexample: exhaustive search, then walks, then minimize."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kwalk.reports.options.declaration import (
 from kwalk.search.base.option_table import HuntKeywords
 
 COMMAND = Command(
-    "find a counterexample: exhaustive search, then walks on Spark, then minimize",
+    "find a counterexample: exhaustive search, then walks, then minimize",
     ANY_SCENARIO,
     argument(
         "--from",

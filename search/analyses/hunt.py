@@ -1,19 +1,17 @@
-"""A hunt: exhaustive search, then, if that does not finish in its share of the time, random walks on Spark.
+"""A hunt: exhaustive search, then, if that does not finish in its share of the time, random walks.
 
 Counterexamples of exhaustive search are shortest; those of random walks are minimized to locally minimal traces.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 
 from attrs import evolve
 
-from kwalk.model.language import DomainError, KwalkError
-from kwalk.search.base.components import entry
-from kwalk.search.base.option_table import present
-from kwalk.search.base.progress import Progress, Report, silent
+from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -28,10 +26,8 @@ SECONDS = 60.0
 """The default time budget of a hunt."""
 EXHAUSTIVE_SHARE = 0.4
 """The share of the time that exhaustive search gets."""
-SPARK_START_SECONDS = 6.0
-"""The time that Spark takes to start."""
-LEAST_WALK_SECONDS = 20.0
-"""The least time budget of the walks: the first round on Spark takes several seconds in any case."""
+LEAST_WALK_SECONDS = 5.0
+"""The least time budget of the walks, however long the model took to compile."""
 
 
 def hunt(query: Query, report: Report = silent) -> Verdict:
@@ -55,32 +51,13 @@ def hunt(query: Query, report: Report = silent) -> Verdict:
     if first.answer is not Answer.UNDECIDED or first.findings or first.is_interrupted:
         first = with_groups(model, kernel_for(model), first, report) if query.minimized else first
         return evolve(first, seconds=time.monotonic() - began, seed=options["seed"])
-    elapsed = time.monotonic() - began
-    report(Progress("spark", 0, "steps", elapsed, note="starting"))
-    left = max(LEAST_WALK_SECONDS, budget - elapsed - SHRINK_SECONDS - SPARK_START_SECONDS)
-    walks = minimize_findings(model, _walks(query, report, left))
+    keywords = query.keywords(report, "keep_going", "seed")
+    keywords["seconds"] = max(LEAST_WALK_SECONDS, budget - (time.monotonic() - began) - SHRINK_SECONDS)
+    keywords["workers"] = options["workers"] or os.cpu_count() or 1
+    walks = minimize_findings(model, walk(model, steps_of(options), minimize=query.minimized, **keywords))
     check_agreement(model, first, walks)
     seconds = time.monotonic() - began
     return evolve(_combined(first, walks), seconds=seconds, seed=options["seed"], command=query.command)
-
-
-def _walks(query: Query, report: Report, seconds: float) -> Verdict:
-    """Walk on Spark; if Spark cannot run, in this process, with a note."""
-    keywords = query.keywords(report, "keep_going", "seed")
-    keywords |= {"options": steps_of(query.options), "minimize": query.minimized, "seconds": seconds}
-    cores = present(query.options, "workers")
-    places = present({"partitions": query.options["workers"], **query.options}, "partitions")
-    try:
-        on_spark: Verdict = entry("walk_on_spark")(query.model, **keywords, **places)
-        if on_spark.walks or on_spark.is_interrupted:
-            return on_spark
-        why = "Spark had no time for a walk"
-    except DomainError:
-        raise
-    except (KwalkError, ImportError) as error:
-        why = f"Spark could not run ({error})"
-    verdict = walk(query.model, **keywords, **cores)
-    return evolve(verdict, notes=(*verdict.notes, f"{why}; these walks ran without it."))
 
 
 def _combined(first: Verdict, walks: Verdict) -> Verdict:

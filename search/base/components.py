@@ -28,7 +28,6 @@ ENTRIES: Mapping[str, str] = {
     "Reduction": "kwalk.search.partial_order.reduction",
     "SymmetricExplorer": "kwalk.search.symmetry.explorer",
     "spark_place": "kwalk.search.spark.place",
-    "walk_on_spark": "kwalk.search.spark.walks",
 }
 """By the name of a function or class, its module."""
 

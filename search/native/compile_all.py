@@ -1,6 +1,7 @@
-"""Compile all loops of the package, so that no later command waits for them; `make setup` runs this module.
+"""Compile the loops of the package, so that few later commands wait for one; `make setup` runs this module.
 
-With a folder as its argument it writes their bitcode there instead, for a wheel: `setup.py` runs it.
+Loops of components that only an option asks for are compiled when it is first given, and a line says so. With a folder
+as its argument it writes the bitcode of all loops there instead, for a wheel: `setup.py` runs it.
 """
 
 from __future__ import annotations
@@ -20,21 +21,29 @@ from kwalk.search.native.bitcode import named_bitcode, write_archive
 from kwalk.search.native.loops import ABOUT, LOOPS
 from kwalk.search.native.processor import LEVELS
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE, PACKAGE_NAME = Path(__file__).parents[1], "kwalk.search"
 WORKERS = min(4, os.cpu_count() or 1)
+ON_REQUEST = ("partial_order", "spark", "symbolic", "symmetry")
+"""The components of `--reduce`, `--spark`, `--symbolic` and `--symmetry`."""
 HAS_LOOPS = re.compile(r"^@loop$", re.MULTILINE)
 
 
 def modules_with_loops() -> list[str]:
     """Return the names of the modules of the package that define loops."""
     found = [path for path in sorted(PACKAGE.rglob("*.py")) if HAS_LOOPS.search(path.read_text(encoding="utf-8"))]
-    return [".".join(("kwalk.search", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in found]
+    return [".".join((PACKAGE_NAME, *path.relative_to(PACKAGE).with_suffix("").parts)) for path in found]
 
 
 def loop_names() -> list[tuple[str, str]]:
     """Return the module and the name of each loop of the package."""
     modules = [import_module(name).__name__ for name in modules_with_loops()]
     return [(each.__module__, each.__name__) for each in LOOPS if each.__module__ in modules]
+
+
+def loops_of_setup() -> list[tuple[str, str]]:
+    """Return the module and the name of each loop that does not wait for an option."""
+    later = tuple(f"{PACKAGE_NAME}.{component}." for component in ON_REQUEST)
+    return [(module, name) for module, name in loop_names() if not module.startswith(later)]
 
 
 def load_loop(module: str, name: str) -> None:
@@ -64,11 +73,11 @@ def write_levels(folder: Path, names: Sequence[tuple[str, str]]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Compile all loops, or write their bitcode into the folder that is given."""
-    names = loop_names()
+    """Compile the loops of set-up, or write the bitcode of all into the folder that is given."""
     if arguments:
-        write_levels(Path(arguments[0]), names)
+        write_levels(Path(arguments[0]), loop_names())
         return
+    names = loops_of_setup()
     remove_outdated()
     with ProcessPoolExecutor(WORKERS) as pool:
         for _ in pool.map(load_loop, *zip(*names, strict=True)):

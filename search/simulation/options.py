@@ -32,7 +32,7 @@ class SimulationOptions:
         seconds: the time budget; None for no limit.
         keep_going: whether to continue after a violation.
         minimize: how many findings to minimize and to group by shape, in the order of the walks.
-        workers: the number of threads; Spark has `partitions` instead.
+        workers: the number of threads.
         only: names of actions or actors; if there are any, walks take no other instances.
         without: names of actions or actors whose instances walks do not take.
         swarm: whether each walk draws preferences (see `swarm`); otherwise all enabled instances are equally likely.

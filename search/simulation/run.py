@@ -1,4 +1,4 @@
-"""A run of random walks, in this process or on Spark: its limits, its progress, and its verdict."""
+"""A run of random walks, in this process or by executors: its limits, its progress, and its verdict."""
 
 from __future__ import annotations
 

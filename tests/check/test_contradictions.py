@@ -106,11 +106,11 @@ def test_a_hunt_notices_that_walks_find_what_was_searched_already(monkeypatch):
             findings=(),
         )
 
-    def walks_here(model, *, partitions=None, out=None, **wanted):
-        return walk(model, **{**wanted, "seconds": None, "walks": 500})
+    def few_walks(model, options, **wanted):
+        return walk(model, options, **{**wanted, "seconds": None, "walks": 500})
 
     monkeypatch.setattr(hunting, "exhaust", blind)
-    monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", walks_here)
+    monkeypatch.setattr(hunting, "walk", few_walks)
     with pytest.raises(Contradiction, match="According to exhaust, no trace of up to 10 steps violates"):
         hunt(MODEL, properties=DISK, seconds=20)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from attrs import evolve
 
@@ -24,14 +26,14 @@ def impatient(model, **wanted) -> Verdict:
     return exhaust(model, **{**wanted, "seconds": 1e-9, "properties": ()})
 
 
-def walks_here(model, *, partitions=None, out=None, **wanted) -> Verdict:
-    """Walks as Spark does them, without Spark."""
-    return evolve(walk(model, **{**wanted, "seconds": None, "walks": 2000}), engine="spark")
+def counted_walks(model, options, **wanted) -> Verdict:
+    """Walks that a number limits, and no time."""
+    return walk(model, options, **{**wanted, "seconds": None, "walks": 2000})
 
 
 @pytest.fixture
-def without_spark(monkeypatch):
-    monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", walks_here)
+def few_walks(monkeypatch):
+    monkeypatch.setattr(hunting, "walk", counted_walks)
 
 
 def test_what_exhaustive_search_finds_is_final_and_shortest():
@@ -40,19 +42,19 @@ def test_what_exhaustive_search_finds_is_final_and_shortest():
     assert found.counterexample.shortest
 
 
-def test_what_the_walks_find_is_shrunk(monkeypatch, without_spark):
+def test_what_the_walks_find_is_shrunk(monkeypatch, few_walks):
     monkeypatch.setattr(hunting, "exhaust", impatient)
     found = hunt(MODEL, seed=5, seconds=20)
-    assert (found.answer, found.engine, found.seed) == (Answer.VIOLATED, "exhaust, then spark", 5)
+    assert (found.answer, found.engine, found.seed) == (Answer.VIOLATED, "exhaust, then walk", 5)
     assert found.counterexample.length <= 6
     assert "locally minimal" in found.counterexample.found_by
     assert found.distinct_states >= 1 and found.walks >= 1
 
 
-def test_counts_of_both_engines_are_added(monkeypatch, without_spark):
+def test_counts_of_both_engines_are_added(monkeypatch, few_walks):
     monkeypatch.setattr(hunting, "exhaust", lambda model, **wanted: evolve(exhaust(model, **wanted), **UNDECIDED))
     first = exhaust(MODEL, properties=UNBROKEN)
-    walked = walks_here(MODEL, properties=UNBROKEN, seed=1, options=SWARM)
+    walked = counted_walks(MODEL, SWARM, properties=UNBROKEN, seed=1)
     found = hunt(MODEL, properties=UNBROKEN, seed=1, seconds=60)
     for key, count in found.action_counts.items():
         assert count.taken == first.action_counts[key].taken + walked.action_counts[key].taken
@@ -62,18 +64,6 @@ def test_counts_of_both_engines_are_added(monkeypatch, without_spark):
 
 
 UNDECIDED = {"answer": Answer.UNDECIDED, "stopped": StopReason.TIME, "findings": ()}
-
-
-def test_where_spark_cannot_run_the_walks_are_done_without_it(monkeypatch):
-    def no_java(*_, **__):
-        raise UsageError("No Java 17 was found.")
-
-    monkeypatch.setattr(hunting, "exhaust", impatient)
-    monkeypatch.setattr(hunting, "LEAST_WALK_SECONDS", 2.0)
-    monkeypatch.setattr("kwalk.search.spark.walks.walk_on_spark", no_java)
-    found = hunt(MODEL, seconds=1)
-    assert found.answer is Answer.VIOLATED
-    assert any("No Java 17 was found." in note for note in found.notes)
 
 
 def test_what_walks_may_not_do_is_refused_before_anything_starts(monkeypatch):
@@ -89,7 +79,7 @@ def test_an_interrupted_search_is_not_followed_by_walks(monkeypatch):
     assert (found.answer, found.stopped, found.engine) == (Answer.UNDECIDED, StopReason.INTERRUPT, "exhaust")
 
 
-def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, without_spark):
+def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, few_walks):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -99,8 +89,16 @@ def test_ctrl_c_while_shrinking_keeps_the_long_trace(monkeypatch, without_spark)
     assert found.answer is Answer.VIOLATED and found.counterexample.length >= 3
 
 
-def test_the_whole_hunt_runs_through_spark(spark, monkeypatch):
+def test_the_walks_use_the_cores_that_are_asked_for(monkeypatch):
+    asked = []
+
+    def noted(model, options, **wanted):
+        asked.append(wanted)
+        return counted_walks(model, options, **wanted)
+
     monkeypatch.setattr(hunting, "exhaust", impatient)
-    found = hunt(MODEL, seconds=1, workers=1)
-    assert found.answer is Answer.VIOLATED and found.counterexample.length <= 6
-    assert "spark" in found.engine
+    monkeypatch.setattr(hunting, "walk", noted)
+    for workers in (1, None):
+        assert hunt(MODEL, seconds=20, workers=workers).answer is Answer.VIOLATED
+    assert [wanted["workers"] for wanted in asked] == [1, os.cpu_count()]
+    assert all(hunting.LEAST_WALK_SECONDS <= wanted["seconds"] < 20 for wanted in asked)

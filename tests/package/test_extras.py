@@ -71,16 +71,3 @@ def test_a_night_needs_no_spark(tmp_path: Path) -> None:
 def test_a_table_of_a_trace_says_what_to_install(tmp_path: Path) -> None:
     code = "from kwalk import exhaust; exhaust('die-hard', 'not_solved').counterexample.to_pandas()"
     assert "UsageError: This needs the package pandas" in run(code, tmp_path).stderr
-
-
-def test_the_walks_of_a_hunt_run_in_its_process_without_spark(tmp_path: Path) -> None:
-    """The exhaustive part has no time here."""
-    code = (
-        "from kwalk.search.analyses import hunt as h; from kwalk.search.base.query import Query; "
-        "from kwalk.search.base.option_table import HuntKeywords; "
-        "h.EXHAUSTIVE_SHARE, h.LEAST_WALK_SECONDS = 0.0, 2.0; "
-        "v = h.hunt(Query.of('die-hard', HuntKeywords, {'seconds': 1.0})); print(v.walks > 0, v.notes)"
-    )
-    done = run(code, tmp_path)
-    assert done.stdout.startswith("True"), done.stderr
-    assert "these walks ran without it" in done.stdout and "pip install 'kwalk[spark]'" in done.stdout

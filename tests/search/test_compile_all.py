@@ -1,4 +1,4 @@
-"""What `make setup` compiles: every loop of the package, with the types that its annotations state."""
+"""Which loops there are, which of them `make setup` compiles, and which wait for an option."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import kwalk.search
-from kwalk.search.native.compile_all import loop_names
+from kwalk.search.native.compile_all import ON_REQUEST, loop_names, loops_of_setup
 
 (PACKAGE,) = map(Path, kwalk.search.__path__)
 
@@ -21,7 +21,13 @@ def decorated_with_loop() -> set[tuple[str, str]]:
     return found
 
 
-def test_set_up_compiles_every_loop_of_the_package():
+def test_every_loop_of_the_package_is_known():
     names = loop_names()
     assert len(names) == len(set(names)) > 30
     assert set(names) == decorated_with_loop()
+
+
+def test_set_up_compiles_every_loop_but_those_of_options():
+    later = set(loop_names()) - set(loops_of_setup())
+    assert {module.split(".")[2] for module, _ in later} == {*ON_REQUEST}
+    assert not any(module.split(".")[2] in ON_REQUEST for module, _ in loops_of_setup())

@@ -64,7 +64,8 @@ def _store_operation(shape: Shape) -> Operation:
         return Operation.STORE_OPTIONAL_CHOICE if isinstance(shape.inner, ChoiceShape) else Operation.STORE_OPTIONAL
     if isinstance(shape, ValueShape):
         return Operation.STORE_OPTIONAL_RECORD if shape.optional else Operation.STORE_RECORD
-    return next(STORES[cls] for cls in type(shape).__mro__ if cls in STORES)
+    cls = type(shape)
+    return STORES[cls] if cls in STORES else next(STORES[base] for base in cls.__mro__ if base in STORES)
 
 
 STORES: dict[type, Operation] = {
@@ -246,13 +247,14 @@ def read_node(m: SymbolicMachine, reference: Reference, nodes: list[Node]) -> An
 
 def refine(m: SymbolicMachine, value: Any) -> Any:
     """Return the value, or the constant that the facts imply."""
-    if isinstance(value, Int):
-        fixed = m.now.constants.get(value.term.id)
+    if type(value) is Int:
+        state = m.now
+        fixed = state.constants.get(value.term.id)
         if fixed is not None:
             return int_value(m.terms.integer(fixed), nullable=value.nullable, enum=value.enum)
-        if value.nullable and m.now.decide(m.values.is_none(value)) is False:
+        if value.nullable and state.decide(m.values.is_none(value)) is False:
             return int_value(m.terms.within(value.term, 0, value.term.high), enum=value.enum)
-    if isinstance(value, Bool):
+    elif type(value) is Bool:
         decided = m.now.decide(value.term)
         return value if decided is None else decided
     return value
@@ -260,7 +262,7 @@ def refine(m: SymbolicMachine, value: Any) -> Any:
 
 def attribute(m: SymbolicMachine, owner: Any, name: str) -> Any:
     """Return `owner.name`."""
-    if kind_of(owner) is K.SET:
+    if isinstance(owner, (Set, frozenset)):
         raise Refused(f"attribute {name!r} of a set", SET_METHODS.get(name, "the operators |, &, - and ^"))
     return apply(m, Operation.ATTRIBUTE, owner, name=name)
 
@@ -343,6 +345,9 @@ def positions(m: SymbolicMachine, index: Any, size: int, *, wraps: bool) -> list
     """
     if kind_of(index) not in NUMBERS:
         raise Refused(f"{describe(index)} is used as an index", "index with a number or a domain's member")
+    if type(index) is int and 0 <= index < size:
+        m.count_rounds(1)
+        return [(m.terms.true, index)]
     if wraps:
         m.error(m.values.is_none(index), "None is used as an index")
     term, t = m.values.number(index), m.terms
@@ -397,7 +402,7 @@ def write_attribute(m: SymbolicMachine, owner: Any, name: str, value: Any) -> No
     if name not in owner.sample.fields:
         raise Refused(f"{owner.sample.cls.__name__} has no field {name!r}", "declare it, or check the spelling")
     m.uses(owner.sample.cls, name)
-    shape = dict(shapes_of(owner.sample.cls))[name]
+    shape = next(shape for field, shape in shapes_of(owner.sample.cls) if field == name)
     where = f"{owner.sample.cls.__name__}.{name}"
     write_nodes(m, [(c, node.fields[name]) for c, node in owner.options], fit(m, shape, value, where))
 

@@ -7,7 +7,7 @@ import inspect
 import itertools
 import types
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import attrs
@@ -544,17 +544,20 @@ def _operate(
     m: SymbolicMachine, operation: Callable[..., Any], name: str, args: list[Any], keywords: dict[str, Any]
 ) -> Any:
     """Call a builtin's or container's operation; arguments that it does not take are refused."""
-    try:
-        _signature(operation).bind(m, *args, **keywords)
-    except TypeError:
+    if not _takes(operation, 1 + len(args), tuple(keywords)):
         instead = ARGUMENTS.get(name, "the arguments that docs/reference/language.md lists")
-        raise Refused(f"{name} with these arguments", instead) from None
+        raise Refused(f"{name} with these arguments", instead)
     return operation(m, *args, **keywords)
 
 
 @cache
-def _signature(operation: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(operation)
+def _takes(operation: Callable[..., Any], count: int, names: tuple[str, ...]) -> bool:
+    """Return whether a function takes so many arguments in order, and keywords of these names."""
+    try:
+        inspect.signature(operation).bind(*[None] * count, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
 
 
 ARGUMENTS = {
@@ -610,12 +613,13 @@ def _bind_arguments(
 ) -> dict[str, Any]:
     if declared.vararg or declared.kwarg:
         raise Refused(f"* or ** in the parameters of {function.__qualname__}", "the parameters written out")
-    names = [a.arg for a in (*declared.posonlyargs, *declared.args)]
-    defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False))
-    defaults.update(function.__kwdefaults__ or {})
-    taken = [*names, *(a.arg for a in declared.kwonlyargs)]
+    names, taken = _parameters(declared)
+    defaults: dict[str, Any] = {}
+    if function.__defaults__ or function.__kwdefaults__:
+        defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False))
+        defaults.update(function.__kwdefaults__ or {})
     given = {**dict(zip(names, args, strict=False)), **keywords}
-    if len(args) > len(names) or not set(given) <= set(taken):
+    if len(args) > len(names) or not given.keys() <= taken.keys():
         raise Refused(f"{function.__qualname__} is called with arguments it does not take", "its own parameters")
     bound = {name: admit(value) for name, value in defaults.items()}
     bound.update(given)
@@ -623,6 +627,13 @@ def _bind_arguments(
     if missing:
         raise Refused(f"{function.__qualname__} is called without {', '.join(missing)}", "all of its parameters")
     return bound
+
+
+@lru_cache(maxsize=1 << 12)  # trees of mutants come and go
+def _parameters(declared: ast.arguments) -> tuple[tuple[str, ...], dict[str, None]]:
+    """Return the names of the parameters that take arguments in order, and those of all."""
+    names = tuple(a.arg for a in (*declared.posonlyargs, *declared.args))
+    return names, dict.fromkeys((*names, *(a.arg for a in declared.kwonlyargs)))
 
 
 # Constructors.

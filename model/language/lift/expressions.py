@@ -244,11 +244,11 @@ def _generator(m: SymbolicMachine, node: ast.GeneratorExp) -> Any:
 
 def _call(m: SymbolicMachine, node: ast.Call) -> Any:
     function = evaluate_callee(m, node.func)
-    for item in (*node.args, *(k.value for k in node.keywords if k.arg is None)):
-        if isinstance(item, ast.Starred) or any(k.arg is None for k in node.keywords):
+    for item in node.args:
+        if isinstance(item, ast.Starred):
             raise Refused("* or ** in a call", "the arguments written out")
     args = [evaluate(m, item) for item in node.args]
-    keywords = {str(k.arg): _keyword(m, function, k) for k in node.keywords}
+    keywords = {str(k.arg): _keyword(m, function, k) for k in node.keywords} if node.keywords else {}
     result = calls.call(m, function, args, keywords)
     if m.state is None:
         raise Unreachable
@@ -258,6 +258,8 @@ def _call(m: SymbolicMachine, node: ast.Call) -> Any:
 def _keyword(m: SymbolicMachine, function: Any, keyword: ast.keyword) -> Any:
     """Return the value of a keyword of a call; only the key of min and max may be a lambda."""
     body = keyword.value
+    if keyword.arg is None:
+        raise Refused("* or ** in a call", "the arguments written out")
     if function not in (min, max) or keyword.arg != "key" or not isinstance(body, ast.Lambda):
         return evaluate(m, body)
     if len(body.args.args) != 1 or ast.unparse(body.args) != body.args.args[0].arg:

@@ -62,6 +62,7 @@ class ValueKind(Enum):
     FUNCTION = "function"
     MODULE = "module"
     MIXED = "variable of mixed types"
+    __hash__ = object.__hash__  # Enum's is a function of Python, which each operation would call
 
 
 def admit(value: Any) -> Any:

@@ -27,6 +27,7 @@ from kwalk.model.language.model import ActionInstance, Model, PropertyInstance, 
 from kwalk.model.language.properties import Kind
 from kwalk.model.language.quantifiers import QuantifierElements
 from kwalk.model.language.refinement import MappedAction, RefinedStart, Refinement, RefinementProperty
+from kwalk.model.language.shapes import Shape
 
 FAILED = -1
 """The code of a step that leaves its domain."""
@@ -219,14 +220,31 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
         return LiftedAction(instance, terms.false, (), {}, coverage)
     key = ("leaves", id(model))
     if key not in terms.lifted:
-        terms.lifted[key] = list(machine.objects.layout(model.shape, root, base.store))
-    before = terms.lifted[key]
+        terms.lifted[key] = _leaves(machine, model, root, base.store)
+    before, cells = terms.lifted[key]
     conditions = (*_cuts(model, terms, before), *conditions)
     if machine.state is None:  # wherever the guard holds, a bound or an error is certain
         return LiftedAction(instance, guard, conditions, {}, coverage)
-    after = list(machine.objects.layout(model.shape, root, machine.state.store))
-    updates = {leaf: new for leaf, (old, new) in enumerate(zip(before, after, strict=True)) if new is not old}
+    after, updates = [*before], {}
+    for cell, first, shape in cells:
+        value = machine.state.store[cell]
+        if value is not base.store[cell]:
+            for leaf, new in enumerate(machine.objects.cell_layout(shape, value), first):
+                if new is not before[leaf]:
+                    after[leaf] = updates[leaf] = new
     return LiftedAction(instance, guard, (*conditions, *_cuts(model, terms, before, after)), updates, coverage)
+
+
+def _leaves(
+    machine: SymbolicMachine, model: Model, root: Any, store: dict[int, Any]
+) -> tuple[list[Term], list[tuple[int, int, Shape | None]]]:
+    """Return the terms of the leaves of a state, and each cell's key, first leaf and shape."""
+    terms: list[Term] = []
+    cells = []
+    for cell, shape in machine.objects.cells(model.shape, root):
+        cells.append((cell, len(terms), shape))
+        terms.extend(machine.objects.cell_layout(shape, store[cell]))
+    return terms, cells
 
 
 def _cuts(model: Model, terms: Terms, *states: list[Term]) -> Iterator[SideCondition]:

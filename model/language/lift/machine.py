@@ -122,15 +122,15 @@ class SymbolicState:
 
     def simplify(self, terms: Terms, condition: Term) -> Term:
         """Return the condition without the parts that the facts decide."""
-        return self._simplify(terms, condition, {})
+        return condition if condition.op == "bool" else self._simplify(terms, condition, {})
 
     def _simplify(self, terms: Terms, condition: Term, simpler: dict[int, Term]) -> Term:
         """Simplify a condition; `simpler` has the results for the junctions below it: terms share their parts."""
         if condition.op not in ("and", "or") or condition.id in self.facts:
-            decided = self.decide(condition)
+            decided = self._decide(condition, {})
             return condition if decided is None else terms.boolean(decided)
         if condition.id not in simpler:
-            parts = tuple(self._simplify(terms, part, simpler) for part in condition.args)
+            parts = tuple([self._simplify(terms, part, simpler) for part in condition.args])
             if parts == condition.args:
                 simpler[condition.id] = condition
             else:
@@ -179,10 +179,9 @@ def _choose_into(values: Values, condition: Term, state: SymbolicState, joined: 
     """Where the condition holds, make the joined state's cells and names those of another state."""
     mine = joined.store
     for key, value in state.store.items():
-        if key not in mine:
-            mine[key] = value
-        elif mine[key] is not value:
-            mine[key] = values.choose(condition, value, mine[key])
+        ours = mine.get(key, NOT_ASSIGNED)
+        if ours is not value:
+            mine[key] = value if ours is NOT_ASSIGNED else values.choose(condition, value, ours)
     for name in {**state.local, **joined.local}:
         theirs, ours = state.local.get(name, NOT_ASSIGNED), joined.local.get(name, NOT_ASSIGNED)
         if theirs is not ours:

@@ -157,22 +157,33 @@ class Objects:
 
     def layout(self, shape: Shape, node: Node, store: dict[int, Any]) -> Iterator[Term]:
         """Yield the terms of all leaves of a node, in vector order."""
+        for key, inner in self.cells(shape, node):
+            yield from self.cell_layout(inner, store[key])
+
+    def cells(self, shape: Shape, node: Node) -> Iterator[tuple[int, Shape | None]]:
+        """Yield the keys of all cells of a node, in vector order, with their shapes; None for a plain number."""
         if isinstance(node, RecordObject):
             for name, inner in shapes_of(node.cls):
-                yield from self.layout(inner, node.fields[name], store)
+                yield from self.cells(inner, node.fields[name])
         elif isinstance(node, ArrayObject):
             for item in node.items:
-                yield from self.layout(shape.element, item, store)  # type: ignore[attr-defined]
+                yield from self.cells(shape.element, item)  # type: ignore[attr-defined]
         elif isinstance(node, FifoObject):
-            yield self.values.number(store[node.length.key])
+            yield node.length.key, None
             for slot in node.slots:
-                yield from self.layout(node.shape.element, slot, store)
+                yield from self.cells(node.shape.element, slot)
         elif isinstance(node, SetObject):
-            yield from self._set_layout(node.shape, store[node.content.key])
+            yield node.content.key, node.shape
         elif isinstance(node, FreshObject):
-            yield self.values.number(store[node.taken.key])
+            yield node.taken.key, None
         else:
-            yield from self.value_layout(shape, store[node.key])
+            yield node.key, shape
+
+    def cell_layout(self, shape: Shape | None, value: Any) -> Iterator[Term]:
+        """Yield the terms of the leaves of a cell with this value."""
+        if isinstance(shape, SetShape):
+            return self._set_layout(shape, value)
+        return iter([self.values.number(value)]) if shape is None else self.value_layout(shape, value)
 
     def _set_layout(self, shape: SetShape, content: Any) -> Iterator[Term]:
         if isinstance(shape, FlaggedSetShape):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from kwalk.model.language.lift.kinds import ValueKind, kind_of
+from kwalk.model.language.lift.kinds import KINDS, ValueKind, kind_of
 from kwalk.model.language.lift.machine import SymbolicMachine
 from kwalk.model.language.lift.values import Refused, describe
 
@@ -32,6 +32,8 @@ class Construct:
 
 class Operation(Enum):
     """The operations of the language whose meaning depends on the kinds of their operands."""
+
+    __hash__ = object.__hash__  # as that of kinds
 
     TRUTH = Construct("if x:, not x, x and y, bool(x), any, all, require(x)", "{0} as a truth value", "a comparison")
     EQUAL = Construct("x == y, x != y", "a comparison of {0} with {1}", "a comparison of values of one kind")
@@ -263,7 +265,7 @@ def apply(m: SymbolicMachine, operation: Operation, *operands: Any, **more: Any)
     Raises:
         Refused: there is no rule.
     """
-    kinds = tuple(map(kind_of, operands))
+    kinds = tuple([kind if type(kind := KINDS.get(type(each))) is K else kind_of(each) for each in operands])
     found = RULES[operation].get(kinds)
     if found is None:
         raise refusal(operation, operands, kinds, more.get("where", ""))

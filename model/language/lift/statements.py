@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from kwalk.model.language.errors import Abort
@@ -147,9 +148,13 @@ def _for(m: SymbolicMachine, node: ast.For) -> None:
     if node.orelse:
         raise Refused("`else` after a loop", "a flag that the loop sets")
     rounds = rounds_of(m, evaluate(m, node.iter))
-    leaves = any(isinstance(inner, (ast.Break, ast.Continue)) for inner in ast.walk(node))
-    for_rounds = _loop_with_jumps if leaves else _plain_loop
+    for_rounds = _loop_with_jumps if _has_jumps(node) else _plain_loop
     for_rounds(m, [(present, [_Bind(node.target, item), *node.body]) for present, item in rounds])
+
+
+@lru_cache(maxsize=1 << 12)  # trees of mutants come and go
+def _has_jumps(node: ast.For) -> bool:
+    return any(isinstance(inner, (ast.Break, ast.Continue)) for inner in ast.walk(node))
 
 
 def _plain_loop(m: SymbolicMachine, rounds: list[tuple[Term, list[ast.stmt]]]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 class Term:
     """A node. `op` names the operation, `payload` the constant or the variable's number, `low … high` the interval."""
 
-    __slots__ = ("args", "high", "id", "is_bool", "low", "op", "payload")
+    __slots__ = ("args", "high", "id", "is_bool", "low", "negated", "op", "payload")
 
     op: str
     args: tuple[Term, ...]
@@ -25,6 +25,7 @@ class Term:
     high: int
     is_bool: bool
     id: int
+    negated: Term | None
 
     def __repr__(self) -> str:
         inside = ", ".join(map(repr, self.args)) if self.args else str(self.payload)
@@ -36,8 +37,8 @@ class BooleanTerms:
 
     def __init__(self) -> None:
         self._table: dict[tuple[object, ...], Term] = {}
-        self._negations: dict[int, Term] = {}
-        self._junctions: dict[tuple[object, ...], Term] = {}
+        self._integers: dict[int, Term] = {}
+        self._junctions: dict[str, dict[tuple[Term, ...], Term]] = {"and": {}, "or": {}}
         self.lifted: dict[tuple[object, ...], Any] = {}
         """What lifting has made of these terms and uses again, by a key of its own."""
         self.true = self._make("bool", (), 1, 0, 1, is_bool=True)
@@ -47,13 +48,13 @@ class BooleanTerms:
         return len(self._table)
 
     def _make(self, op: str, args: tuple[Term, ...], payload: int, low: int, high: int, *, is_bool: bool) -> Term:
-        key = (op, payload, low, high, *[a.id for a in args])
+        key = (op, args, payload, low, high)  # terms are equal only to themselves
         known = self._table.get(key)
         if known is not None:
             return known
         term = Term()
         term.op, term.args, term.payload, term.low, term.high, term.is_bool = op, args, payload, low, high, is_bool
-        term.id = len(self._table)
+        term.id, term.negated = len(self._table), None
         self._table[key] = term
         return term
 
@@ -65,7 +66,10 @@ class BooleanTerms:
 
     def integer(self, value: int) -> Term:
         """Return an int constant."""
-        return self._make("int", (), value, value, value, is_bool=False)
+        known = self._integers.get(value)
+        if known is None:
+            known = self._integers[value] = self._make("int", (), value, value, value, is_bool=False)
+        return known
 
     def bool_variable(self, number: int) -> Term:
         """Return the Boolean in leaf `number`."""
@@ -79,17 +83,14 @@ class BooleanTerms:
 
     def negation(self, a: Term) -> Term:
         """Return not a, with the negation at comparisons and variables, so that equal conditions are identical."""
-        if a.op == "bool":
-            return self.boolean(not a.payload)
-        if a.op == "not":
-            return a.args[0]
-        known = self._negations.get(a.id)
-        if known is None:
-            known = self._negations[a.id] = self._negate(a)
-            self._negations[known.id] = a
-        return known
+        if a.negated is None:
+            a.negated = self._negate(a)
+            a.negated.negated = a
+        return a.negated
 
     def _negate(self, a: Term) -> Term:
+        if a.op == "bool":
+            return self.boolean(not a.payload)
         if a.op == "and":
             return self.disjunction(self.negation(part) for part in a.args)
         if a.op == "or":
@@ -108,10 +109,9 @@ class BooleanTerms:
 
     def _junction(self, op: str, parts: Iterable[Term], *, neutral: Term, zero: Term) -> Term:
         parts = tuple(parts)
-        key = (op, *[part.id for part in parts])
-        known = self._junctions.get(key)
+        known = self._junctions[op].get(parts)
         if known is None:
-            known = self._junctions[key] = self._simplified_junction(op, parts, neutral=neutral, zero=zero)
+            known = self._junctions[op][parts] = self._simplified_junction(op, parts, neutral=neutral, zero=zero)
         return known
 
     def _simplified_junction(self, op: str, parts: Iterable[Term], *, neutral: Term, zero: Term) -> Term:
@@ -353,19 +353,22 @@ class Terms(BooleanTerms):
         return self._make("within", (a,), 0, low, high, is_bool=False)
 
 
-def in_order(roots: Iterable[Term], leaves: Callable[[Term], bool] = lambda term: False) -> Iterator[Term]:
+def in_order(roots: Iterable[Term], leaves: Callable[[Term], bool] | None = None) -> Iterator[Term]:
     """Yield every term below the roots once, arguments before their users, without the terms below `leaves`."""
     seen: set[int] = set()
-    stack: list[tuple[Term, bool]] = [(root, False) for root in roots]
+    stack: list[Term | None] = [*roots]
     while stack:
-        term, ready = stack.pop()
-        if ready:
-            yield term
+        term = stack.pop()
+        if term is None:  # the arguments of the term below it have been yielded
+            yield stack.pop()  # type: ignore[misc]
         elif term.id not in seen:
             seen.add(term.id)
-            stack.append((term, True))
-            if not leaves(term):
-                stack.extend((arg, False) for arg in term.args)
+            if term.args and (leaves is None or not leaves(term)):
+                stack.append(term)
+                stack.append(None)
+                stack.extend(term.args)
+            else:
+                yield term
 
 
 def evaluate_terms(roots: Sequence[Term], numbers: Sequence[int]) -> list[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from attrs import define, frozen
@@ -26,14 +27,14 @@ class Refused(Exception):
         self.what, self.instead = what, instead
 
 
-@frozen(eq=False)
+@define(eq=False)  # frozen classes take twice as long to make: nothing changes values all the same
 class Bool:
     """A Boolean that depends on the state."""
 
     term: Term
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Int:
     """A number that depends on the state; with `nullable`, None is -1; with `enum`, the position of a member."""
 
@@ -42,7 +43,7 @@ class Int:
     enum: type[Enum] | None = None
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Set:
     """A set: for each possible member (a constant, see `is_constant_member`) the condition that it is in the set.
 
@@ -105,7 +106,7 @@ class VaryingItems:
     of: type = list
 
 
-@frozen(eq=False)
+@define(eq=False)
 class RecordValue:
     """A frozen record of class `cls`; `present` is false where it is None (its fields are defaults there)."""
 
@@ -114,7 +115,7 @@ class RecordValue:
     present: Term
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Reference:
     """One of several mutable objects (see `objects`), each under a condition; the conditions exclude each other."""
 
@@ -167,7 +168,22 @@ def int_value(term: Term, *, nullable: bool = False, enum: type[Enum] | None = N
         return Int(term, nullable and term.low <= NONE, enum)
     if term.payload == NONE and nullable:
         return None
-    return list(enum)[term.payload] if enum is not None else term.payload
+    return members_of(enum)[term.payload] if enum is not None else term.payload
+
+
+@cache
+def members_of(enum: type[Enum]) -> tuple[Enum, ...]:
+    """Return the members of an Enum in their order."""
+    return tuple(enum)
+
+
+@cache
+def _position(enum: type[Enum], name: str) -> int:
+    return members_of(enum).index(enum[name])
+
+
+SCALARS = frozenset({type(None), Bool, Int, bool, int})
+"""The classes of scalars, but for members of an Enum."""
 
 
 def is_scalar(value: Any) -> bool:
@@ -177,9 +193,10 @@ def is_scalar(value: Any) -> bool:
 
 def record_class(value: Any) -> type | None:
     """Return the class of a frozen record, concrete or symbolic; None for other values."""
-    if isinstance(value, RecordValue):
-        return value.cls
-    return type(value) if getattr(type(value), "__kwalk__", "") == "value" else None
+    cls = type(value)
+    if cls is RecordValue:
+        return value.cls  # type: ignore[no-any-return]
+    return cls if getattr(cls, "__kwalk__", "") == "value" else None
 
 
 def is_constant_record(value: Any) -> bool:
@@ -240,14 +257,14 @@ class Values:
 
     def number(self, value: Any) -> Term:
         """Return the int term of a scalar; None is -1."""
-        if isinstance(value, Int):
+        if type(value) is Int:
             return value.term
-        if isinstance(value, Bool):
+        if type(value) is Bool:
             return self.terms.choose(value.term, self.terms.integer(1), self.terms.integer(0))
         if value is None:
             return self.terms.integer(NONE)
         if isinstance(value, Enum):
-            return self.terms.integer(list(type(value)).index(value))
+            return self.terms.integer(_position(type(value), value._name_))
         if type(value) in (bool, int):
             return self.terms.integer(int(value))
         raise Refused(f"{describe(value)} is used as a number", "use a number, flag, member or Enum")
@@ -359,7 +376,10 @@ class Values:
             return a
         if condition is self.terms.false:
             return b
-        record = next((v.cls for v in (a, b) if isinstance(v, RecordValue)), None) or record_class(a) or record_class(b)
+        if type(a) in SCALARS and type(b) in SCALARS:
+            return self._choose_scalars(condition, a, b)
+        record = record_class(a if isinstance(a, RecordValue) or not isinstance(b, RecordValue) else b)
+        record = record or record_class(b)
         if record is not None:
             return self._choose_records(condition, a, b, record)
         if is_scalar(a) and is_scalar(b):
@@ -410,14 +430,14 @@ class Values:
             return bool_value(self.terms.choose(condition, self.truth(a), self.truth(b)))
         if isinstance(a, (Bool, bool)) or isinstance(b, (Bool, bool)):
             return MIXED
-        enums = {enum_of(v) for v in (a, b) if v is not None}
-        if len(enums) > 1:
+        enum = enum_of(b if a is None else a)
+        if a is not None and b is not None and enum is not enum_of(b):
             return MIXED
         x, y = self.number(a), self.number(b)
-        nullable = any(v is None or (isinstance(v, Int) and v.nullable) for v in (a, b))
+        nullable = a is None or b is None or getattr(a, "nullable", False) or getattr(b, "nullable", False)
         if nullable and min(self._least(a), self._least(b)) < 0:
             return MIXED
-        return int_value(self.terms.choose(condition, x, y), nullable=nullable, enum=next(iter(enums), None))
+        return int_value(self.terms.choose(condition, x, y), nullable=nullable, enum=enum)
 
     def _least(self, value: Any) -> int:
         if value is None or (isinstance(value, Int) and value.nullable):
@@ -439,7 +459,8 @@ class Values:
         if any(v is not None and record_class(v) is not cls for v in (a, b)):
             return MIXED
         x, y = self.as_record(a, cls), self.as_record(b, cls)
-        fields = {name: self.choose(condition, x.fields[name], y.fields[name]) for name in x.fields}
+        others = y.fields
+        fields = {n: v if v is others[n] else self.choose(condition, v, others[n]) for n, v in x.fields.items()}
         return RecordValue(cls, fields, self.terms.choose(condition, x.present, y.present))
 
     # Equality.
