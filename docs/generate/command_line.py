@@ -30,6 +30,9 @@ SEE = {
     "--uniform": "../explanation/swarm.md",
     "--minimize N": "../explanation/shrinking.md",
     "--logs DIR": "../how-to/explain-a-cluster.md#logs-beside-the-snapshots",
+    "--plan": "../how-to/recover-a-cluster.md",
+    "--explain": "../how-to/explain-a-cluster.md",
+    "--migration": "../how-to/migrate-to-kraft.md",
 }
 """The page about an option, by the option with its value."""
 
@@ -44,9 +47,8 @@ def _commands() -> Iterator[str]:
     yield from ("| command | what it does |", "|---|---|")
     for name, command in commands().items():
         usage = " ".join([f"kwalk {name}", *map(_place, _positional(command))])
-        aliases = "".join(f"; `kwalk {alias}` is an alias" for alias in command.aliases)
         more = f" ([more]({command.page}))" if command.page else ""
-        yield f"| `{_cell(usage)}` | {_cell(command.about)}{aliases}{more} |"
+        yield f"| `{_cell(usage)}` | {_cell(command.about)}{more} |"
 
 
 def _positional(command: Command) -> list[tuple[str, dict[str, Any]]]:

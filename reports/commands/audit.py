@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import (
+    HTML,
     JSON,
     MARKDOWN,
     Command,
@@ -22,7 +23,7 @@ COMMAND = Command(
     switch("--fresh", "ignore saved outcomes of an earlier audit"),
     out("folder of traces and of saved outcomes"),
     repeating(MARKDOWN),
-    switch("--html", "also write an HTML page into the folder of traces", repeats=True),
+    repeating(HTML),
     JSON,
     handler="kwalk.reports.handlers.audit:run_audit",
     section=Section.FIXES,

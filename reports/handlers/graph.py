@@ -1,4 +1,4 @@
-"""The command `kwalk graph`: the state graph of a model as a DOT file, and its figures."""
+"""`kwalk explore --graph`: the state graph of a model as a DOT file, and its figures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from attrs import asdict
 from kwalk.reports.document import Paragraph, strong
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, print_result
 from kwalk.reports.handlers.target import query_of
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.graph_page import graph_drawing, graph_page
 from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import PAGE, Written, deliver
 from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
 from kwalk.search.base.option_table import GraphKeywords
 from kwalk.search.base.query import Query
@@ -51,14 +50,15 @@ def _deliver(query: Query, drawing: Drawing, out: OutFolder, options: Namespace)
             texts[svg] = graph_drawing(drawing.graph)
         paths = out.write(texts)
         file = paths[name]
-        written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
-    more = {"exit_code": code, "file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
-    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
+        written.names = {label: str(paths[n]) for label, n in ((PAGE, page), ("Drawing", svg)) if n in paths}
+    more = {"file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
+    if file is not None:
+        written.names |= {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
     facts = (Paragraph(fact, 2) for fact in _facts(drawing.graph, figures))
     blocks = (Paragraph([strong("GRAPH"), f"  {extent(drawing.graph)}"]), *facts)
-    files = {**written.names, **ending}
-    print_result(options, lambda: {**_object(drawing, figures), **more}, blocks, files, drawing.command)
-    return written.checked(code)
+    return deliver(
+        options, lambda: {**_object(drawing, figures), **more}, blocks, written, code=code, command=drawing.command
+    )
 
 
 def _file_name(query: Query, drawing: Drawing) -> str:
@@ -111,7 +111,6 @@ def _depth(depth: Depth) -> str:
 def _object(drawing: Drawing, figures: Statistics) -> dict[str, Any]:
     explored, model = drawing.graph, drawing.graph.model
     return {
-        "format": FORMAT,
         "scenario": model.scenario.name,
         "variant": model.variant,
         "flags": dict(model.flag_overrides),
@@ -121,5 +120,4 @@ def _object(drawing: Drawing, figures: Statistics) -> dict[str, Any]:
         "interrupted": explored.interrupted,
         **asdict(figures),
         "bounds_hit": explored.bounds_hit,
-        "command": drawing.command,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from argparse import Namespace
 from pathlib import Path
 
 from kwalk.model.language import Scenario, UsageError
@@ -12,8 +13,9 @@ from kwalk.model.language.registry import announced
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem
-from kwalk.reports.files import OutFolder
+from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.pages.incident import Incident
+from kwalk.reports.reporter import Written, folder_of
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from kwalk.search.analyses.settling import prepared
 from kwalk.search.base.progress import Report
@@ -84,10 +86,24 @@ def _with_hook(scenario: Scenario, hook: str) -> Scenario | None:
 
 def write_incident(incident: Incident, out: OutFolder) -> dict[str, Path]:
     """Write the page of an incident that no trace belongs to; return the paths by format."""
-    name = file_stem("incident", Path(incident.snapshot).stem)
-    names = {"page": f"{name}.html", "markdown": f"{name}.md"}
+    names = {"page": page_name(incident), "markdown": f"{page_name(incident).removesuffix('.html')}.md"}
     lead = incident.lead()
     written = out.write(
         {names["page"]: html_document(lead.title, lead.blocks), names["markdown"]: markdown_document(lead.blocks)}
     )
     return {kind: written[each] for kind, each in names.items()}
+
+
+def page_name(incident: Incident) -> str:
+    """Return the name of the page of an incident."""
+    return f"{file_stem('incident', Path(incident.snapshot).stem)}.html"
+
+
+def write_incident_pages(incident: Incident, options: Namespace, written: Written) -> None:
+    """Write the pages of an incident that the options ask for."""
+    lead = incident.lead()
+    if options.html:
+        with out_folder(options.out) as out:
+            written.document(options, out, page_name(incident), lead.title, lead.blocks)
+    with folder_of(options.markdown, "--markdown") as folder:
+        written.markdown(options, folder, lead.blocks)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from kwalk.reports.document.text import print_blocks
 from kwalk.reports.pages.audit import audit_text
-from kwalk.reports.pages.explanation import ReportedExplanation, print_explanation
+from kwalk.reports.pages.explanation import ReportedExplanation, explanation_text
 from kwalk.reports.pages.mutation import mutation_text
 from kwalk.search.analyses.audit.audit import AuditReport
 from kwalk.search.analyses.mutation.mutate import MutationReport
@@ -30,7 +30,7 @@ def print_analysis(value: object, out: Console) -> bool:
         case AuditReport():
             print_blocks(audit_text(value.rows, {}), out)
         case ReportedExplanation():
-            print_explanation(value, out)
+            print_blocks(explanation_text(value), out)
         case _:
             return False
     return True
