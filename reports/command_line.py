@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from kwalk.model.language.errors import InternalError, KwalkError
-from kwalk.reports.options.parser import parser, renamed
+from kwalk.reports.options.parser import completed, parser, renamed
 from kwalk.reports.program import program
 from kwalk.reports.streams import discard, remark, settle_streams
 from kwalk.search.base.components import extra_missing
@@ -105,6 +105,7 @@ def _run(argv: Sequence[str] | None) -> int:
     words, change = renamed(sys.argv[1:] if argv is None else argv)
     if change:
         remark(f"kwalk: {change} now; the old name works until the next release.")
+    words = completed(words)
     try:
         options = parser(words).parse_args(words)
     except SystemExit as end:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import Inspection
@@ -53,13 +54,7 @@ def planned_until(problem: Problem | None, report: Report, deadline: float) -> R
 
 def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Problem | None:
     """Return the problem of repairing what a snapshot shows; None if nothing is wrong, or no scenario has one."""
-    reader = _with_hook(scenario, "recover_snapshot")
-    if reader is None or reader.recover_snapshot is None or inspection.exit_code == 0:
-        return None
-    try:
-        return reader.recover_snapshot(snapshot)
-    except UsageError:
-        return None  # it was inspected; it is another matter whether it can be modelled
+    return None if inspection.exit_code == 0 else _read(scenario, "recover_snapshot", snapshot)
 
 
 def can_plan(scenario: Scenario) -> bool:
@@ -69,13 +64,17 @@ def can_plan(scenario: Scenario) -> bool:
 
 def inspection_of(scenario: Scenario, snapshot: str) -> Inspection | None:
     """Return what is wrong in a snapshot; None if no scenario of its system inspects it."""
-    reader = _with_hook(scenario, "inspect_snapshot")
-    if reader is None or reader.inspect_snapshot is None:
-        return None
+    found: Inspection | None = _read(scenario, "inspect_snapshot", snapshot)
+    return found
+
+
+def _read(scenario: Scenario, hook: str, snapshot: str) -> Any:
+    """Return what a hook reads in a snapshot that another one has read; None if there is none, or it refuses it."""
+    reader = _with_hook(scenario, hook)
     try:
-        return reader.inspect_snapshot(snapshot)
+        return None if reader is None else getattr(reader, hook)(snapshot)
     except UsageError:
-        return None  # it was read as a part of a series; it is another matter whether it can be inspected
+        return None
 
 
 def _with_hook(scenario: Scenario, hook: str) -> Scenario | None:

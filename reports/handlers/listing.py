@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-from rich import box
-from rich.console import RenderableType
-from rich.table import Column, Table
-from rich.text import Text
 
 from kwalk.model.language import Property, Scenario
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.settings import allowed_settings, declared_flags, setting_text
-from kwalk.reports.document import Block, CodeBlock, Span
-from kwalk.reports.document.text import Printable
-from kwalk.reports.escaping import visible
+from kwalk.reports.document import Block, CodeBlock, DataTable, Paragraph, Span, strong
 from kwalk.reports.reporter import deliver
 
 
@@ -35,7 +28,7 @@ def scenarios(options: Namespace) -> int:
     return deliver(options, lambda: data, _listed(by_name, with_variants=options.variants))
 
 
-def _listed(by_name: Mapping[str, Scenario], *, with_variants: bool) -> Iterator[Printable]:
+def _listed(by_name: Mapping[str, Scenario], *, with_variants: bool) -> Iterator[Block]:
     for name, scenario in by_name.items():
         yield _line(name, scenario.story, "strong")
         for label, text in _details(scenario) if with_variants else ():
@@ -115,8 +108,6 @@ def _property_object(declaration: Property) -> dict[str, Any]:
 
 COLUMN = 24
 """The width of a name before its text is below it."""
-SETTING = 9
-"""The width of a setting before it is wrapped."""
 
 
 def variants_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -141,16 +132,12 @@ def own_flags(scenario: Scenario) -> str:
     )
 
 
-def tables(scenarios: Mapping[str, Scenario]) -> Iterator[RenderableType]:
+def tables(scenarios: Mapping[str, Scenario]) -> Iterator[Block]:
     """Yield for each family a table of its variants, then one of the scenarios' own flags; nothing without flags."""
     for names in _families(scenarios):
         yield from _differences({name: scenarios[name] for name in names})
     rows = dict(row for scenario in scenarios.values() for row in _own_rows(scenario))
-    if rows:
-        table = _table("Flags of single scenarios", "settings")
-        for name, (meaning, settings) in rows.items():
-            table.add_row(*_texts(name, meaning, settings))
-        yield table
+    yield from _table("Flags of single scenarios", ["settings"], [(name, *row) for name, row in rows.items()])
 
 
 def _families(scenarios: Mapping[str, Scenario]) -> Iterable[list[str]]:
@@ -160,17 +147,16 @@ def _families(scenarios: Mapping[str, Scenario]) -> Iterable[list[str]]:
     return families.values()
 
 
-def _differences(family: Mapping[str, Scenario]) -> Iterator[RenderableType]:
+def _differences(family: Mapping[str, Scenario]) -> Iterator[Block]:
     """Yield a table with a row for each flag that the family's variants set."""
     scenario = next(iter(family.values()))
     variants, about = _settings(scenario), meanings(scenario)
-    rows = [name for name in about if _varies(scenario, name)]
-    if rows:
-        table = _table(f"Variants of {', '.join(map(visible, family))}", *map(visible, variants))
-        for name in rows:
-            settings = [setting_text(flags.get(name, "")) for flags in variants.values()]
-            table.add_row(*_texts(name, about[name], *settings))
-        yield table
+    rows = [
+        (name, about[name], *(setting_text(flags.get(name, "")) for flags in variants.values()))
+        for name in about
+        if _varies(scenario, name)
+    ]
+    yield from _table(f"Variants of {', '.join(family)}", list(variants), rows)
 
 
 def _settings(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -191,11 +177,7 @@ def _own_rows(scenario: Scenario) -> Iterator[tuple[str, tuple[str, str]]]:
             yield name, (about[name], ", ".join(map(setting_text, allowed_settings(scenario, name))))
 
 
-def _table(title: str, *columns: str) -> Table:
-    settings = [Column(name, overflow="fold", max_width=max(SETTING, len(name))) for name in columns]
-    first = [Column("flag", no_wrap=True), Column("meaning", overflow="fold")]
-    return Table(*first, *settings, title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-
-
-def _texts(*cells: str) -> list[Text]:
-    return [Text(visible(cell)) for cell in cells]
+def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[Block]:
+    """Yield a table of flags under its title; nothing without rows."""
+    if rows:
+        yield from (Paragraph([strong(title)]), DataTable(("flag", "meaning", *columns), tuple(rows), wide=1, indent=2))

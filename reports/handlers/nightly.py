@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attrs import evolve
 
@@ -20,22 +19,30 @@ from kwalk.reports.streams import remark
 from kwalk.search.base.option_table import DEFAULT_OUT
 from kwalk.search.night.results import read_run
 
-if TYPE_CHECKING:
-    from kwalk.search.night.run import ExecutionTarget, NightlyResult
-
 
 def run_nightly(options: Namespace) -> int:
     """Start a run, resume one, or read one; return the exit code."""
     if options.config is not None and Path(options.config).is_dir():
         return _read(options)
-    from kwalk.reports.nightly.result import exit_code, result_object, result_text
+    from kwalk.reports.nightly.result import exit_code, result_object, result_text, watched
+    from kwalk.search.night.config import read_config
     from kwalk.search.night.folder import RunFolder
+    from kwalk.search.night.run import ExecutionTarget, begin_run, resume_run
 
     _check(options)
     before = None if options.before is None else Path(options.before)
     if before is not None:
         RunFolder(before).manifest()  # raises UsageError before anything starts if the folder has no run
-    result = _resumed(options) if options.resume else _begun(options)
+    target = ExecutionTarget(options.workers, options.master)
+    if options.resume:
+        with watched() as watcher:
+            result = resume_run(Path(options.resume), target, watcher, options.minutes)
+    else:
+        config = read_config(Path(options.config))
+        config = config if options.minutes is None else evolve(config, minutes=options.minutes)
+        out = options.out or Path(DEFAULT_OUT) / f"nightly-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        with watched() as watcher:
+            result = begin_run(config, options.config, Path(out), target, watcher)
     _write_page(result.folder, before)
     return deliver(options, lambda: result_object(result), result_text(result), code=exit_code(result))
 
@@ -59,33 +66,6 @@ def _check(options: Namespace) -> None:
         raise UsageError("--history is about the page of a run that is read: kwalk nightly RUN --history DIR.")
     if options.resume and options.out:
         raise UsageError("A resumed run stays in its folder: leave out --out.")
-
-
-def _place(options: Namespace) -> ExecutionTarget:
-    from kwalk.search.night.run import ExecutionTarget
-
-    return ExecutionTarget(options.workers, options.master)
-
-
-def _begun(options: Namespace) -> NightlyResult:
-    from kwalk.reports.nightly.result import watched
-    from kwalk.search.night.config import read_config
-    from kwalk.search.night.run import begin_run
-
-    config = read_config(Path(options.config))
-    if options.minutes is not None:
-        config = evolve(config, minutes=options.minutes)
-    out = Path(options.out) if options.out else Path(DEFAULT_OUT) / f"nightly-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    with watched() as watcher:
-        return begin_run(config, options.config, out, _place(options), watcher)
-
-
-def _resumed(options: Namespace) -> NightlyResult:
-    from kwalk.reports.nightly.result import watched
-    from kwalk.search.night.run import resume_run
-
-    with watched() as watcher:
-        return resume_run(Path(options.resume), _place(options), watcher, options.minutes)
 
 
 def _read(options: Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from kwalk.search.base.option_kinds import DIR, FILE, OptionKind
+from kwalk.search.base.option_kinds import DIR, FILE, NAME, OptionKind
 from kwalk.search.base.option_table import DEFAULT_OUT, Option, Properties, rows
 
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
@@ -137,4 +137,8 @@ WATCH = switch(
     "--watch",
     "while the search runs, write watch.html into the folder of --out: progress and charts, every two seconds",
 )
-RESULTS = (out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
+PROFILE = option(
+    "--profile", NAME, "also the options of [tool.kwalk.profiles.NAME] in pyproject.toml, as defaults", repeats=False
+)
+"""A command that has it takes the options of a project as defaults."""
+RESULTS = (out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON, PROFILE)

@@ -19,6 +19,7 @@ from kwalk.model.language.distributions import entry_points
 from kwalk.model.language.errors import UsageError, close_to
 from kwalk.reports.escaping import visible
 from kwalk.reports.options.declaration import CODES, Command, Section
+from kwalk.reports.options.settings import with_settings
 from kwalk.search.base.option_table import Option
 
 GROUP = "kwalk.commands"
@@ -26,6 +27,7 @@ OWN = "kwalk.reports.commands"
 """The package of commands that are about any model; others are looked for only if it has none of the name."""
 NO_COMMAND = re.compile("argument COMMAND: invalid choice: '([^']*)'")
 NO_OPTION = re.compile(r"unrecognized arguments: (--[^\s=]+)")
+COMPLETION = "print a script that completes command lines; in ~/.bashrc: source <(kwalk --completion)"
 WIDTH, INDENT = 100, 13
 """Columns of the list of commands, and where it says what each does."""
 ENDING = """exit codes: {codes}.
@@ -43,6 +45,12 @@ def commands() -> Mapping[str, Command]:
 def _of_package(package: str) -> Iterator[tuple[str, Command]]:
     for module in iter_modules(import_module(package).__path__):
         yield module.name.replace("_", "-"), import_module(f"{package}.{module.name}").COMMAND
+
+
+def completed(words: Sequence[str]) -> Sequence[str]:
+    """Return a command line with the options that the project gives to its command as defaults."""
+    command = _chosen(words[0]).get(words[0]) if words else None
+    return words if command is None else with_settings(words, command, commands)
 
 
 def _module(word: str) -> str:
@@ -123,6 +131,16 @@ def _instead(problem: str, name: str, names: Iterable[str]) -> str:
     return f"{problem}. Did you mean {near}?" if near else f"{problem}."
 
 
+class _Completion(argparse.Action):
+    """Print a script that completes command lines."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from kwalk.reports.options.completion import completion
+
+        print(completion(commands()), end="")
+        parser.exit(0)
+
+
 class _Version(argparse.Action):
     """Print the version and the commit; they are looked up only here."""
 
@@ -150,9 +168,10 @@ def parser(words: Sequence[str] = ()) -> Parser:
     """
     raw = argparse.RawDescriptionHelpFormatter
     about = "Model checker: find the shortest behaviour of a model that violates a property."
-    usage, ending = "kwalk [-h] [--version] COMMAND ...", ENDING.format(codes=CODES)
+    usage, ending = "kwalk [-h] [--version] [--completion] COMMAND ...", ENDING.format(codes=CODES)
     top = Parser(prog="kwalk", usage=usage, description=about, epilog=ending, formatter_class=raw)
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    top.add_argument("--completion", action=_Completion, nargs=0, help=COMPLETION)
     made_of = top.add_subparsers(prog="kwalk", dest="command", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
     chosen = _chosen(words[0]) if words else commands()
     if not words or words[0] not in chosen:

@@ -12,8 +12,6 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from kwalk.model.language import Model
 from kwalk.model.language.display import Displayed
@@ -135,10 +133,9 @@ def explanation_text(report: ReportedExplanation, *, unfold: bool = False) -> It
         yield _inside(f"shows: {'; '.join(_news(before, waypoint))}", "faint")
         before = waypoint
     done = report.explanation
-    yield Text()
+    yield Paragraph("")
     if done.mismatch and done.fit is not Fit.EXPLAINED:
-        yield Paragraph(f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
-        yield from (_differences(done.mismatch), Text())
+        yield from _differences(done.mismatch, MOST_ITEMS)
     yield from (Paragraph(sentence, 2) for sentence in sentences(report))
 
 
@@ -209,20 +206,16 @@ def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
     return [*found[:MOST_ITEMS], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _differences(mismatch: Mismatch) -> Table:
-    differences = mismatch.differences
-    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    for title in ("", "the snapshot", "the nearest state", "values in visited states"):
-        table.add_column(title, overflow="fold")
-    for difference in differences[:MOST_ITEMS]:
-        reached = ", ".join(difference.reached)
-        row = (difference.name, difference.value, difference.closest, reached)
-        table.add_row(*(Text(visible(text)) for text in row))
-    if len(differences) > MOST_ITEMS:
-        table.add_row(Text(f"and {len(differences) - MOST_ITEMS} more", style="dim"))
-    for step in mismatch.not_taken[:MOST_ITEMS]:
-        table.add_row(*(Text(visible(text, 4000)) for text in (step.name, step.text, "not taken", "")))
-    return table
+def _differences(mismatch: Mismatch, most: int | None = None) -> Iterator[Block]:
+    """Yield a table of how a snapshot differs from the nearest state, cut after `most` rows."""
+    rows = [
+        *((each.name, each.value, each.closest, ", ".join(each.reached)) for each in mismatch.differences),
+        *((step.name, step.text, "not taken", "") for step in mismatch.not_taken),
+    ]
+    yield Paragraph(f"{mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
+    yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), tuple(rows[:most]))
+    if most is not None and len(rows) > most:
+        yield Paragraph(f"and {len(rows) - most} more", 2)
 
 
 def sentences(report: ReportedExplanation) -> list[str]:
@@ -316,12 +309,7 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
         before = waypoint
     yield DataTable(("#", "snapshot", "steps", "assumed", "what it shows"), tuple(rows), frozenset({0}))
     if done.mismatch and done.fit is not Fit.EXPLAINED:
-        yield Paragraph(f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
-        found = (
-            *((d.name, d.value, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences),
-            *((step.name, step.text, "not taken", "") for step in done.mismatch.not_taken),
-        )
-        yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), found)
+        yield from _differences(done.mismatch)
     yield from (Paragraph(sentence) for sentence in (*log_sentences(report.series), *sentences(report)))
 
 

@@ -16,7 +16,7 @@ from tests.structure.rooms import ROOMS, modules
 
 SEARCHES = sorted(ENGINES.keys() & commands().keys())
 GROUPS = [each for each in vars(option_table).values() if isinstance(each, type) and hasattr(each, "__total__")]
-OUTPUT = {"unfold", "html", "watch", "json", "proved"}
+OUTPUT = {"unfold", "html", "watch", "json", "proved", "profile"}
 """What only a command line has: how its result is written, and the scenario of a saved proof."""
 VALUES = {"N": "3", "GIB": "0.5", "NAME=N": "a=2", "NAME=SETTING": "a=on"}
 """Texts of values by what stands for them in a usage line; others have any text."""
