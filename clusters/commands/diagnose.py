@@ -15,6 +15,7 @@ from kwalk.reports.options.declaration import (
     Section,
     argument,
     arguments,
+    grouped,
     option,
     out,
     switch,
@@ -23,9 +24,7 @@ from kwalk.search.base.option_kinds import DIR, FILE, NAME, POSITIVE, ZONE, abov
 from kwalk.search.base.option_table import ExplainKeywords, HuntKeywords
 
 LOGS = (
-    option(
-        "--logs", DIR, "with --explain: the folder with the system's logs: the behaviour passes through their lines"
-    ),
+    option("--logs", DIR, "the folder with the system's logs: the behaviour passes through their lines"),
     option(
         "--log-tolerance",
         above_zero("SECONDS", "seconds"),
@@ -60,19 +59,21 @@ COMMAND = Command(
         repeats=True,
     ),
     option("--scenario", NAME, "the scenario that reads them (default: the first one that can)"),
-    *arguments(HuntKeywords, variant=PROPERTIES),
-    *arguments(ExplainKeywords, without=HuntKeywords),
-    *LOGS,
-    option("--most", POSITIVE, "show at most N places of each kind (default: 5)"),
+    *(each for each in arguments(ExplainKeywords) if each[0] in ("--variant", "--seconds")),
     out("folder of pages and traces"),
     UNFOLD,
     HTML,
     MARKDOWN,
-    option("--csv", FILE, "also write all findings as CSV", repeats=False),
-    option("--parquet", FILE, "also write all findings as Parquet", repeats=False),
-    option("--prometheus", FILE, "also write gauges in Prometheus' text format", repeats=False),
-    WATCH,
     JSON,
+    *grouped(
+        "without a question",
+        option("--most", POSITIVE, "show at most N places of each kind (default: 5)"),
+        option("--csv", FILE, "also write all findings as CSV", repeats=False),
+        option("--parquet", FILE, "also write all findings as Parquet", repeats=False),
+        option("--prometheus", FILE, "also write gauges in Prometheus' text format", repeats=False),
+    ),
+    *grouped("with --forecast", *PROPERTIES, *arguments(HuntKeywords, without=ExplainKeywords), WATCH),
+    *grouped("with --explain", *arguments(ExplainKeywords, without=HuntKeywords), *LOGS),
     handler="kwalk.clusters.handlers.diagnose:run_diagnose",
     section=Section.CLUSTER,
     replaces={"inspect": (), "recover": ("--plan",), "explain": ("--explain",), "hunt --from": _of_hunt},

@@ -118,6 +118,11 @@ def repeating(one: Argument) -> Argument:
     return word, {**settings, "row": settings["row"]._replace(repeats=True)}
 
 
+def grouped(title: str, *of: Argument) -> tuple[Argument, ...]:
+    """Return arguments that the help lists under a title of their own."""
+    return tuple((word, {**settings, "group": title}) for word, settings in of)
+
+
 def out(what: str) -> Argument:
     """Return the option `--out`."""
     return option("--out", DIR, f"{what} (default: {DEFAULT_OUT})", default=DEFAULT_OUT, repeats=False)

@@ -185,8 +185,13 @@ def parser(words: Sequence[str] = ()) -> Parser:
             epilog=f"examples:{command.examples}\n\n{ENDING.format(codes=command.codes)}",
         )
         table: dict[str, Option] = {}
+        groups: dict[str, Any] = {"": made}
         for argument, settings in command.arguments:
-            action = made.add_argument(argument, **{name: each for name, each in settings.items() if name != "row"})
+            given = {name: each for name, each in settings.items() if name not in ("row", "group")}
+            title = settings.get("group", "")
+            if title not in groups:
+                groups[title] = made.add_argument_group(title)
+            action = groups[title].add_argument(argument, **given)
             if "row" in settings:
                 table[action.dest] = settings["row"]._replace(word=argument.removeprefix("--"))
         made.set_defaults(handler=command.handler, rows=table)

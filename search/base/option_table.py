@@ -344,11 +344,7 @@ class HypothesisKeywords(ModelKeywords, Time, Seed, KeepGoing, Strictness, total
 class GraphKeywords(ModelKeywords, total=False):
     """The options of a state graph."""
 
-    most: Annotated[
-        Count,
-        "with --graph: draw at most N states (default: 300)",
-        {"about_in_python": "the largest number of states that are drawn (default: 300)"},
-    ]
+    most: Annotated[Count, "draw at most N states (default: 300)"]
 
 
 class ExploreKeywords(ModelKeywords, Folder, total=False):
