@@ -70,7 +70,7 @@ wheel: setup ## build the wheel and the source archive in dist: minutes, in whic
 	@$(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >/dev/null
 
 hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
-	@$(BIN)/kwalk hunt --from "$(SNAPSHOT)" --seconds 80 $(ARGS); code=$$?; \
+	@$(BIN)/kwalk diagnose "$(SNAPSHOT)" --forecast --seconds 80 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 
 nightly-demo: setup ## a night of one minute on two cores: known bugs of Kafka, with a page

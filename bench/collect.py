@@ -169,11 +169,11 @@ def main() -> None:
         try:
             write_all(lab.zk, znodes(ids, partitions, brokers, listener.getsockname()[1]))
             address, out = f"127.0.0.1:{lab.zookeeper_port}", f"{name}/now"
-            words = ["collect", address, "--release", RELEASE, "--out", out]
+            words = ["collect", address, "--release", RELEASE, "--save-as", out]
             for broker in range(1, brokers + 1):
                 (folder / f"{broker}.txt").write_text(listing(ids, partitions, brokers, broker))
                 words += ["--logs", f"{broker}={name}/{broker}.txt"]
-            for command in (words, ["inspect", out]):
+            for command in (words, ["diagnose", out]):
                 start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
                 code = subprocess.run([*KWALK, *command], check=False).returncode
                 seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -237,10 +237,11 @@ def explain(
     Raises:
         UsageError: A file is no snapshot, or the scenario reads none.
     """
-    from kwalk.reports.handlers.explain import SECONDS, explained, model_of, scenario_for, series_of
+    from kwalk.reports.handlers.explain import SECONDS, explained, model_of, series_of
+    from kwalk.reports.handlers.target import scenario_with
     from kwalk.search.analyses.explain.explain import ExplainOptions
 
-    _, found = scenario_for(scenario)
+    _, found = scenario_with("read_series", scenario)
     began, given = time.monotonic(), complete(ExplainKeywords, options)
     several = series_of(found, [str(path) for path in snapshots])
     limits = ExplainOptions(seconds=given["seconds"] or SECONDS, **present(given, "events"))

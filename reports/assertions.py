@@ -17,7 +17,7 @@ from kwalk.model.language import Property, Scenario, UsageError
 from kwalk.model.language.distributions import kwalk_version
 from kwalk.reports.assertion_options import Failure, active_options
 from kwalk.reports.assertion_searches import SharedSearches, minimized, query, search
-from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.document.text import print_blocks, story_text
 from kwalk.reports.files import CannotWrite, out_folder
 from kwalk.reports.observations import observe
 from kwalk.reports.pages.verdict import summary
@@ -222,7 +222,7 @@ def _known_failure(query: Query, verdict: Verdict, shared: SharedSearches | None
 
 
 def _story(query: Query, trace: Trace) -> list[str]:
-    return printed(lambda out: print_story(story_of(query.model, trace), out), WIDTH).splitlines()
+    return printed(lambda out: print_blocks(story_text(story_of(query.model, trace)), out), WIDTH).splitlines()
 
 
 def _verdict_lines(query: Query, verdict: Verdict) -> list[str]:

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from kwalk.model.language.errors import InternalError, KwalkError
-from kwalk.reports.options.parser import parser
+from kwalk.reports.options.parser import completed, parser, renamed
 from kwalk.reports.program import program
 from kwalk.reports.streams import discard, remark, settle_streams
 from kwalk.search.base.components import extra_missing
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _refuse("interrupted before the search started.", INTERRUPTED)
     except BrokenPipeError:
-        discard(sys.stdout)  # the reader of a pipe has ended, as in `kwalk show TRACE | head`
+        discard(sys.stdout)  # the reader of a pipe has ended, as in `kwalk replay TRACE | head`
         return UNREAD
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -102,7 +102,10 @@ def _warnings_as_remarks() -> Iterator[None]:
 
 def _run(argv: Sequence[str] | None) -> int:
     """Parse a command line and run the command; modules in the current folder can be imported."""
-    words = sys.argv[1:] if argv is None else argv
+    words, change = renamed(sys.argv[1:] if argv is None else argv)
+    if change:
+        remark(f"kwalk: {change} now; the old name works until the next release.")
+    words = completed(words)
     try:
         options = parser(words).parse_args(words)
     except SystemExit as end:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -131,8 +130,3 @@ def counterexample_object(trace: Trace, file: str | Path | None) -> dict[str, An
         "loop": trace.loop,
         "trace_file": str(file) if file else None,
     }
-
-
-def print_json(page: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    print(json.dumps(page, indent=2))

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from kwalk.model.language import Model
 from kwalk.reports.document.html import html_page
-from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.document.text import print_blocks, story_text
 from kwalk.reports.pages.verdict import summary
 from kwalk.reports.terminal import printed
 from kwalk.reports.traces.save import stem
@@ -154,7 +154,7 @@ def _print_trace(trace: Trace, out: Console) -> None:
         for number, step in enumerate(trace.actions, start=1):
             out.print(f"{number:5}  {step}")
         return
-    print_story(story_of(trace.model, trace), out)
+    print_blocks(story_text(story_of(trace.model, trace)), out)
 
 
 def _model(model: Model) -> Group:

@@ -111,7 +111,7 @@ class CollectOptions:
 
 @frozen
 class Collected:
-    """A snapshot, the content of its file, and why `kwalk inspect` would refuse it, if it would."""
+    """A snapshot, the content of its file, and why `kwalk diagnose` would refuse it, if it would."""
 
     document: Mapping[str, Any] = field(repr=False)
     text: str = field(repr=False)

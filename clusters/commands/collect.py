@@ -8,11 +8,11 @@ from kwalk.reports.options.declaration import (
     Section,
     argument,
     option,
+    out,
     repeatable,
     switch,
 )
 from kwalk.search.base.option_kinds import FILE, NAME, SECONDS, text
-from kwalk.search.base.option_table import DEFAULT_OUT
 
 COMMAND = Command(
     "take a snapshot of a running system, without writing anything to it",
@@ -46,9 +46,10 @@ COMMAND = Command(
     option(
         "--seconds",
         SECONDS,
-        "patience for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)",
+        "time budget in seconds for the log directories of one machine (default: 120), and for ZooKeeper (at most 30)",
     ),
-    option("--out", FILE, f"the snapshot (default: {DEFAULT_OUT}/snapshot-TIME.json)"),
+    option("--save-as", FILE, "the snapshot (default: snapshot-TIME.json in the folder of --out)"),
+    out("folder of the snapshot"),
     switch("--script", "print a shell script that lists log directories on a machine without kwalk"),
     JSON,
     handler="kwalk.clusters.handlers.collect:run_collect",
@@ -58,5 +59,5 @@ COMMAND = Command(
   kwalk collect zk-1:2181 --release 2.8.2 --logs 'ssh://{host}/data/logs'     every broker, by ssh
   kwalk collect zk-1:2181/prod --release 3.4.1 --logs 1=/data/logs --topic orders
   kwalk collect --script > list_logs.sh; sh list_logs.sh /data/logs > broker-1.txt
-  kwalk collect zk-1:2181 --release 2.8.2 --logs 1=broker-1.txt --out now.json""",
+  kwalk collect zk-1:2181 --release 2.8.2 --logs 1=broker-1.txt --save-as now.json""",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.reports.options.declaration import Command, Section, argument, option, out, repeatable, switch
+from kwalk.reports.options.declaration import JSON, Command, Section, argument, option, out, repeatable, switch
 from kwalk.search.base.option_kinds import NATURAL, POSITIVE, RELEASE, SECONDS
 
 COMMAND = Command(
@@ -29,7 +29,7 @@ COMMAND = Command(
     option(
         "--seconds",
         SECONDS,
-        "start: end the cluster after this time; fuzz: time to explain a history (default: 60)",
+        "time budget in seconds: start: of the cluster, which ends then; fuzz: of explaining a history (default: 60)",
     ),
     option(
         "--rounds",
@@ -40,7 +40,7 @@ COMMAND = Command(
     option("--operations", POSITIVE, "fuzz: operations of a history (default: 12)"),
     switch("--minimize", "fuzz: leave out operations of misfits that are not needed for them"),
     out("folder of the cluster's data and logs, of the evidence, or of the cases"),
-    switch("--json", "reproduce, replay, fuzz: print one JSON object instead of text"),
+    JSON,
     handler="kwalk.clusters.handlers.lab:run_lab",
     section=Section.CLUSTER,
     page="../how-to/run-a-lab.md",
@@ -48,7 +48,7 @@ COMMAND = Command(
   kwalk lab fetch 2.8.2 3.9.0                      download what these versions need, once
   kwalk lab start --release 2.8.2                  three brokers until Ctrl-C
   kwalk lab start --brokers 2 --release 3.4.1 --release 1=2.8.0
-  kwalk lab capture kwalk-out/lab > now.json       a snapshot; then: kwalk hunt --from now.json
+  kwalk lab capture kwalk-out/lab > now.json       a snapshot; then: kwalk diagnose now.json --forecast
   kwalk lab reproduce lost-deletion --release 3.9.0 --rounds 100
   kwalk lab replay kwalk-out/trace.itf.json        does a real cluster do what the counterexample says?
   kwalk lab fuzz --release 2.8.2 --rounds 20       has the model a behaviour for what real clusters do?""",

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import UsageError
+from kwalk.reports.document import CodeBlock
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import document_folder
-from kwalk.reports.json_output import FORMAT, print_json
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import deliver, folder_of
 from kwalk.reports.streams import remark
-from kwalk.search.base.option_table import DEFAULT_OUT
 
 PASSWORD = "KWALK_ZOOKEEPER_PASSWORD"
 """The variable of the environment with the password, if no file has it."""
@@ -39,8 +38,14 @@ def run_collect(options: Namespace) -> int:
     note = reported_release(wanted.version).note
     if note:
         remark(f"kwalk: {note}")
-    path = options.out or str(Path(DEFAULT_OUT) / f"snapshot-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json")
-    with document_folder(path, "--out") as folder:
+    if options.save_as is None and options.out.endswith(".json"):
+        remark(
+            f"kwalk: --out is a folder, as in each command: `--save-as {visible(options.out)}` names the snapshot. "
+            "The old form works until the next release."
+        )
+        options.save_as = options.out
+    path = options.save_as or str(Path(options.out) / f"snapshot-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json")
+    with folder_of(path, "--save-as") as folder:
         with shown_on_stderr() as report, ZooKeeperReader(address) as reader:
             reader.check_cluster()
             found = collect(reader, wanted, report=report)
@@ -50,12 +55,9 @@ def run_collect(options: Namespace) -> int:
         remark(f"kwalk: {visible(problem)}")
     if len(found.problems) > MOST_PROBLEMS:
         remark(f"kwalk: … and {len(found.problems) - MOST_PROBLEMS:,} more, which the snapshot has.")
-    if options.json:
-        page = {"format": FORMAT, "snapshot": path, "totals": _totals(found.document), "problems": found.problems}
-        print_json(page)
-    else:
-        print(_summary(path, _totals(found.document)))
-    return 0
+    totals = _totals(found.document)
+    data = {"snapshot": path, "totals": totals, "problems": found.problems}
+    return deliver(options, lambda: data, [CodeBlock(_summary(path, totals))])
 
 
 def _wanted(options: Namespace) -> Any:
@@ -119,12 +121,12 @@ def _totals(document: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def _summary(path: str, totals: Mapping[str, int]) -> str:
+def _summary(path: str, totals: Mapping[str, int]) -> tuple[str, ...]:
     brokers = totals["brokers"]
     return (
-        f"Snapshot: {visible(path)}\n"
+        f"Snapshot: {path}",
         f"  {totals['topics']:,} topics, {totals['partitions']:,} partitions, {brokers:,} brokers; log directories of "
         f"{totals['brokers_with_log_directories']:,} of {brokers:,}, metadata caches of "
-        f"{totals['brokers_with_metadata_cache']:,}\n"
-        f"Next: kwalk inspect {shlex.quote(path)}"
+        f"{totals['brokers_with_metadata_cache']:,}",
+        f"Next: kwalk diagnose {shlex.quote(path)}",
     )

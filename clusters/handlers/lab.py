@@ -6,8 +6,8 @@ import json
 import shutil
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from posixpath import normpath
 from typing import Any
@@ -28,8 +28,8 @@ from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
 from kwalk.reports.escaping import visible
-from kwalk.reports.json_output import FORMAT, print_json
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import announce, deliver
 from kwalk.reports.traces.replay import open_trace
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.results.verdict import Answer
@@ -142,9 +142,9 @@ def _reproduce(options: Namespace) -> int:
             folder = Path(options.out) / experiment.name / release
             with shown_on_stderr() as report:
                 results.append(run_experiment(experiment, release, folder, rounds=options.rounds, report=report))
-            _announcer(options)(_text(results[-1]))
+            announce(options, _text(results[-1]))
     code = 0 if all(result.as_predicted for result in results) else Answer.UNDECIDED.exit_code
-    return _concluded(options, map(result_object, results), code)
+    return deliver(options, lambda: {"results": [*map(result_object, results)]}, (), code=code)
 
 
 def _replay(options: Namespace) -> int:
@@ -157,18 +157,18 @@ def _replay(options: Namespace) -> int:
     for each in opened:
         check_replayable(each.model, each.trace)
     results: list[tuple[LabReplay, Any]] = []
-    announce = _announcer(options)
+    say = partial(announce, options)
     for path, each in zip(options.names, opened, strict=True):
         folder = _evidence_folder(Path(options.out) / "replay" / Path(path).name.removesuffix(".itf.json"))
         for warning in each.warnings:
-            announce(visible(warning))
-        announce(f"{visible(path)}: {each.trace.length} steps; evidence {folder}")
+            say(visible(warning))
+        say(f"{visible(path)}: {each.trace.length} steps; evidence {folder}")
         with shown_on_stderr() as report:
-            result = replay_on_lab(each.model, each.trace, folder, report=report, announce=announce)
+            result = replay_on_lab(each.model, each.trace, folder, report=report, announce=say)
         results.append((result, each.trace))
-        announce(f"{visible(result.headline)}\n  version   {result.release}\n  evidence  {result.folder}")
+        say(f"{visible(result.headline)}\n  version   {result.release}\n  evidence  {result.folder}")
     code = next((result.answer.exit_code for result, _ in results if result.answer.exit_code), 0)
-    return _concluded(options, (replay_object(result, trace) for result, trace in results), code)
+    return deliver(options, lambda: {"results": [replay_object(*each) for each in results]}, (), code=code)
 
 
 def _fuzz(options: Namespace) -> int:
@@ -187,27 +187,15 @@ def _fuzz(options: Namespace) -> int:
             minimize=options.minimize,
         )
         folder = Path(options.out) / "fuzz" / f"{release}-seed-{wanted.seed}"
-        announce = _announcer(options)
-        announce(f"version {release}: cases in {folder}")
+        say = partial(announce, options)
+        say(f"version {release}: cases in {folder}")
         with shown_on_stderr() as report:
-            results.append(fuzz_lab(wanted, folder, report=report, announce=announce))
+            results.append(fuzz_lab(wanted, folder, report=report, announce=say))
         for line in fuzz_lines(results[-1]):
-            announce(visible(line))
+            say(visible(line))
     codes = {result.exit_code for result in results}
     code = next(code for code in (12, 3, 0) if code in codes)
-    return _concluded(options, map(fuzz_object, results), code)
-
-
-def _announcer(options: Namespace) -> Callable[[str], None]:
-    """Return what prints a line at once; with --json, what prints nothing."""
-    return lambda line: None if options.json else print(line, flush=True)
-
-
-def _concluded(options: Namespace, results: Iterable[Mapping[str, Any]], code: int) -> int:
-    """Print the object of all results if the options ask for it; return the exit code."""
-    if options.json:
-        print_json({"format": FORMAT, "results": list(results), "exit_code": code})
-    return code
+    return deliver(options, lambda: {"results": [*map(fuzz_object, results)]}, (), code=code)
 
 
 def _evidence_folder(folder: Path) -> Path:

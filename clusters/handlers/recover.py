@@ -1,4 +1,4 @@
-"""The command that plans the repair of a real system from its snapshot: `kwalk recover`."""
+"""The plan of repair of a real system from its snapshot: `kwalk diagnose --plan`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from kwalk.clusters.handlers.inspect import scenario_for
 from kwalk.model.language.inspection import FindingKind
 from kwalk.model.language.recovery import Problem, Procedure
-from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import Written, print_result, write_documents
-from kwalk.reports.handlers.target import command_line, malformed_json
-from kwalk.reports.json_output import FORMAT
+from kwalk.reports.handlers.incident import write_incident_pages
+from kwalk.reports.handlers.target import command_line, read_by, scenario_with
 from kwalk.reports.pages.incident import Incident
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_itself, step_texts
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.traces.trace_file import readable_text
+from kwalk.reports.reporter import Written, deliver
 from kwalk.search.analyses.recovery import Defeat, Plan, Recovery, plan_recovery
 from kwalk.search.analyses.settling import Deed
 
@@ -27,24 +24,16 @@ NOTHING, PLANNED, NO_PLAN, UNDECIDED = 0, 0, 12, 3
 
 def run_recover(options: Namespace) -> int:
     """Plan a repair; 0 if there is a plan or nothing to do, 12 if there is none, 3 if the time ended before."""
-    problem = _problem(options)
-    command = command_line(options, [options.snapshot])
+    _, scenario = scenario_with("recover_snapshot", options.scenario)
+    problem = read_by(scenario, "recover_snapshot", options.snapshot)
     with shown_on_stderr() as report:
         recovery = plan_recovery(problem, seconds=options.seconds, report=report)
     with Written() as written:
-        written.names = write_documents(Incident(options.snapshot, problem.inspection, recovery).lead(), options)
-    snapshot = options.snapshot
-    page = partial(recovery_object, recovery, snapshot, command)
-    print_result(options, page, blocks_of(recovery, snapshot), written.names, command)
-    return written.checked(exit_code(recovery))
-
-
-def _problem(options: Namespace) -> Problem:
-    scenario = scenario_for(options.scenario, "recover_snapshot", "plan from")
-    assert scenario.recover_snapshot is not None
-    readable_text(options.snapshot, "snapshot")
-    with malformed_json(f"The snapshot {visible(options.snapshot)!r}", options.snapshot):
-        return scenario.recover_snapshot(options.snapshot)
+        write_incident_pages(Incident(options.snapshot, problem.inspection, recovery), options, written)
+    data, blocks = partial(recovery_object, recovery, options.snapshot), blocks_of(recovery, options.snapshot)
+    return deliver(
+        options, data, blocks, written, code=exit_code(recovery), command=command_line(options, [options.snapshot])
+    )
 
 
 def exit_code(recovery: Recovery) -> int:
@@ -57,16 +46,13 @@ def exit_code(recovery: Recovery) -> int:
 # For machines.
 
 
-def recovery_object(recovery: Recovery, snapshot: str, command: str) -> dict[str, Any]:
+def recovery_object(recovery: Recovery, snapshot: str) -> dict[str, Any]:
     """Return the JSON object of a recovery."""
     problem, plan = recovery.problem, recovery.plan or recovery.best
     return {
-        "format": FORMAT,
-        "command": command,
         "snapshot": snapshot,
         "headline": problem.inspection.headline,
         "answer": _answer(recovery),
-        "exit_code": exit_code(recovery),
         "damage": [_damage(kind, len(seen)) for kind, seen in problem.inspection.by_kind().items()],
         "plan": _plan_object(recovery.plan, problem, snapshot),
         "faults": _faults(recovery.plan),

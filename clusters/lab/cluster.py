@@ -734,7 +734,7 @@ class Lab:
         without: Collection[int] = (),
         topic: str | None = None,
     ) -> dict[str, Any]:
-        """Return a snapshot in the format of captures, which `kwalk hunt --from` and `kwalk explain` read.
+        """Return a snapshot in the format of captures, which `kwalk diagnose` reads.
 
         Args:
             label: Its name.

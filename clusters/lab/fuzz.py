@@ -1,7 +1,7 @@
 """Random histories of real clusters: has the model a behaviour for them, and are the diagnoses of snapshots right?
 
-Words: the *judge* of a history (see `histories`) is `kwalk explain`. A *misfit* is a history for which it says that no
-behaviour fits, or which it refuses: a mistake of the model or of the reader of snapshots. A *case* is the folder of a
+Words: the *judge* of a history (see `histories`) is `kwalk diagnose --explain`. A *misfit* is one that no behaviour
+fits, or that it refuses: a mistake of the model or of the reader of snapshots. A *case* is the folder of a
 history: its operations, its snapshots with their probes (see `probes`), what the brokers have logged, its verdict.
 
 One cluster serves several histories. Between two of them all brokers are started, the topics are deleted, and another
@@ -64,14 +64,14 @@ class HistoryClass(Enum):
 
 
 COMPILING = 300
-"""Seconds that `kwalk explain` has to compile a model, which its own budget does not count."""
+"""Seconds that `kwalk diagnose --explain` has to compile a model, which its own budget does not count."""
 CODES = {0: HistoryClass.EXPLAINED, 12: HistoryClass.MISFIT, 2: HistoryClass.REFUSED, 3: HistoryClass.OUT_OF_TIME}
-"""By the exit code of `kwalk explain`."""
+"""By the exit code of `kwalk diagnose --explain`."""
 
 
 @frozen
 class HistoryVerdict:
-    """The class of a history, what `kwalk explain` printed first, and its seconds."""
+    """The class of a history, what `kwalk diagnose --explain` printed first, and its seconds."""
 
     kind: HistoryClass
     headline: str
@@ -84,7 +84,7 @@ Judge = Callable[[Sequence[Path], float], HistoryVerdict]
 
 
 def explained_by_command(snapshots: Sequence[Path], seconds: float) -> HistoryVerdict:
-    """Run `kwalk explain` in a process of its own: its memory ends with it, and it ends with this process.
+    """Run `kwalk diagnose --explain` in a process of its own: its memory ends with it, and it ends with this process.
 
     The process runs in the folder of the snapshots, so that their paths must not depend on the present folder.
     """
@@ -94,7 +94,8 @@ def explained_by_command(snapshots: Sequence[Path], seconds: float) -> HistoryVe
         sys.executable,
         "-m",
         "kwalk.reports.command_line",
-        "explain",
+        "diagnose",
+        "--explain",
         "--json",
         "--seconds",
         f"{seconds:g}",
@@ -128,7 +129,7 @@ class FuzzOptions:
         rounds: The number of histories.
         seed: The seed; histories are numbered from 0.
         operations: The number of operations of a history.
-        seconds: The time budget of `kwalk explain` for one history.
+        seconds: The time budget of `kwalk diagnose --explain` for one history.
         minimize: Whether operations are left out of misfits while they still misfit.
     """
 
@@ -431,7 +432,7 @@ def fuzz_lines(result: FuzzResult) -> Iterator[str]:
     if result.ran:
         yield f"  {result.ran} histories run now, {result.per_minute:.1f} a minute, on {result.clusters} clusters"
         case = result.folder / "history-NNNN"
-        yield f"  with the brokers' logs: kwalk explain --logs {case / BROKER_LOGS} {case}/[0-9]*.json"
+        yield f"  with the brokers' logs: kwalk diagnose --explain --logs {case / BROKER_LOGS} {case}/[0-9]*.json"
     for each in result.misfits:
         kept = "" if each.kept is None else f", minimized to {each.kept} operations"
         yield f"  misfit: {each.folder}{kept}"

@@ -511,7 +511,7 @@ def _probed_snapshot(hands: FuzzHands, label: str, path: Path, *, probes: bool =
 
 
 def _keep_logs(hands: FuzzHands, folder: Path) -> None:
-    """Keep what the brokers have logged since the history began, as `kwalk explain --logs` reads it."""
+    """Keep what the brokers have logged since the history began, as `kwalk diagnose --explain --logs` reads it."""
     for broker in hands.lab.brokers.values():
         for path in (broker.log(name) for name in LOGS):
             if path.exists():
@@ -626,7 +626,7 @@ def reset(hands: FuzzHands) -> bool:
         return False
 
 
-# What follows a history. `kwalk explain` does not look at it: the model has neither.
+# What follows a history. `kwalk diagnose --explain` does not look at it: the model has neither.
 
 
 def _sequel(hands: FuzzHands, chance: random.Random, folder: Path) -> None:

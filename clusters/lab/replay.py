@@ -2,7 +2,7 @@
 
 Words: a *gate* is a hold of the proxies for one way of one broker to ZooKeeper, or for one kind of request to one
 broker. All gates are closed; a step opens what its hand says (`hands.HANDS`). What a step leaves visible is compared by
-the projection that `kwalk explain` uses: a snapshot's facts, each a condition on the state of the model. A step
+the projection of `kwalk diagnose --explain`: a snapshot's facts, each a condition on the state of the model. A step
 *departs* if a fact is false for as long as `PATIENCE`; a step *cannot be forced* if there is no hand for its action.
 A *remark* says where the order could not be kept: frames on one connection never change their order.
 """

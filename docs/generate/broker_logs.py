@@ -1,4 +1,4 @@
-"""The page `broker-logs.md`: the log lines that `kwalk explain --logs` reads, with the actions that log them."""
+"""The page `broker-logs.md`: the log lines that `kwalk diagnose --explain` reads, with the actions that log them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from kwalk.model.kafka.snapshots.log_lines import KINDS, LineKind, LogThread
 
-HEAD = """# Log lines that `kwalk explain` understands
+HEAD = """# Log lines that `kwalk diagnose --explain` understands
 
-`kwalk explain SNAPSHOT … --logs DIR` reads these lines of the brokers' logs as
+`kwalk diagnose --explain SNAPSHOT … --logs DIR` reads these lines of the brokers' logs as
 [observations between snapshots](../how-to/explain-a-cluster.md#logs-beside-the-snapshots). A name in braces stands for
 a value, `{}` for any text. A line of 3.9.0 is listed only if it differs from that of 2.8.2. Level and logger are
 those of Kafka's own `config/log4j.properties`; lines of other layouts are read, too, if they begin with the time.

@@ -18,6 +18,21 @@ A SCENARIO is a name that `kwalk scenarios` lists, or `package.module:NAME` of y
 folder are found, too, after all installed packages. For `kwalk mutate` it can also be a tuple of `Trial`s, each with
 its own bounds. A FIX is a name that an installed package announces, or `package.module:NAME` of your own `Fix` or tuple
 of them; by default, all announced ones.
+
+Commands that have `--profile` take defaults from the nearest `pyproject.toml`: options by their names, without dashes.
+A profile, such as one for CI, adds to them, and what the command line says has precedence:
+
+```toml
+[tool.kwalk]
+out = "build/kwalk"
+
+[tool.kwalk.profiles.ci]
+seconds = 300
+strict = true
+```
+
+`kwalk --completion` prints a script for bash: `source <(kwalk --completion)` in `~/.bashrc`; in `~/.zshrc` after
+`autoload -U bashcompinit && bashcompinit`.
 """
 SEE = {
     "--constraint NAME": "language.md#constraints",
@@ -30,6 +45,9 @@ SEE = {
     "--uniform": "../explanation/swarm.md",
     "--minimize N": "../explanation/shrinking.md",
     "--logs DIR": "../how-to/explain-a-cluster.md#logs-beside-the-snapshots",
+    "--plan": "../how-to/recover-a-cluster.md",
+    "--explain": "../how-to/explain-a-cluster.md",
+    "--migration": "../how-to/migrate-to-kraft.md",
 }
 """The page about an option, by the option with its value."""
 
@@ -44,9 +62,8 @@ def _commands() -> Iterator[str]:
     yield from ("| command | what it does |", "|---|---|")
     for name, command in commands().items():
         usage = " ".join([f"kwalk {name}", *map(_place, _positional(command))])
-        aliases = "".join(f"; `kwalk {alias}` is an alias" for alias in command.aliases)
         more = f" ([more]({command.page}))" if command.page else ""
-        yield f"| `{_cell(usage)}` | {_cell(command.about)}{aliases}{more} |"
+        yield f"| `{_cell(usage)}` | {_cell(command.about)}{more} |"
 
 
 def _positional(command: Command) -> list[tuple[str, dict[str, Any]]]:
@@ -72,7 +89,7 @@ def _options() -> Iterator[str]:
     for argument in sorted(rows, key=lambda word: (not word.startswith("-"), word)):
         for (written, about), names in rows[argument].items():
             yield f"| `{_cell(written)}` | {', '.join(names)} | {_cell(about)} |"
-    yield f"| `--version` | `kwalk` itself | {_cell(_version())} |"
+    yield from (f"| `{word}` | `kwalk` itself | {_cell(_of_kwalk(word))} |" for word in ("--completion", "--version"))
 
 
 def _about(argument: str, settings: dict[str, Any]) -> str:
@@ -93,9 +110,9 @@ def _written(argument: str, settings: dict[str, Any]) -> str:
     return f"{argument} {metavar}" if metavar else argument
 
 
-def _version() -> str:
-    """Return the help of `kwalk --version`."""
-    return next(str(action.help) for action in parser()._actions if "--version" in action.option_strings)
+def _of_kwalk(word: str) -> str:
+    """Return the help of an option of `kwalk` itself."""
+    return next(str(action.help) for action in parser()._actions if word in action.option_strings)
 
 
 def _examples() -> Iterator[str]:

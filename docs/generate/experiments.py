@@ -23,12 +23,12 @@ PLANS = """
 ## Plans that were carried out
 
 An experiment `recover-…` writes known records, damages a cluster of three brokers, takes a snapshot, and carries out
-the first answer of `kwalk recover` whose condition is true. Afterwards, and again after a restart of every broker,
+the first answer of `kwalk diagnose --plan` whose condition is true. Then, and again after a restart of every broker,
 the topic that is kept was served with `acks=all`, every acknowledged record that a disk had was on each ISR member or
 in a backup, none of another topic was in the ISR, and an inspection was consistent. One round each. That a plan
 withstands a fault was not tried.
 
-| experiment | releases | what `kwalk inspect` found | steps |
+| experiment | releases | what `kwalk diagnose` found | steps |
 |---|---|---|---|"""
 
 RESULTS = tables("migration_results")

@@ -1,4 +1,4 @@
-"""The page `findings.md`: what `kwalk inspect` can find, from the declarations of the kinds."""
+"""The page `findings.md`: what `kwalk diagnose` can find, from the declarations of the kinds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kwalk.model.language.inspection import FindingKind
 
 HEAD = """# Findings
 
-What [`kwalk inspect`](../how-to/diagnose-a-cluster.md) can find, the worst first. A finding is the violation of a
+What [`kwalk diagnose`](../how-to/diagnose-a-cluster.md) can find, the worst first. A finding is the violation of a
 property in the state that a snapshot shows, or a fact. `make docs` writes this page from
 `invariants/reading/finding_kinds.py`.
 

@@ -38,7 +38,7 @@ HEAD = """# Log lines and error names
 
 Type a word of what you see: an error of a client, a line of a broker's or a controller's log, a number of
 `kafka-topics.sh` or JMX. Each entry has first the stories that show how a cluster gets there and how it gets out, then
-what is wrong, with the property of the model that is violated, or the kind of finding of `kwalk inspect`. `…` stands
+what is wrong, with the property of the model that is violated, or the kind of finding of `kwalk diagnose`. `…` stands
 for names and numbers. Under a line that no property declares is the method of Kafka that writes it; without releases,
 in all from 2.5 to 3.9.
 

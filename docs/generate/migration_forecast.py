@@ -1,4 +1,4 @@
-"""The page `migration-forecast.md`: what `kwalk inspect` finds of a migration to KRaft, from a table."""
+"""The page `migration-forecast.md`: what `kwalk diagnose` finds of a migration to KRaft, from a table."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ STARTING = (
 """Kinds whose way out starts brokers."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 MOST = 3
-"""How many different sentences a way out has; `kwalk recover` has them all."""
+"""How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
 
 @frozen
@@ -157,7 +157,7 @@ class Advice:
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
-            "have; find the disk with its log, or follow kwalk recover"
+            "have; find the disk with its log, or follow kwalk diagnose --plan"
             for broker, why in bad.items()
         ]
         parts += [way_out] if down - bad.keys() or not bad else []
@@ -187,7 +187,7 @@ class Advice:
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
         found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
-        more = "; kwalk recover has all steps" if len(found) > MOST else ""
+        more = "; kwalk diagnose --plan has all steps" if len(found) > MOST else ""
         return "; ".join(found[:MOST]) + more
 
     # Topic ids.

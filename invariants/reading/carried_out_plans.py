@@ -1,4 +1,4 @@
-"""Plans of `kwalk recover` that were carried out on real brokers: `kwalk lab reproduce recover-…` repeats them.
+"""Plans of `kwalk diagnose --plan` that were carried out on real brokers: `kwalk lab reproduce recover-…` repeats them.
 
 Each was the first answer whose condition was true. Afterwards, and again after a restart of every broker, the topic was
 served, every record that a disk had was on each ISR member or in a backup, none of another topic was in the ISR, and an

@@ -73,8 +73,8 @@ LEADER_REFUSES_MIXED = evolve(
     LEADER_REFUSES,
     name="leader-refuses-mixed-topic-ids",
     title="the leader refuses ZooKeeper's topic id, and replicas have different ones",
-    way_out="no id in the znode fits all replicas: kwalk recover says which logs to move away, or which brokers to "
-    "restart without partition.metadata",
+    way_out="no id in the znode fits all replicas: kwalk diagnose --plan says which logs to move away, or which "
+    "brokers to restart without partition.metadata",
     cause=GREW,
 )
 LEADER_REFUSES_IN_MEMORY = evolve(
@@ -115,8 +115,8 @@ FETCH_REFUSED_MIXED = evolve(
     FETCH_REFUSED,
     name="fetch-by-id-refused-mixed-topic-ids",
     title="the leader refuses fetches that name ZooKeeper's topic id, and replicas have different ones",
-    way_out="no id in the znode fits all replicas: kwalk recover says which logs to move away, or which brokers to "
-    "restart without partition.metadata",
+    way_out="no id in the znode fits all replicas: kwalk diagnose --plan says which logs to move away, or which "
+    "brokers to restart without partition.metadata",
     cause=GREW,
 )
 REPLICA_REFUSES = FindingKind(
@@ -127,7 +127,7 @@ REPLICA_REFUSES = FindingKind(
     now="acks=all fails where min.insync.replicas needs the replica",
     later="when the remaining ISR members stop, the partition has no leader",
     way_out="write the id that the replicas have back into the topic's znode and fail the controller over; where "
-    "replicas have different ids, kwalk recover says which logs to move away",
+    "replicas have different ids, kwalk diagnose --plan says which logs to move away",
     story=REPAIR,
     log=REFUSAL,
     cause=ERASED,
@@ -276,7 +276,7 @@ MIGRATION_UNSAFE = FindingKind(
     (),
     now="what each place says; it may be so already",
     later="the same, when KRaft's controller fails, brokers restart in KRaft mode, or the migration is rolled back",
-    way_out="`kwalk inspect --migration` says what each means, and how to get out; `kwalk recover` plans it",
+    way_out="`kwalk diagnose --migration` says what each means, and how to get out; `kwalk diagnose --plan` plans it",
     log="controller.log of KRaft: Encountered ZooKeeper error during event … Will retry.",
     cause="an old client, or a failure of KRaft's controller between two writes",
     story="docs/how-to/migrate-to-kraft.md",
@@ -422,8 +422,8 @@ IDS_MIXED = evolve(
     ID_DIFFERS,
     name="topic-ids-mixed",
     title="replicas of one topic have different topic ids",
-    way_out="no id in the znode fits all replicas: kwalk recover says which logs to move away, or which brokers to "
-    "restart without partition.metadata",
+    way_out="no id in the znode fits all replicas: kwalk diagnose --plan says which logs to move away, or which "
+    "brokers to restart without partition.metadata",
     cause=GREW,
 )
 ID_SENT = FindingKind(

@@ -33,7 +33,7 @@ from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
 PAGE = "docs/how-to/migrate-to-kraft.md"
 SOURCE = "Read in Kafka's source; not tried on brokers."
-RECOVER = "`kwalk recover` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
+RECOVER = "`kwalk diagnose --plan` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
 COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
 
 
@@ -413,7 +413,7 @@ class _Migrating:
                 tuple(places),
                 "The broker took it for the log of another topic; so it is if the topic was deleted and created again. "
                 "Records that were written since are in the new log.",
-                "`kwalk recover` plans how to bring the records back. Until then let nobody write the topic",
+                "`kwalk diagnose --plan` plans how to bring the records back. Until then let nobody write the topic",
                 basis="Tried on brokers of 3.9.0.",
             )
         if left:

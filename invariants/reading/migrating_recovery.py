@@ -133,7 +133,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         although=ALTHOUGH,
         notes=(
             *(
-                f"Not covered by plans: {one.title} ({one.name}); `kwalk inspect --migration` says what to do about it."
+                f"Not covered by plans: {one.title} ({one.name}); `kwalk diagnose --migration` says what to do."
                 for one in left
             ),
             *_of_logs(capture, left_logs),
@@ -241,7 +241,7 @@ def _not_modelled(capture: Capture) -> str:
         return "Plans are about 3.5.0 and later: in 3.4 KRaft's controllers do not compare ZooKeeper with their image."
     if phase_of(capture) is MigrationPhase.FINALIZED:
         return "The migration has ended: plans are about clusters in ZooKeeper mode, or in dual write."
-    return "The copy from ZooKeeper has not ended: `kwalk inspect --migration` says what stops it."
+    return "The copy from ZooKeeper has not ended: `kwalk diagnose --migration` says what stops it."
 
 
 def describe(violated: Iterable[str]) -> str:
@@ -486,7 +486,7 @@ class _Rollback:
                 "zkCli.sh -server ZK get /migration   # keep what it prints",
                 "zkCli.sh -server ZK delete /migration",
             ),
-            before="`kwalk inspect --migration` of a new snapshot does not name rollback-loses; all brokers are in "
+            before="`kwalk diagnose --migration` of a new snapshot does not name rollback-loses; all brokers are in "
             "ZooKeeper mode, and in every ISR; until the last step no client creates, deletes or expands topics",
             after="`zkCli.sh -server ZK get /controller` names a broker within a minute",
             risk="what ZooKeeper does not have by then is lost; until /controller is deleted, no leader is elected; "

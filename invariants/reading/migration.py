@@ -29,10 +29,10 @@ from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
-RECOVER = "kwalk recover SNAPSHOT"
-REPAIR = "repair the topic first; `kwalk recover` has the plan. Then take a new snapshot, and inspect it"
+RECOVER = "kwalk diagnose SNAPSHOT --plan"
+REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then take a new snapshot, and inspect it"
 START_THEM = "start the brokers, or move their replicas to others"
-FOLLOW = "follow `kwalk recover`: whether a broker may start depends on the logs that it has"
+FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
 
@@ -260,8 +260,8 @@ class _Forecast:
                 "a log is removed that no partition has",
                 tuple(found),
                 f"It may be the only copy of its records: {self._what_becomes()}.",
-                "look whether anybody needs the records; `kwalk recover` says how the log is taken into use, or moved "
-                "away while the broker is stopped",
+                "look whether anybody needs the records; `kwalk diagnose --plan` says how the log is taken into use, "
+                "or moved away while the broker is stopped",
                 (RECOVER,),
                 SOURCE,
                 STRAY_LINE,
@@ -295,7 +295,7 @@ class _Forecast:
                 tuple(forgotten),
                 "Up to 3.6.0 KRaft copies a topic that is in /admin/delete_topics like any other, and does not know "
                 "that it is to be deleted: it is served again with what is left of its logs (KAFKA-15605).",
-                "let the deletion end: start the brokers that it waits for, or follow `kwalk recover`",
+                "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`",
                 (RECOVER,),
                 SOURCE,
             )
@@ -309,7 +309,7 @@ class _Forecast:
                 "KRaft does not copy a topic that is in /admin/delete_topics, and removes its znodes. Its logs are set "
                 "aside or deleted as strays; the broker that restarted last may keep its log, and then refuses a topic "
                 "that is created under the name, until it starts in KRaft mode.",
-                "let the deletion end: start the brokers that it waits for, or follow `kwalk recover`",
+                "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`",
                 (RECOVER,),
                 "Seen on brokers of 3.6.2 and 3.9.0.",
                 "controller.log, WARN: Found … pending topic deletions. These will be not migrated to KRaft.",
@@ -389,7 +389,7 @@ class _Forecast:
             tuple(dict.fromkeys(f"the znode of {topic_label(one.topic.name)} has no topic id" for one in found)),
             f"{then}. The copy continues when the topic has an id. If ZooKeeper's controller fails over before, it "
             "mints one, and logs that have another are set aside or deleted.",
-            "restart no broker; `kwalk recover` says which id to write",
+            "restart no broker; `kwalk diagnose --plan` says which id to write",
             (RECOVER,),
             "Seen on brokers of 3.6.2 and 3.9.0, with the way out." if waits else SOURCE,
             "controller.log of the KRaft controller, ERROR: Unhandled error in WaitForZkBrokersEvent, "

@@ -42,7 +42,7 @@ def read_migration(source: str | os.PathLike[str] | bytes) -> Reading:
     """
     capture = read_capture(source)
     if capture.is_kraft or capture.migration is not None:
-        raise UsageError("The cluster of the snapshot migrates already: a search begins before it. `kwalk inspect` it.")
+        raise UsageError("The cluster migrates already, and a search begins before that. Leave out --forecast.")
     damaged = damaged_topics(capture, inspect_capture(capture))
     capture = evolve(capture, version=migrating_release(capture.version))
     names = [name for name in (*damaged, *sorted(capture.topics)) if name in capture.topics]
@@ -102,4 +102,4 @@ def conclude(steps: Steps | None) -> tuple[str, ...]:
     """Return what the search adds: whether a migration as it is documented loses something."""
     if steps is None:
         return ("The search found no way in which a migration loses records of this topic within its bounds.",)
-    return ("A migration loses records: `kwalk inspect --migration` says which, and what to do before it.",)
+    return ("A migration loses records: `kwalk diagnose --migration` says which, and what to do before it.",)

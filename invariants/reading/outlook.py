@@ -381,7 +381,7 @@ def _uncovered(inspection: Inspection) -> Iterator[str]:
     kinds = [kind for kind in inspection.by_kind() if not is_covered(kind)]
     if kinds:
         what = listed([f"{kind.title} ({kind.name})" for kind in kinds])
-        yield f"Not covered by plans: {what}; `kwalk inspect` says what to do about it."
+        yield f"Not covered by plans: {what}; `kwalk diagnose` says what to do about it."
 
 
 def is_covered(kind: FindingKind) -> bool:

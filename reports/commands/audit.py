@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from kwalk.reports.options.declaration import (
+    HTML,
     JSON,
     MARKDOWN,
+    PROFILE,
     Command,
     Section,
     argument,
@@ -22,8 +24,9 @@ COMMAND = Command(
     switch("--fresh", "ignore saved outcomes of an earlier audit"),
     out("folder of traces and of saved outcomes"),
     repeating(MARKDOWN),
-    switch("--html", "also write an HTML page into the folder of traces", repeats=True),
+    repeating(HTML),
     JSON,
+    PROFILE,
     handler="kwalk.reports.handlers.audit:run_audit",
     section=Section.FIXES,
     page="../how-to/audit-fixes.md",

@@ -43,10 +43,15 @@ HEADLINES = {"EXPLAINED": "bold green", "REACHED": "bold green", "NOT VIOLATED":
 """Styles of headlines that are no bad news; all others are red."""
 
 
+Printable = Block | RenderableType
+"""A block, or what only a console shows, such as the steps of a story."""
+Renderables = Iterator[RenderableType]
+
+
 # Documents.
 
 
-def print_blocks(blocks: Iterable[Block], out: Console) -> None:
+def print_blocks(blocks: Iterable[Printable], out: Console) -> None:
     """Print blocks below each other; lines of code blocks are not wrapped."""
     for block in blocks:
         if isinstance(block, CodeBlock):
@@ -62,16 +67,18 @@ def print_blocks(blocks: Iterable[Block], out: Console) -> None:
             put(out, *_renderables(block))
 
 
-def _renderables(block: Heading | Paragraph | Bullets | DataTable | BarChart) -> Iterator[RenderableType]:
+def _renderables(block: Heading | Paragraph | Bullets | DataTable | BarChart | RenderableType) -> Renderables:
     if isinstance(block, Heading):
         yield from (Text(), Text("").append_text(text_of(block.line)))
     elif isinstance(block, Paragraph):
         yield _indented(text_of(block.line), block.indent)
     elif isinstance(block, Bullets):
         yield from (_indented(Text("• ").append_text(text_of(item)), 2) for item in block.items)
-    else:
+    elif isinstance(block, (DataTable, BarChart)):
         table = block.table if isinstance(block, BarChart) else block
         yield _indented(_table(table), table.indent)
+    else:
+        yield block
 
 
 def _indented(content: RenderableType, indent: int) -> RenderableType:
@@ -106,15 +113,15 @@ def _table(block: DataTable) -> Table:
 # Stories.
 
 
-def print_story(story: Story, console: Console, *, unfold: bool = False) -> None:
-    """Print a story, its routine steps folded unless asked."""
-    put(console, *_heading(story))
+def story_text(story: Story, *, unfold: bool = False) -> Iterator[RenderableType]:
+    """Yield the parts of a story, its routine steps folded unless asked."""
+    yield from _heading(story)
     if story.steps or story.loop is not None:
-        put(console, Text(), steps_table(story, unfold=unfold))
+        yield from (Text(), steps_table(story, unfold=unfold))
     if story.why:
-        put(console, Text(), *_why(story.why))
+        yield from (Text(), *_why(story.why))
     if story.causes:
-        put(console, Text(), *_causes(story.causes))
+        yield from (Text(), *_causes(story.causes))
 
 
 def _heading(story: Story) -> Iterator[RenderableType]:

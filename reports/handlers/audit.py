@@ -5,14 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve
 
 from kwalk.model.language.registry import find_fixes
-from kwalk.reports.document.html import html_document
-from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, document_folder, print_result
 from kwalk.reports.handlers.target import command_line
 from kwalk.reports.pages.audit import (
     PAGE,
@@ -25,6 +23,7 @@ from kwalk.reports.pages.audit import (
     reference_of,
 )
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import Written, deliver, folder_of
 from kwalk.reports.saved_outcomes import AUDIT
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
@@ -35,7 +34,7 @@ from kwalk.search.base.option_table import present
 def run_audit(options: Namespace) -> int:
     """Search each trial of the fixes with the fix off and on; 0 if all of it was decided, else 3."""
     rows = cells_of(find_fixes(options.fixes).values(), options.scenario)
-    with out_folder(options.out) as out, document_folder(options.markdown, "--markdown") as beside:
+    with out_folder(options.out) as out, folder_of(options.markdown, "--markdown") as beside:
         with shown_on_stderr() as report:
             done = audit(
                 rows,
@@ -54,18 +53,13 @@ def _deliver(rows: Sequence[AuditRow], options: Namespace, out: OutFolder, besid
     files: Files = {}
     with Written() as written:
         files = dict(_saved(rows, out))
-        if beside is not None:
-            name = Path(options.markdown).name
-            text = markdown_document(audit_document(rows, command))
-            written.names["Markdown"] = str(beside.write({name: text})[name])
-        if options.html:
-            text = html_document(TITLE, audit_document(rows, command, files))
-            written.names["Page"] = str(out.write({PAGE: text})[PAGE])
-    facts = {"exit_code": code, "command": command, "files": written.names}
-    print_result(
-        options, lambda: {**audit_object(rows, files), **facts}, audit_text(rows, files), written.names, command
-    )
-    return written.checked(code)
+        written.markdown(options, beside, audit_document(rows, command))
+        written.document(options, out, PAGE, TITLE, audit_document(rows, command, files))
+
+    def data() -> dict[str, Any]:
+        return {**audit_object(rows, files), "files": written.names}
+
+    return deliver(options, data, audit_text(rows, files), written, code=code, command=command)
 
 
 def _saved(rows: Sequence[AuditRow], out: OutFolder) -> Iterator[tuple[str, dict[str, Path]]]:

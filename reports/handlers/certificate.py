@@ -1,10 +1,11 @@
-"""The command that checks saved proofs without Z3: `kwalk check-certificate`."""
+"""The command that proves, and checks saved proofs again without Z3: `kwalk prove`."""
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from kwalk.model.language import Model, PropertyInstance, UsageError
@@ -12,9 +13,9 @@ from kwalk.model.language.lift import lift
 from kwalk.model.language.registry import find_scenario
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
 from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.output import print_result
+from kwalk.reports.handlers.search import search
 from kwalk.reports.handlers.target import command_line, malformed_json
-from kwalk.reports.json_output import FORMAT
+from kwalk.reports.reporter import deliver
 from kwalk.reports.traces.trace_file import readable_text
 from kwalk.search.proof.recheck import CertificateCheck, check_certificate
 from kwalk.search.results.verdict import CertificateFact, ProofOutcome
@@ -24,17 +25,22 @@ CONFIRMED, UNDECIDED, REFUSED = 0, 3, 12
 HEADLINES = {CONFIRMED: ("CONFIRMED", "good"), UNDECIDED: ("UNDECIDED", "open"), REFUSED: ("REFUSED", "bad")}
 
 
-def run_check_certificate(options: Namespace) -> int:
-    """Check the certificates of a saved proof; 0 if all are confirmed, 12 if one is refused, else 3."""
-    page = _page(options.proof)
-    model = _model(page, options.scenario)
-    certificates = dict(_certificates(page, model, options.proof))
+def run_prove(options: Namespace) -> int:
+    """Prove properties, or check a saved proof; 0 if all certificates are confirmed, 12 if one is refused, else 3."""
+    file = options.scenario
+    if not file.endswith(".json"):
+        if options.proved is not None:
+            raise UsageError("--scenario is about a saved proof, which is a JSON file. Leave it out, or name the file.")
+        return search(options)
+    page = _page(file)
+    model = _model(page, options.proved)
+    certificates = dict(_certificates(page, model, file))
     lifted = lift(model)
     checks = [check_certificate(lifted, prop, facts) for prop, facts in certificates.items()]
     code = REFUSED if any(c.gap for c in checks) else UNDECIDED if any(c.unsettled for c in checks) else CONFIRMED
-    command = command_line(options, [options.proof])
-    print_result(options, lambda: _object(checks, model, code, command), _blocks(checks, model, code), {}, command)
-    return code
+    command = command_line(options, [file])
+    data = partial(_object, checks, model, code)
+    return deliver(options, data, _blocks(checks, model, code), code=code, command=command)
 
 
 # Reading.
@@ -126,14 +132,11 @@ def _blocks(checks: Sequence[CertificateCheck], model: Model, code: int) -> Iter
     )
 
 
-def _object(checks: Sequence[CertificateCheck], model: Model, code: int, command: str) -> dict[str, Any]:
+def _object(checks: Sequence[CertificateCheck], model: Model, code: int) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "command": command,
         "scenario": model.scenario.name,
         "variant": model.variant,
         "verdict": HEADLINES[code][0].lower(),
-        "exit_code": code,
         "certificates": [
             {"property": c.prop, "invariants": c.facts, "gap": c.gap or None, "unsettled": c.unsettled or None}
             for c in checks

@@ -1,10 +1,11 @@
-"""The command that explains snapshots of a real system: `kwalk explain`."""
+"""The command that explains snapshots of a real system: `kwalk diagnose --explain`."""
 
 from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from inspect import signature
 from pathlib import Path
 
@@ -12,23 +13,23 @@ from attrs import evolve
 
 from kwalk.model.language import Model, Scenario, UsageError
 from kwalk.model.language.inspection import Inspection
-from kwalk.model.language.registry import announced, find_scenario
+from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.series import LogSource, Series
+from kwalk.reports.document import CodeBlock
+from kwalk.reports.document.text import Printable
 from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.handlers.incident import inspection_of, planned_until, problem_of
-from kwalk.reports.handlers.output import LABELS, Written, print_ending
-from kwalk.reports.handlers.target import command_line, malformed_json
-from kwalk.reports.json_output import print_json
+from kwalk.reports.handlers.target import command_line, malformed_json, scenario_with
 from kwalk.reports.pages.explanation import (
     ReportedExplanation,
     exit_code_of,
+    explanation_text,
     explanations_object,
     history_of,
-    print_explanation,
 )
 from kwalk.reports.pages.incident import Incident, cause_of, incident_object, since_of
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.terminal import console
+from kwalk.reports.reporter import LABELS, Written, deliver
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
@@ -44,27 +45,12 @@ SECONDS = 60.0
 def run_explain(options: Namespace) -> int:
     """Find a behaviour that passes through snapshots; 0 if there is one, 12 if none fits, 3 if that is undecided."""
     began = time.monotonic()
-    reference, scenario = scenario_for(options.scenario)
+    reference, scenario = scenario_with("read_series", options.scenario)
     all_series = series_of(scenario, options.snapshots, log_source(options))
     models = [model_of(own_scenario(scenario, series), series, options.variant) for series in all_series]
     with out_folder(options.out) as out:
         reports = _explained(list(zip(models, all_series, strict=True)), options, began)
         return _deliver(reports, (reference, scenario), out, options, began)
-
-
-def scenario_for(name: str | None) -> tuple[str, Scenario]:
-    """Return the scenario of that name that reads series of snapshots, or the first installed one, with its name."""
-    if name:
-        found = find_scenario(name)
-        if found.read_series is None:
-            raise UsageError(
-                f"Scenario {name!r} does not read series of snapshots; name one that does, or leave out --scenario."
-            )
-        return name, found
-    for name, scenario in announced().items():
-        if scenario.read_series is not None:
-            return name, scenario
-    raise UsageError("No installed scenario reads series of snapshots. Name your own with --scenario.")
 
 
 def log_source(options: Namespace) -> LogSource | None:
@@ -225,16 +211,16 @@ def _deliver(
             whole = whole_model(report.model, own_scenario(of[1], report.series))
             full = stamped(trace, whole, report.series.scenario or of[0], lifts=False)
             files.append(save(report.model, full, out, story=story, lead=lead, about=about))
-    if options.json:
-        print_json(explanations_object([(r, f.get("trace")) for r, f in zip(reports, files, strict=True)]))
-    else:
-        for report, kept in zip(reports, files, strict=True):
-            print_explanation(report, console(), unfold=options.unfold)
-            last = report is reports[-1]
-            print_ending(
-                {LABELS[kind]: str(path) for kind, path in kept.items()}, report.command if last else "", console()
-            )
-    return written.checked(exit_code_of(reports))
+    explained = list(zip(reports, files, strict=True))
+    blocks = (block for pair in explained for block in _text(*pair, unfold=options.unfold))
+    data = partial(explanations_object, [(report, kept.get("trace")) for report, kept in explained])
+    return deliver(options, data, blocks, written, code=exit_code_of(reports), command=reports[-1].command)
+
+
+def _text(report: ReportedExplanation, files: Mapping[str, Path], *, unfold: bool) -> Iterator[Printable]:
+    """Yield an explanation, then its files."""
+    yield from explanation_text(report, unfold=unfold)
+    yield CodeBlock(tuple(f"{LABELS[kind]}: {path}" for kind, path in files.items()), 2)
 
 
 def _damage(scenario: Scenario, options: Namespace, began: float) -> tuple[Inspection, Recovery | None] | None:

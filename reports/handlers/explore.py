@@ -1,9 +1,10 @@
-"""The command `kwalk explore`: a page on this machine on which a user takes the steps of a model."""
+"""The command `kwalk explore`: a page on this machine on which a user takes the steps of a model; or its graph."""
 
 from __future__ import annotations
 
 import webbrowser
 from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 
 from attrs import evolve
@@ -21,12 +22,20 @@ from kwalk.search.base.option_table import ExploreKeywords, ModelKeywords, rows
 from kwalk.search.base.query import Query
 from kwalk.search.results.trace import Trace
 
+OF_GRAPH = ("most", "label", "svg", "html", "json")
+OF_PAGE = ("seconds", "memory_bytes", "port", "open")
 DECIDED = {**{name: row.name_on_command_line(name) for name, row in rows(ModelKeywords).items()}, "snapshot": "--from"}
 """Options that a trace decides, as the command line has them."""
 
 
 def run_explore(options: Namespace) -> int:
-    """Serve the page until Ctrl-C or until the page ends it; return 0."""
+    """Serve the page until Ctrl-C or until the page ends it, and return 0; or draw the graph."""
+    if options.graph:
+        from kwalk.reports.handlers.graph import graph
+
+        _refuse(options, OF_PAGE, "is about the page of the explorer: leave it out, or --graph")
+        return graph(options)
+    _refuse(options, OF_GRAPH, "is about a graph: leave it out, or add --graph")
     query, trace = _selected(options)
     memory = options.memory_bytes or MEMORY
     with out_folder(options.out) as out:
@@ -45,6 +54,13 @@ def run_explore(options: Namespace) -> int:
         finally:
             search.close()
     return 0
+
+
+def _refuse(options: Namespace, names: Iterable[str], why: str) -> None:
+    """Raise UsageError for an option that is given without what it is about."""
+    for name in names:
+        if getattr(options, name):
+            raise UsageError(f"{options.rows[name].name_on_command_line(name)} {why}.")
 
 
 def _serve(server: ExplorerServer) -> None:

@@ -1,26 +1,23 @@
-"""The command `kwalk graph`: the state graph of a model as a DOT file, and its figures."""
+"""`kwalk explore --graph`: the state graph of a model as a DOT file, and its figures."""
 
 from __future__ import annotations
 
 import hashlib
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict
 
-from kwalk.reports.document import Paragraph, strong
 from kwalk.reports.escaping import file_stem
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import Written, print_result
 from kwalk.reports.handlers.target import query_of
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.graph_page import graph_drawing, graph_page
-from kwalk.reports.pages.state_graph import LABELS, Drawing, about, dot_text, extent
+from kwalk.reports.pages.state_graph import LABELS, Drawing, dot_text, graph_text
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.search.analyses.state_graph import MOST, Depth, StateGraph, Statistics, explore, statistics_of
+from kwalk.reports.reporter import PAGE, Written, deliver
+from kwalk.search.analyses.state_graph import MOST, Statistics, explore, statistics_of
 from kwalk.search.base.option_table import GraphKeywords
 from kwalk.search.base.query import Query
 
@@ -51,14 +48,14 @@ def _deliver(query: Query, drawing: Drawing, out: OutFolder, options: Namespace)
             texts[svg] = graph_drawing(drawing.graph)
         paths = out.write(texts)
         file = paths[name]
-        written.names = {label: str(paths[n]) for label, n in (("Page", page), ("Drawing", svg)) if n in paths}
-    more = {"exit_code": code, "file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
-    ending = {} if file is None else {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
-    facts = (Paragraph(fact, 2) for fact in _facts(drawing.graph, figures))
-    blocks = (Paragraph([strong("GRAPH"), f"  {extent(drawing.graph)}"]), *facts)
-    files = {**written.names, **ending}
-    print_result(options, lambda: {**_object(drawing, figures), **more}, blocks, files, drawing.command)
-    return written.checked(code)
+        written.names = {label: str(paths[n]) for label, n in ((PAGE, page), ("Drawing", svg)) if n in paths}
+    more = {"file": file and str(file), **{label.lower(): at for label, at in written.names.items()}}
+    if file is not None:
+        written.names |= {"Graph": str(file), "Draw": f"dot -Tsvg -O {shlex.quote(str(file))}"}
+    blocks = graph_text(drawing.graph, figures)
+    return deliver(
+        options, lambda: {**_object(drawing, figures), **more}, blocks, written, code=code, command=drawing.command
+    )
 
 
 def _file_name(query: Query, drawing: Drawing) -> str:
@@ -67,51 +64,12 @@ def _file_name(query: Query, drawing: Drawing) -> str:
     return f"{file_stem(query.model.scenario.name, query.model.variant, 'graph', longest=80)}-{digits}.dot"
 
 
-# Text.
-
-
-def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:
-    """Yield sentences about the figures, in a fixed order."""
-    branching = figures.branching
-    yield about(explored.model)
-    if explored.left_out:
-        yield "except for the states by depth, all figures are about the drawn states and the steps from them"
-    yield f"states by depth, from 0 on: {', '.join(map(_depth, figures.depths))}"
-    yield (
-        f"branching (other states that a state leads to): least {branching.least}, median {branching.median:g}, "
-        f"most {branching.most}, mean {branching.mean:.2f}"
-    )
-    yield f"steps: {figures.steps:,}, of which {figures.idle:,} idle; edges drawn between states: {figures.edges:,}"
-    yield (
-        f"quiescent states: {figures.quiescent:,}; dead ends: {figures.dead_ends:,}; "
-        f"ends that only a bound blocks: {figures.blocked_ends:,}"
-    )
-    yield (
-        f"strongly connected components: {figures.components:,}, the largest of {figures.largest_component:,}; "
-        f"states on a cycle with others: {figures.cyclic:,}"
-    )
-    yield from (f"violated: {prop}, {_times(count)}" for prop, count in figures.violations.items())
-    yield from (f"bound reached: {name}, {_times(hits)}" for name, hits in explored.bounds_hit.items() if hits)
-
-
-def _times(count: int) -> str:
-    return f"{count:,} time" + "s" * (count != 1)
-
-
-def _depth(depth: Depth) -> str:
-    """Return the number of states at a depth, and the number of drawn ones if it differs."""
-    least = "" if depth.complete else "at least "
-    drawn = "" if depth.drawn == depth.states else f" ({depth.drawn:,} drawn)"
-    return f"{least}{depth.states:,}{drawn}"
-
-
 # JSON.
 
 
 def _object(drawing: Drawing, figures: Statistics) -> dict[str, Any]:
     explored, model = drawing.graph, drawing.graph.model
     return {
-        "format": FORMAT,
         "scenario": model.scenario.name,
         "variant": model.variant,
         "flags": dict(model.flag_overrides),
@@ -121,5 +79,4 @@ def _object(drawing: Drawing, figures: Statistics) -> dict[str, Any]:
         "interrupted": explored.interrupted,
         **asdict(figures),
         "bounds_hit": explored.bounds_hit,
-        "command": drawing.command,
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import Inspection
@@ -12,8 +14,9 @@ from kwalk.model.language.registry import announced
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import file_stem
-from kwalk.reports.files import OutFolder
+from kwalk.reports.files import OutFolder, out_folder
 from kwalk.reports.pages.incident import Incident
+from kwalk.reports.reporter import Written, folder_of
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from kwalk.search.analyses.settling import prepared
 from kwalk.search.base.progress import Report
@@ -51,13 +54,7 @@ def planned_until(problem: Problem | None, report: Report, deadline: float) -> R
 
 def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Problem | None:
     """Return the problem of repairing what a snapshot shows; None if nothing is wrong, or no scenario has one."""
-    reader = _with_hook(scenario, "recover_snapshot")
-    if reader is None or reader.recover_snapshot is None or inspection.exit_code == 0:
-        return None
-    try:
-        return reader.recover_snapshot(snapshot)
-    except UsageError:
-        return None  # it was inspected; it is another matter whether it can be modelled
+    return None if inspection.exit_code == 0 else _read(scenario, "recover_snapshot", snapshot)
 
 
 def can_plan(scenario: Scenario) -> bool:
@@ -67,13 +64,17 @@ def can_plan(scenario: Scenario) -> bool:
 
 def inspection_of(scenario: Scenario, snapshot: str) -> Inspection | None:
     """Return what is wrong in a snapshot; None if no scenario of its system inspects it."""
-    reader = _with_hook(scenario, "inspect_snapshot")
-    if reader is None or reader.inspect_snapshot is None:
-        return None
+    found: Inspection | None = _read(scenario, "inspect_snapshot", snapshot)
+    return found
+
+
+def _read(scenario: Scenario, hook: str, snapshot: str) -> Any:
+    """Return what a hook reads in a snapshot that another one has read; None if there is none, or it refuses it."""
+    reader = _with_hook(scenario, hook)
     try:
-        return reader.inspect_snapshot(snapshot)
+        return None if reader is None else getattr(reader, hook)(snapshot)
     except UsageError:
-        return None  # it was read as a part of a series; it is another matter whether it can be inspected
+        return None
 
 
 def _with_hook(scenario: Scenario, hook: str) -> Scenario | None:
@@ -84,10 +85,24 @@ def _with_hook(scenario: Scenario, hook: str) -> Scenario | None:
 
 def write_incident(incident: Incident, out: OutFolder) -> dict[str, Path]:
     """Write the page of an incident that no trace belongs to; return the paths by format."""
-    name = file_stem("incident", Path(incident.snapshot).stem)
-    names = {"page": f"{name}.html", "markdown": f"{name}.md"}
+    names = {"page": page_name(incident), "markdown": f"{page_name(incident).removesuffix('.html')}.md"}
     lead = incident.lead()
     written = out.write(
         {names["page"]: html_document(lead.title, lead.blocks), names["markdown"]: markdown_document(lead.blocks)}
     )
     return {kind: written[each] for kind, each in names.items()}
+
+
+def page_name(incident: Incident) -> str:
+    """Return the name of the page of an incident."""
+    return f"{file_stem('incident', Path(incident.snapshot).stem)}.html"
+
+
+def write_incident_pages(incident: Incident, options: Namespace, written: Written) -> None:
+    """Write the pages of an incident that the options ask for."""
+    lead = incident.lead()
+    if options.html:
+        with out_folder(options.out) as out:
+            written.document(options, out, page_name(incident), lead.title, lead.blocks)
+    with folder_of(options.markdown, "--markdown") as folder:
+        written.markdown(options, folder, lead.blocks)

@@ -1,4 +1,4 @@
-"""The commands that list: `kwalk scenarios` with tables of variants, and `kwalk properties`.
+"""The command that lists: `kwalk scenarios`, with tables of variants, or with properties.
 
 Words: scenarios are of one *family* if their variants have the same settings. A scenario's *own* flags are those that
 it sets for all of its variants; the first setting of a flag, off or the first named one, is its *plain* setting.
@@ -8,63 +8,54 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-from rich import box
-from rich.console import RenderableType
-from rich.table import Column, Table
-from rich.text import Text
 
 from kwalk.model.language import Property, Scenario
 from kwalk.model.language.registry import announced, find_scenario
 from kwalk.model.language.settings import allowed_settings, declared_flags, setting_text
-from kwalk.reports.escaping import visible
-from kwalk.reports.json_output import FORMAT, print_json
-from kwalk.reports.terminal import console, put
+from kwalk.reports.document import Block, CodeBlock, DataTable, Paragraph, Span, strong
+from kwalk.reports.reporter import deliver
 
 
 def scenarios(options: Namespace) -> int:
-    """List all scenarios, or one; 0."""
-    found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
-    if options.json:
-        print_json({"format": FORMAT, "scenarios": [_scenario_object(scenario) for scenario in found.values()]})
-        return 0
-    for name, scenario in found.items():
-        _line(name, scenario.story, style="bold")
-        if options.variants:
-            for label, text in _details(scenario):
-                _line(f"  {label}", text)
-    if options.variants:
-        put(console(), *tables(found))
-    if not found:
-        _line("No installed package announces a scenario.", "Name your own as package.module:NAME.")
-    return 0
+    """List all scenarios, or one, or their properties; 0."""
+    by_name = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
+    if options.properties:
+        listed = {name: [*map(_property_object, scenario.declared_properties)] for name, scenario in by_name.items()}
+        return deliver(options, lambda: {"properties": listed}, _listed_properties(by_name))
+    data = {"scenarios": [_scenario_object(scenario) for scenario in by_name.values()]}
+    return deliver(options, lambda: data, _listed(by_name, with_variants=options.variants))
 
 
-def properties(options: Namespace) -> int:
-    """List the properties of one scenario or of all; 0."""
-    found = {options.scenario: find_scenario(options.scenario)} if options.scenario else announced()
-    if options.json:
-        listed = {name: [*map(_property_object, scenario.declared_properties)] for name, scenario in found.items()}
-        print_json({"format": FORMAT, "properties": listed})
-        return 0
-    for name, scenario in found.items():
-        _line(name, "", style="bold")
+def _listed(by_name: Mapping[str, Scenario], *, with_variants: bool) -> Iterator[Block]:
+    for name, scenario in by_name.items():
+        yield _line(name, scenario.story, "strong")
+        for label, text in _details(scenario) if with_variants else ():
+            yield _line(f"  {label}", text)
+    if with_variants:
+        yield from tables(by_name)
+    if not by_name:
+        yield _line("No installed package announces a scenario.", "Name your own as package.module:NAME.")
+
+
+def _listed_properties(by_name: Mapping[str, Scenario]) -> Iterator[Block]:
+    for name, scenario in by_name.items():
+        yield _line(name, "", "strong")
         for declaration in scenario.declared_properties:
-            _line(f"  {_signature(declaration)}", f"{declaration.kind.value}: {_sentence(declaration.about)}")
+            yield _line(f"  {_signature(declaration)}", f"{declaration.kind.value}: {_sentence(declaration.about)}")
             if declaration.symptom:
-                _line("", f"symptom: {declaration.symptom}", style="dim")
+                yield _line("", f"symptom: {declaration.symptom}", text_style="faint")
             if declaration.log:
-                _line("", f"log line: {declaration.log}", style="dim")
-    return 0
+                yield _line("", f"log line: {declaration.log}", text_style="faint")
 
 
-def _line(name: str, text: str, style: str = "") -> None:
-    """Print a name, and a text beside it or below it."""
-    out = console()
-    gap = f"{name:<24}" if len(name) < 24 else f"{name}\n{'':<24}"
-    out.print(Text(gap, style=style).append(text, style="" if style != "dim" else style), soft_wrap=True)
+def _line(name: str, text: str, style: str = "", text_style: str = "") -> CodeBlock:
+    """Return a name, and a text beside it or below it."""
+    beside = Span(text, text_style)
+    if len(name) < COLUMN:
+        return CodeBlock(([Span(f"{name:<{COLUMN}}", style), beside],))
+    return CodeBlock(([Span(name, style)], [" " * COLUMN, beside]))
 
 
 def _details(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -77,7 +68,7 @@ def _details(scenario: Scenario) -> Iterator[tuple[str, str]]:
     unused = [name for name, size in scenario.bounds.items() if not size]
     yield "bounds", ", ".join(used) + (f"; 0 by default: {', '.join(unused)}" if unused else "")
     if scenario.read_snapshot is not None:
-        yield "snapshots", "kwalk hunt --from FILE starts from the state of a real system"
+        yield "snapshots", "kwalk diagnose FILE starts from the state of a real system"
     if scenario.source:
         yield "source", scenario.source
 
@@ -115,8 +106,8 @@ def _property_object(declaration: Property) -> dict[str, Any]:
     }
 
 
-SETTING = 9
-"""The width of a setting before it is wrapped."""
+COLUMN = 24
+"""The width of a name before its text is below it."""
 
 
 def variants_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -141,16 +132,12 @@ def own_flags(scenario: Scenario) -> str:
     )
 
 
-def tables(scenarios: Mapping[str, Scenario]) -> Iterator[RenderableType]:
+def tables(scenarios: Mapping[str, Scenario]) -> Iterator[Block]:
     """Yield for each family a table of its variants, then one of the scenarios' own flags; nothing without flags."""
     for names in _families(scenarios):
         yield from _differences({name: scenarios[name] for name in names})
     rows = dict(row for scenario in scenarios.values() for row in _own_rows(scenario))
-    if rows:
-        table = _table("Flags of single scenarios", "settings")
-        for name, (meaning, settings) in rows.items():
-            table.add_row(*_texts(name, meaning, settings))
-        yield table
+    yield from _table("Flags of single scenarios", ["settings"], [(name, *row) for name, row in rows.items()])
 
 
 def _families(scenarios: Mapping[str, Scenario]) -> Iterable[list[str]]:
@@ -160,17 +147,16 @@ def _families(scenarios: Mapping[str, Scenario]) -> Iterable[list[str]]:
     return families.values()
 
 
-def _differences(family: Mapping[str, Scenario]) -> Iterator[RenderableType]:
+def _differences(family: Mapping[str, Scenario]) -> Iterator[Block]:
     """Yield a table with a row for each flag that the family's variants set."""
     scenario = next(iter(family.values()))
     variants, about = _settings(scenario), meanings(scenario)
-    rows = [name for name in about if _varies(scenario, name)]
-    if rows:
-        table = _table(f"Variants of {', '.join(map(visible, family))}", *map(visible, variants))
-        for name in rows:
-            settings = [setting_text(flags.get(name, "")) for flags in variants.values()]
-            table.add_row(*_texts(name, about[name], *settings))
-        yield table
+    rows = [
+        (name, about[name], *(setting_text(flags.get(name, "")) for flags in variants.values()))
+        for name in about
+        if _varies(scenario, name)
+    ]
+    yield from _table(f"Variants of {', '.join(family)}", list(variants), rows)
 
 
 def _settings(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -191,11 +177,7 @@ def _own_rows(scenario: Scenario) -> Iterator[tuple[str, tuple[str, str]]]:
             yield name, (about[name], ", ".join(map(setting_text, allowed_settings(scenario, name))))
 
 
-def _table(title: str, *columns: str) -> Table:
-    settings = [Column(name, overflow="fold", max_width=max(SETTING, len(name))) for name in columns]
-    first = [Column("flag", no_wrap=True), Column("meaning", overflow="fold")]
-    return Table(*first, *settings, title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-
-
-def _texts(*cells: str) -> list[Text]:
-    return [Text(visible(cell)) for cell in cells]
+def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[Block]:
+    """Yield a table of flags under its title; nothing without rows."""
+    if rows:
+        yield from (Paragraph([strong(title)]), DataTable(("flag", "meaning", *columns), tuple(rows), wide=1, indent=2))

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from typing import Any
 
 from kwalk.model.language import Trial, UsageError
 from kwalk.model.language.registry import find_scenario, find_trials
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.document import CodeBlock, strong
-from kwalk.reports.document.html import html_document
-from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.document.text import Printable, story_text
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import document_folder, print_ending, print_result
 from kwalk.reports.handlers.target import command_line
-from kwalk.reports.json_output import print_json
 from kwalk.reports.pages.mutation import (
     diff,
     mutant_object,
@@ -27,8 +23,8 @@ from kwalk.reports.pages.mutation import (
     mutation_text,
 )
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import Written, deliver, folder_of
 from kwalk.reports.saved_outcomes import MUTANTS, explanations_in
-from kwalk.reports.terminal import console
 from kwalk.search.analyses.mutation.mutate import (
     Baseline,
     Mutant,
@@ -42,7 +38,6 @@ from kwalk.search.analyses.mutation.mutate import (
     stale_explanations,
 )
 from kwalk.search.base.option_table import present
-from kwalk.search.results.verdict import Answer
 
 PAGE = "mutants.html"
 """The name of the page that --html writes."""
@@ -52,7 +47,7 @@ def run_mutate(options: Namespace) -> int:
     """Try mutants of the scenarios' models; 0 if all that survive are explained, 3 if some are undecided, else 12."""
     trials = [trial for reference in options.scenarios for trial in _trials(reference, options)]
     explained = explanations_in(options.explained) if options.explained else {}
-    document = document_folder(options.markdown, "--markdown")
+    document = folder_of(options.markdown, "--markdown")
     with out_folder(options.out) as out, document as beside, shown_on_stderr() as report:
         baselines = baselines_of(trials, report)
         all_mutants = mutants_on(baselines)
@@ -113,45 +108,36 @@ def _chosen(all_mutants: Sequence[Mutant], options: Namespace) -> list[Mutant]:
 
 def _list(mutants: Sequence[Mutant], options: Namespace) -> int:
     """Print the mutants without trying any; 0."""
-    if options.json:
-        print_json({"mutants": [mutant_object(MutantResult(mutant, None)) for mutant in mutants]})
-        return 0
     listed = (block for mutant in mutants for block in (CodeBlock(([strong(mutant.id)],)), diff(mutant)))
-    print_blocks((*listed, CodeBlock(("", f"{len(mutants):,} mutants"))), console())
-    return 0
+    data = {"mutants": [mutant_object(MutantResult(mutant, None)) for mutant in mutants]}
+    return deliver(options, lambda: data, (*listed, CodeBlock(("", f"{len(mutants):,} mutants"))))
 
 
 def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespace) -> int:
     """Print one mutant, its outcome and the trace that decided it; return the exit code."""
-    out = console()
-    print_blocks((CodeBlock(([strong(result.mutant.id)],)), diff(result.mutant)), out)
-    if result.outcome is None:
-        return Answer.UNDECIDED.exit_code
-    print_blocks((CodeBlock(("", [strong(result.outcome.text)], "")),), out)
-    story = mutant_story(result.mutant, result.outcome, baselines)
-    if story is not None:
-        print_story(story, out, unfold=True)
-    out.print()
-    print_ending({}, _command(options), out)
-    return MutationReport([result], baselines, (), 1).answer.exit_code
+    blocks: list[Printable] = [CodeBlock(([strong(result.mutant.id)],)), diff(result.mutant)]
+    if result.outcome is not None:
+        blocks.append(CodeBlock(("", [strong(result.outcome.text)], "")))
+        story = mutant_story(result.mutant, result.outcome, baselines)
+        blocks += [*([] if story is None else story_text(story, unfold=True)), CodeBlock(("",))]
+    code = MutationReport([result], baselines, (), 1).answer.exit_code
+    return deliver(options, lambda: {"mutants": [mutant_object(result)]}, blocks, code=code, command=_command(options))
 
 
 def _deliver(report: MutationReport, options: Namespace, beside: OutFolder | None, out_dir: OutFolder) -> int:
     """Print what became of the mutants, write the document and the page; return the exit code."""
-    written = {}
     document = mutation_document(report, _command(Namespace(**{**vars(options), "workers": None})))
-    if options.html:
-        written["Page"] = str(out_dir.write({PAGE: html_document("Mutation testing", document)})[PAGE])
-    if beside is not None:
-        name = Path(options.markdown).name
-        written["Markdown"] = str(beside.write({name: markdown_document(document)})[name])
+    with Written() as written:
+        written.document(options, out_dir, PAGE, "Mutation testing", document)
+        written.markdown(options, beside, document)
     code, command = report.answer.exit_code, _command(options)
-    facts = {"exit_code": code, "command": command, "files": written}
     stale = f"is explained in {options.explained}, but does not survive; remove the explanation."
     explained = CodeBlock(tuple(f"{name} {stale}" for name in report.stale_explanations))
-    blocks = (*mutation_text(report), explained)
-    print_result(options, lambda: {**mutation_object(report), **facts}, blocks, written, command)
-    return code
+
+    def data() -> dict[str, Any]:
+        return {**mutation_object(report), "files": written.names}
+
+    return deliver(options, data, (*mutation_text(report), explained), written, code=code, command=command)
 
 
 def _command(options: Namespace) -> str:

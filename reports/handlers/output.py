@@ -1,4 +1,4 @@
-"""What commands leave behind: files, and results on standard output, as text or as one JSON object.
+"""What commands leave that have a verdict: traces with their pages, and the verdict itself.
 
 What only some results need is imported where these are made, so that a short search ends sooner.
 """
@@ -8,24 +8,21 @@ from __future__ import annotations
 import hashlib
 import shlex
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from kwalk.model.language import Reading
-from kwalk.reports.document import Block, CodeBlock, Lead, Paragraph, Span, strong
-from kwalk.reports.document.html import html_document
-from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.escaping import file_stem, visible
-from kwalk.reports.files import CannotWrite, OutFolder, out_folder
-from kwalk.reports.json_output import print_json, verdict_object
+from kwalk.reports.document import Block, Paragraph, Span, strong
+from kwalk.reports.escaping import file_stem
+from kwalk.reports.files import OutFolder
+from kwalk.reports.json_output import verdict_object
 from kwalk.reports.pages.verdict import MOST_GROUPS, group_table, summary
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import LABELS, Written, deliver
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.story import Story, story_of
@@ -34,102 +31,14 @@ from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from kwalk.reports.document.text import Printable
     from kwalk.reports.pages.incident import Incident
 
 FORESEE_SECONDS = 20.0
 """The time budget of what is foreseen from a snapshot."""
-LABELS = {"trace": "Trace", "page": "Read", "markdown": "Markdown"}
-"""What the output calls each file of a trace, by its format."""
 
 
-class Written:
-    """The files that a `with` block writes; a CannotWrite there is raised after the results are printed."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.failure: CannotWrite | None = None
-
-    def __enter__(self) -> Written:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
-        self.failure = error if isinstance(error, CannotWrite) else None
-        return self.failure is not None
-
-    def checked(self, code: int) -> int:
-        """Return the exit code; raise CannotWrite if a file could not be written."""
-        if self.failure is not None:
-            raise self.failure
-        return code
-
-
-def print_result(
-    options: Namespace,
-    page: Callable[[], Mapping[str, Any]],
-    blocks: Iterable[Block],
-    files: Mapping[str, str],
-    command: str,
-) -> None:
-    """Print the result of a command: with --json one object, otherwise blocks and the ending.
-
-    Args:
-        options: The parsed command line.
-        page: Returns the object.
-        blocks: What people read.
-        files: The files that were written, by what they are.
-        command: The command that repeats the run.
-    """
-    if options.json:
-        print_json(page())
-        return
-    from kwalk.reports.document.text import print_blocks
-    from kwalk.reports.terminal import console
-
-    print_blocks(blocks, console())
-    print_ending(files, command, console())
-
-
-def print_ending(files: Mapping[str, str], command: str, out: Console) -> None:
-    """Print the files that were written, by what they are, and the command that repeats the run."""
-    from kwalk.reports.document.text import print_blocks
-
-    lines = tuple(f"{label}: {text}" for label, text in {**files, "Reproduce": command}.items())
-    print_blocks([CodeBlock(lines, 2)], out)
-
-
-@contextmanager
-def document_folder(file: str | None, option: str) -> Iterator[OutFolder | None]:
-    """Yield the folder of a document that an option names, None without one; CannotWrite if it names a folder."""
-    if file is None:
-        yield None
-        return
-    path = Path(file)
-    if not path.name or path.is_dir():
-        raise CannotWrite(f"Cannot write to {visible(file)!r}: it is a folder. Name a file with {option}.")
-    with out_folder(path.parent) as folder:
-        yield folder
-
-
-def write_documents(lead: Lead, options: Namespace) -> dict[str, str]:
-    """Write the documents that `--html` and `--markdown` name; return their paths by what they are."""
-    found: dict[str, str] = {}
-    with document_folder(options.html, "--html") as folder:
-        if folder is not None:
-            folder.write({Path(options.html).name: html_document(lead.title, lead.blocks)})
-            found[LABELS["page"]] = options.html
-    with document_folder(options.markdown, "--markdown") as folder:
-        if folder is not None:
-            folder.write({Path(options.markdown).name: markdown_document(lead.blocks)})
-            found[LABELS["markdown"]] = options.markdown
-    return found
-
-
-# Verdicts.
-
-
-def deliver(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
+def deliver_verdict(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) -> int:
     """Write the traces, print the verdict; return its exit code. CannotWrite is raised after the verdict is printed."""
     findings = tuple(
         f if f.trace is None else evolve(f, trace=_stamped(query, verdict, f.trace)) for f in verdict.findings
@@ -150,18 +59,23 @@ def deliver(query: Query, verdict: Verdict, out: OutFolder, options: Namespace) 
         traces = (_stamped(query, verdict, group.trace) for group in verdict.groups[:MOST_GROUPS])
         shapes = [save(query.model, trace, out, verdict.compared)["trace"] for trace in traces]
         if getattr(options, "html", False):
-            written.names["Page"] = str(_write_page(query, verdict, (files, shapes), out))
-    if options.json:
+            from kwalk.reports.pages.verdict_page import verdict_page
+
+            page = verdict_page(query.model, verdict, files, shapes)
+            title = f"{verdict.scenario}: {verdict.answer.value}"
+            written.document(options, out, _page_name(query, verdict), title, page)
+    code = exit_code_of(query, verdict)
+    blocks = _text(query, verdict, (stories, shapes), (diagnosis_lines, incident), unfold=options.unfold)
+
+    def data() -> dict[str, Any]:
         named = {prop: paths["trace"] for prop, paths in files.items()}
         facts = list(query.reading.facts) if query.reading else []
-        snapshot = {"facts": facts, "diagnosis": diagnosis_lines}
         page = {"page": written.names["Page"]} if "Page" in written.names else {}
-        shown = verdict_object(verdict, named, shapes, query.model)
-        print_json({**shown, "exit_code": exit_code_of(query, verdict), **snapshot, **page})
-    else:
-        lead = list(_reading_blocks(query.reading, diagnosis_lines, incident)) if query.reading else []
-        _print(query, verdict, lead, (files, stories, shapes), written.names, unfold=options.unfold)
-    return written.checked(exit_code_of(query, verdict))
+        snapshot = {"facts": facts, "diagnosis": diagnosis_lines}
+        return {**verdict_object(verdict, named, shapes, query.model), **snapshot, **page}
+
+    written.names |= _ending(verdict, files)
+    return deliver(options, data, blocks, written, code=code)
 
 
 def _incident(query: Query, diagnosis_lines: list[str], options: Namespace) -> Incident | None:
@@ -192,17 +106,10 @@ def _save(
     return save(query.model, trace, out, verdict.compared, story=story, lead=lead, about=what)
 
 
-def _write_page(
-    query: Query, verdict: Verdict, written: tuple[dict[str, dict[str, Path]], list[Path]], out: OutFolder
-) -> Path:
-    """Write the page of a verdict."""
-    from kwalk.reports.pages.verdict_page import verdict_page
-
-    name = f"{file_stem(query.model.scenario.name, query.model.variant, verdict.engine, longest=80)}-" + (
-        f"{hashlib.blake2b(verdict.command.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}.html"
-    )
-    blocks = verdict_page(query.model, verdict, *written)
-    return out.write({name: html_document(f"{verdict.scenario}: {verdict.answer.value}", blocks)})[name]
+def _page_name(query: Query, verdict: Verdict) -> str:
+    """Return the name of the page of a verdict, with a digest of its command."""
+    digits = hashlib.blake2b(verdict.command.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{file_stem(query.model.scenario.name, query.model.variant, verdict.engine, longest=80)}-{digits}.html"
 
 
 def _stamped(query: Query, verdict: Verdict, trace: Trace) -> Trace:
@@ -245,31 +152,33 @@ def exit_code_of(query: Query, verdict: Verdict) -> int:
     return (problems[0].inspection.exit_code if problems else 0) or verdict.exit_code
 
 
-def _print(
+def _text(
     query: Query,
     verdict: Verdict,
-    lead: Sequence[Block],
-    written: tuple[dict[str, dict[str, Path]], dict[str, Story], list[Path]],
-    pages: Mapping[str, str],
+    of: tuple[dict[str, Story], list[Path]],
+    snapshot: tuple[list[str], Incident | None],
     *,
     unfold: bool,
-) -> None:
-    from kwalk.reports.document.text import print_blocks, print_story
-    from kwalk.reports.terminal import console
+) -> Iterator[Printable]:
+    """Yield what the snapshot shows, the story of the first counterexample, the verdict, and its groups."""
+    stories, shapes = of
+    if query.reading:
+        yield from _reading_blocks(query.reading, *snapshot)
+    shown = _shown(verdict)
+    if shown:
+        from kwalk.reports.document.text import story_text
 
-    out, (files, stories, shapes) = console(), written
-    shown = next((f for f in verdict.findings if f.trace is not None), None)
-    print_blocks(lead, out)
-    if shown and shown.trace:
-        print_story(stories[shown.prop], out, unfold=unfold)
-        out.print()
-    print_blocks(summary(verdict, query.model, shown), out)
+        yield from (*story_text(stories[shown.prop], unfold=unfold), Paragraph(""))
+    yield from summary(verdict, query.model, shown)
     code = exit_code_of(query, verdict)
     if code != verdict.exit_code:
-        print_blocks([Paragraph(f"The exit code, {code}, is that of the damage which the snapshot shows.", 2)], out)
-    print_blocks(group_table(query.model, verdict.groups, shapes), out)
-    lines = (*(f"{label}: {path}" for label, path in pages.items()), *_ending(verdict, files, shown))
-    print_blocks([CodeBlock(lines, 2)], out)
+        yield Paragraph(f"The exit code, {code}, is that of the damage which the snapshot shows.", 2)
+    yield from group_table(query.model, verdict.groups, shapes)
+
+
+def _shown(verdict: Verdict) -> Finding | None:
+    """Return the finding whose story is told."""
+    return next((finding for finding in verdict.findings if finding.trace is not None), None)
 
 
 def _reading_blocks(reading: Reading, diagnosis: list[str], incident: Incident | None) -> Iterator[Block]:
@@ -289,14 +198,15 @@ def _reading_blocks(reading: Reading, diagnosis: list[str], incident: Incident |
     yield Paragraph("")
 
 
-def _ending(verdict: Verdict, files: dict[str, dict[str, Path]], top_finding: Finding | None) -> Iterator[str]:
-    """Yield every file that was written, then the commands that reproduce what was found."""
+def _ending(verdict: Verdict, files: dict[str, dict[str, Path]]) -> dict[str, str]:
+    """Return every file of a trace that was written, then the commands that reproduce what was found."""
+    ending: dict[str, str] = {}
+    top_finding = _shown(verdict)
     for prop, paths in files.items():
         first = top_finding is not None and prop == top_finding.prop
         about = "" if first else f" of {prop}"
-        yield from (f"{LABELS[kind]}{about}: {path}" for kind, path in paths.items() if first or kind == "trace")
+        ending |= {f"{LABELS[kind]}{about}": str(path) for kind, path in paths.items() if first or kind == "trace"}
     if top_finding and top_finding.prop in files:
-        yield f"Reproduce: {program()} replay {shlex.quote(str(files[top_finding.prop]['trace']))}"
-        yield f"Search again: {verdict.command}"
-    else:
-        yield f"Reproduce: {verdict.command}"
+        replayed = shlex.quote(str(files[top_finding.prop]["trace"]))
+        return {**ending, "Reproduce": f"{program()} replay {replayed}", "Search again": verdict.command}
+    return {**ending, "Reproduce": verdict.command}

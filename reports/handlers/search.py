@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import deliver
+from kwalk.reports.handlers.output import deliver_verdict
 from kwalk.reports.handlers.target import query_of
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.streams import remark
@@ -16,9 +16,9 @@ from kwalk.search.base.progress import announcements_to
 from kwalk.search.engines import ENGINES
 
 
-def search(options: Namespace) -> int:
-    """Run the engine of the command; return the exit code."""
-    engine = ENGINES[options.command]
+def search(options: Namespace, name: str = "") -> int:
+    """Run an engine, that of the command's name by default; return the exit code."""
+    engine = ENGINES[name or options.command]
     engine.refuse(vars(options))
     query = query_of(options, engine.accepts)
     with out_folder(options.out) as out:
@@ -28,7 +28,7 @@ def search(options: Namespace) -> int:
             verdict = engine(query, report)
         if watch is not None:
             watch.end(f"{verdict.scenario}: {verdict.answer.value} ({verdict.qualifier})")
-        return deliver(query, verdict, out, options)
+        return deliver_verdict(query, verdict, out, options)
 
 
 def _watch_page(out: OutFolder, command: str) -> WatchPage:

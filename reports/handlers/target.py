@@ -7,14 +7,14 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
+from typing import Any
 
 from attrs import evolve
 
-from kwalk.model.language import Reading, Scenario, UsageError
+from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.registry import announced, find_scenario, full_reference
 from kwalk.model.language.settings import setting_from
 from kwalk.reports.escaping import visible
-from kwalk.reports.options.declaration import MIGRATION
 from kwalk.reports.program import program
 from kwalk.reports.traces.trace_file import readable_text
 from kwalk.search.base.option_table import rows, words_of
@@ -32,7 +32,8 @@ def query_of(options: Namespace, accepts: type) -> Query:
         UsageError: Something does not exist.
     """
     reference, scenario = _scenario(options)
-    reading = _reading(scenario, options)
+    snapshot = getattr(options, "snapshot", None)
+    reading = None if snapshot is None else read_by(scenario, "read_snapshot", snapshot)
     values = {name: getattr(options, name) for name in rows(accepts)}
     if reading and options.properties:
         reading = evolve(reading, properties=())  # the user's choice has precedence over the snapshot's
@@ -45,35 +46,43 @@ def query_of(options: Namespace, accepts: type) -> Query:
     return Query(reference, model, properties, values, _command(options), reading)
 
 
+HOOKS = {
+    "read_snapshot": "read snapshots",
+    "read_series": "read series of snapshots",
+    "inspect_snapshot": "inspect snapshots",
+    "recover_snapshot": "plan from snapshots",
+}
+"""The fields of `Scenario` that take snapshots, and what a scenario with each of them does."""
+
+
+def scenario_with(hook: str, name: str | None = None) -> tuple[str, Scenario]:
+    """Return the scenario of that name, or the first installed one, that has a hook for snapshots, with its name."""
+    if name:
+        found = find_scenario(name)
+        if getattr(found, hook) is None:
+            raise UsageError(f"Scenario {name!r} does not {HOOKS[hook]}. Name one that does, or leave it out.")
+        return name, found
+    for name, scenario in announced().items():
+        if getattr(scenario, hook) is not None:
+            return name, scenario
+    raise UsageError(f"No installed scenario can {HOOKS[hook]}. Name your own scenario.")
+
+
+def read_by(scenario: Scenario, hook: str, path: str) -> Any:
+    """Return what a hook reads in a snapshot; a file that is unreadable or too large is refused here."""
+    readable_text(path, "snapshot")
+    with malformed_json(f"The snapshot {visible(path)!r}", path):
+        return getattr(scenario, hook)(path)
+
+
 def _scenario(options: Namespace) -> tuple[str, Scenario]:
-    if options.scenario and getattr(options, "migrate", False):
-        named = visible(options.scenario)
-        raise UsageError(f"--migrate searches the scenario {MIGRATION!r}: leave out {named!r}, or --migrate.")
     if options.scenario:
         options.scenario = full_reference(options.scenario)  # the command that repeats this one names it, too
+    if getattr(options, "snapshot", None) is not None:
+        return scenario_with("read_snapshot", options.scenario)
+    if options.scenario:
         return options.scenario, find_scenario(options.scenario)
-    if getattr(options, "snapshot", None) is None:
-        raise UsageError("Name a scenario, or a snapshot with --from. `kwalk scenarios` lists the scenarios.")
-    if getattr(options, "migrate", False):
-        return MIGRATION, find_scenario(MIGRATION)
-    for name, scenario in announced().items():
-        if scenario.read_snapshot is not None:
-            return name, scenario
-    raise UsageError("No installed scenario reads snapshots. Name your own: kwalk hunt SCENARIO --from SNAPSHOT.")
-
-
-def _reading(scenario: Scenario, options: Namespace) -> Reading | None:
-    """Read the snapshot, if one is named; a file that is unreadable or too large is refused here."""
-    snapshot = getattr(options, "snapshot", None)
-    if snapshot is None:
-        return None
-    if scenario.read_snapshot is None:
-        raise UsageError(
-            f"Scenario {scenario.name!r} does not read snapshots; name one that does, or leave out --from."
-        )
-    readable_text(snapshot, "snapshot")
-    with malformed_json(f"The snapshot {visible(snapshot)!r}", snapshot):
-        return scenario.read_snapshot(snapshot)
+    raise UsageError("Name a scenario, or a snapshot with --from. `kwalk scenarios` lists the scenarios.")
 
 
 @contextmanager
@@ -90,10 +99,10 @@ def malformed_json(what: str, file: str = "") -> Iterator[None]:
 
 
 def _command(options: Namespace) -> str:
-    snapshot = getattr(options, "snapshot", None)
-    source = [] if snapshot is None else ["--from", snapshot]
-    migrates = ["--migrate"] if getattr(options, "migrate", False) else []
-    return command_line(options, [*([options.scenario] if options.scenario else []), *source, *migrates])
+    if hasattr(options, "snapshots"):
+        return command_line(options, options.snapshots)
+    source = [] if getattr(options, "snapshot", None) is None else ["--from", options.snapshot]
+    return command_line(options, [*([options.scenario] if options.scenario else []), *source])
 
 
 def command_line(options: Namespace, arguments: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The commands about saved traces: `kwalk replay`, `show` and `shrink`."""
+"""The command about saved traces: `kwalk replay`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from functools import partial
 
 from attrs import evolve
 
@@ -16,14 +17,15 @@ from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import CodeBlock, strong
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
-from kwalk.reports.document.text import print_blocks, print_story
+from kwalk.reports.document.text import Printable, print_blocks, story_text
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
-from kwalk.reports.handlers.output import deliver, print_ending
+from kwalk.reports.handlers.output import deliver_verdict
 from kwalk.reports.handlers.target import command_line
-from kwalk.reports.json_output import FORMAT, counterexample_object, print_json
+from kwalk.reports.json_output import counterexample_object
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
+from kwalk.reports.reporter import deliver
 from kwalk.reports.streams import remark
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.itf import itf_text
@@ -32,6 +34,7 @@ from kwalk.reports.traces.save import stem
 from kwalk.reports.traces.sequence import sequence_of, states_of
 from kwalk.reports.traces.story import Story, story_of
 from kwalk.reports.traces.trace_file import read_trace
+from kwalk.search.base.option_table import DEFAULT_OUT
 from kwalk.search.base.query import Query
 from kwalk.search.results.verdict import Answer, Strength
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to
@@ -41,38 +44,48 @@ ENDINGS = {"text": ".txt", "markdown": ".md", "html": ".html", "itf": ".itf.json
 
 def run_replay(options: Namespace) -> int:
     """Execute the steps of a trace again; return the exit code of what they show, 2 if they do not fit the model."""
+    _check(options)
+    if options.minimize:
+        return _minimize(options)
+    if options.format is not None:
+        return _format(options)
     opened = _opened(options.trace, options.variant, dict(options.flags))
     result = replay(opened.model, opened.trace)
     if result.mismatch and not opened.is_other:
         raise _mismatch_error(opened, result, options.trace)
     _warn(opened, options.trace)
     code = Answer.UNDECIDED.exit_code if result.answer is None else result.answer.exit_code
-    if options.json:
-        print_json(_replay_object(opened, result, code, options.trace))
-        return code
-    out = console()
+    blocks: list[Printable] = []
     if result.answer is not None:
         shown = evolve(opened.trace, variant=opened.model.variant, flags=opened.model.flag_overrides)
-        print_story(evolve(story_of(opened.model, shown), reproduce=""), out, unfold=options.unfold)
-        out.print()
-    print_blocks([CodeBlock(([strong(_outcome(opened, result))],), 2)], out)
-    print_ending({}, command_line(options, [options.trace]), out)
-    return code
+        blocks += [*story_text(story_of(opened.model, shown), unfold=options.unfold), CodeBlock(("",))]
+    blocks.append(CodeBlock(([strong(_outcome(opened, result))],), 2))
+    data = partial(_replay_object, opened, result, options.trace)
+    return deliver(options, data, blocks, code=code, command=command_line(options, [options.trace]))
 
 
-def show(options: Namespace) -> int:
-    """Print a saved trace; 0."""
+REFUSED = {"minimize": ("variant", "flags", "format"), "format": ("variant", "flags", "json", "seconds")}
+"""What takes the trace as it was saved, and the options that it has not."""
+
+
+def _check(options: Namespace) -> None:
+    """Raise UsageError for options that contradict each other."""
+    for what, refused in REFUSED.items():
+        given = [options.rows[name].name_on_command_line(name) for name in refused if getattr(options, name)]
+        if getattr(options, what) and given:
+            raise UsageError(f"--{what} takes the trace as it was saved. Leave out {', '.join(given)}, or --{what}.")
+
+
+def _format(options: Namespace) -> int:
+    """Write a saved trace in a format; 0."""
     opened = opened_to_replay(options.trace)
-    story = evolve(
-        story_of(opened.model, opened.trace), reproduce=f"{program()} replay {shlex.quote(visible(options.trace))}"
-    )
+    command = f"{program()} replay {shlex.quote(visible(options.trace))}"
+    story = evolve(story_of(opened.model, opened.trace), reproduce=command)
     if options.out is not None:
         return _write(opened, story, options)
     if options.format == "text":
-        print_story(story, console(), unfold=options.unfold)
-        print_blocks([CodeBlock(("", f"  Reproduce: {story.reproduce}"))], console())
-    else:
-        sys.stdout.write(_rendered(opened, story, options))
+        return deliver(options, dict, (*story_text(story, unfold=options.unfold), CodeBlock(("",))), command=command)
+    sys.stdout.write(_rendered(opened, story, options))
     return 0
 
 
@@ -132,13 +145,11 @@ def _is_witness(opened: OpenedTrace) -> bool:
     return prop is not None and prop.kind.value == "reachable"
 
 
-def _replay_object(opened: OpenedTrace, result: ReplayResult, code: int, path: str) -> dict[str, object]:
+def _replay_object(opened: OpenedTrace, result: ReplayResult, path: str) -> dict[str, object]:
     trace = opened.trace
     return {
-        "format": FORMAT,
         "verdict": (result.answer or Answer.UNDECIDED).value,
         "how": "replayed" if result.answer else "the trace does not fit this variant",
-        "exit_code": code,
         "scenario": trace.scenario,
         "variant": opened.model.variant,
         "flags": dict(opened.model.flag_overrides),
@@ -162,7 +173,7 @@ def _rendered(opened: OpenedTrace, story: Story, options: Namespace) -> str:
         return itf_text(opened.model, opened.trace, kwalk_version())
     text = io.StringIO()
     plain = console(text)
-    print_story(story, plain, unfold=options.unfold)
+    print_blocks(story_text(story, unfold=options.unfold), plain)
     return text.getvalue()
 
 
@@ -177,7 +188,7 @@ SECONDS = 60.0
 """The default of `--seconds`."""
 
 
-def run_shrink(options: Namespace) -> int:
+def _minimize(options: Namespace) -> int:
     """Minimize a trace, and try to prove that none is shorter; return the exit code of what it shows."""
     from kwalk.search.kernel.compile.compiler import kernel_for
     from kwalk.search.minimize.shortest import shortest
@@ -186,7 +197,7 @@ def run_shrink(options: Namespace) -> int:
     model, original = opened.model, opened.trace
     command = command_line(options, [options.trace])
     query = Query(original.scenario, model, model.properties, command=command)
-    with out_folder(options.out) as out:
+    with out_folder(options.out or DEFAULT_OUT) as out:
         with shown_on_stderr() as report:
             seconds = SECONDS if options.seconds is None else options.seconds
             trace, notes = shortest(model, original, kernel_for(model), seconds=seconds, report=report)
@@ -201,4 +212,4 @@ def run_shrink(options: Namespace) -> int:
             findings=(builder.finding(prop, 1, trace),),
             notes=notes,
         )
-        return deliver(query, verdict, out, options)
+        return deliver_verdict(query, verdict, out, options)

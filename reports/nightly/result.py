@@ -18,7 +18,6 @@ from kwalk.model.language.errors import InternalError
 from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.reports.document import Block, DataTable, Paragraph, Span, strong
 from kwalk.reports.escaping import visible
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.pages.verdict import TONES
 from kwalk.reports.progress import at_intervals, duration, transient_bar
 from kwalk.reports.streams import remark
@@ -103,11 +102,9 @@ def endings(result: NightlyResult) -> Iterator[str]:
 def result_object(result: NightlyResult) -> dict[str, Any]:
     """Return the result for scripts."""
     return {
-        "format": FORMAT,
         "run": str(result.folder),
         "state": result.state,
         "verdict": result.answer.value,
-        "exit_code": exit_code(result),
         "tasks": result.tasks,
         "internal": list(result.internal),
         "runs": [

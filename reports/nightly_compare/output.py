@@ -9,7 +9,6 @@ from typing import Any
 from attrs import asdict
 
 from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, code, strong
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, Loss, Pair, property_of
 from kwalk.reports.nightly_compare.environment import environment_notes, is_repeatable
 from kwalk.reports.nightly_compare.phrases import (
@@ -106,7 +105,7 @@ def _group_card(comparison: Comparison, word: str, task: TaskResult, group: Find
     blocks.append(Paragraph([Span(shape_of(group), "faint")], 7))
     trace = trace_file(comparison.after.path, task, group) if is_new and link is None else None
     if trace is not None:
-        blocks.append(CodeBlock((f"kwalk show {shlex.quote(str(trace))}",), 7))
+        blocks.append(CodeBlock((f"kwalk replay {shlex.quote(str(trace))}",), 7))
     return Card(title, tuple(blocks), tone)
 
 
@@ -120,7 +119,6 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
     """Return the object."""
     before, after = comparison.before, comparison.after
     return {
-        "format": FORMAT,
         "before": _run(before),
         "after": _run(after),
         "repeatable": is_repeatable(before, after),
@@ -133,7 +131,6 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "tasks": [_pair(pair) for pair in comparison.pairs],
         "only_before": [_task(task) for task in comparison.only_before],
         "only_after": [_task(task) for task in comparison.only_after],
-        "exit_code": comparison.exit_code,
     }
 
 

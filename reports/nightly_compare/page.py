@@ -7,19 +7,18 @@ folder of the run, so that links to traces are short.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 from jinja2 import Environment
 
-from kwalk.reports.document import Block, Bullets, Heading, Paragraph, code, strong
-from kwalk.reports.document.html import html_blocks, html_document, lanes_of
+from kwalk.reports.document import Bullets
+from kwalk.reports.document.html import html_blocks, lanes_of
 from kwalk.reports.document.templates import environment
 from kwalk.reports.escaping import visible
 from kwalk.reports.nightly_compare import phrases
 from kwalk.reports.nightly_compare.charts import HEIGHT, LEVELS, WIDTH, curve, heatmap_rows
-from kwalk.reports.nightly_compare.comparison import Comparison, compare, property_of
+from kwalk.reports.nightly_compare.comparison import compare, property_of
 from kwalk.reports.nightly_compare.environment import brief
 from kwalk.reports.nightly_compare.output import differences, summary_of
 from kwalk.reports.nightly_compare.stories import chapters
@@ -114,30 +113,6 @@ def nightly_page(run: RunResult, before: RunResult | None = None, history: Histo
             is_loop_start=lambda chapter: isinstance(chapter, LoopStart),
         )
     )
-
-
-def comparison_page(comparison: Comparison, folder: Path) -> str:
-    """Return the page of a comparison for this folder, linked to the page of the later run if there is one."""
-    return html_document("Two nightly runs compared", _comparison(comparison, folder))
-
-
-def _comparison(comparison: Comparison, folder: Path) -> Iterator[Block]:
-    before, after = comparison.before, comparison.after
-    yield Heading(1, "Two nightly runs compared")
-    yield Paragraph([strong(phrases.headline(comparison), summary_of(comparison)[1])])
-    runs = (("earlier", before), ("later", after))
-    yield Bullets(tuple([f"{which}: {_began(run)}, ", code(str(run.path))] for which, run in runs))
-    yield Heading(2, "Differences")
-    yield from differences(comparison, lambda task, group: _page_link(comparison, folder, (task, group)))
-    if comparison.is_unchanged:
-        yield Paragraph(UNCHANGED)
-    yield Paragraph(["Compare again: ", code(f"kwalk compare {before.path} {after.path}")])
-
-
-def _page_link(comparison: Comparison, folder: Path, group: tuple[TaskResult, FindingRow]) -> str | None:
-    """Return the address of a group on the page of the later run, None if there is no such page."""
-    page = comparison.after.path / PAGE
-    return f"{os.path.relpath(page, folder)}#{_anchor(*group)}" if page.exists() else None
 
 
 def _environment() -> Environment:

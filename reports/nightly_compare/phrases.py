@@ -64,7 +64,7 @@ def actions_to_take(comparison: Comparison) -> Iterator[list[str | Span]]:
         file = trace_file(after.path, task, group)
         if file is not None:
             what = f"Look at {group.property} ({times(group.length, 'step')}): "
-            yield [what, code(f"kwalk show {file}"), " or ", code(f"kwalk explore {file}")]
+            yield [what, code(f"kwalk replay {file}"), " or ", code(f"kwalk explore {file}")]
     suspects = suspect_commits(before, after)
     if new and suspects:
         how = (

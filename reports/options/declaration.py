@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from kwalk.search.base.option_kinds import DIR, FILE, OptionKind
+from kwalk.search.base.option_kinds import DIR, FILE, NAME, OptionKind
 from kwalk.search.base.option_table import DEFAULT_OUT, Option, Properties, rows
 
 CODES = """0 holds, 2 usage error, 3 undecided, 11 deadlock, 12 violated, 13 bad stable state,
 14 not reachable, 15 cannot fail, 16 holds with gaps (--strict), 70 internal error"""
 Argument = tuple[str, dict[str, Any]]
 """An argument of a command: its name, and the keywords of `add_argument`."""
-MIGRATION = "migration-with-records"
-"""The scenario of `hunt --migrate`; an installed package announces it."""
+Replacement = Sequence[str] | Callable[[Sequence[str]], Sequence[str]]
+"""The words of a command that stand for an old name; or a function of what follows the old name."""
 
 
 class Section(Enum):
@@ -38,7 +38,7 @@ class Command:
         examples: Lines of examples for its help.
         handler: `package.module:function`, which gets the parsed arguments and returns the exit code. The module is
             imported when the command runs, so that `kwalk --help` is fast.
-        aliases: Other names.
+        replaces: Old names of what it does, which work until the next release; one may have an option: `hunt --from`.
         codes: The exit codes.
         page: The page about it, from the folder of the reference.
     """
@@ -50,22 +50,24 @@ class Command:
         section: Section,
         examples: str,
         handler: str,
-        aliases: Sequence[str] = (),
+        replaces: Mapping[str, Replacement] | None = None,
         codes: str = CODES,
         page: str = "",
     ) -> None:
         self.about, self.arguments, self.section, self.examples = about, arguments, section, examples
-        self.handler, self.aliases, self.codes, self.page = handler, aliases, codes, page
+        self.handler, self.replaces, self.codes, self.page = handler, replaces or {}, codes, page
 
 
-def arguments(accepts: type, **after: Sequence[Argument]) -> tuple[Argument, ...]:
+def arguments(accepts: type, without: type | None = None, **after: Sequence[Argument]) -> tuple[Argument, ...]:
     """Return the arguments of the options that a class of the table declares, in their order.
 
     Args:
         accepts: The class.
+        without: A class whose options are left out.
         **after: By the name of an option, arguments of the command line only, which follow it.
     """
-    listed = ((name, row) for name, row in rows(accepts).items() if row.about)
+    left_out = rows(without) if without else {}
+    listed = ((name, row) for name, row in rows(accepts).items() if row.about and name not in left_out)
     return tuple(each for name, row in listed for each in (*_of_row(name, row), *after.get(name, ())))
 
 
@@ -116,6 +118,11 @@ def repeating(one: Argument) -> Argument:
     return word, {**settings, "row": settings["row"]._replace(repeats=True)}
 
 
+def grouped(title: str, *of: Argument) -> tuple[Argument, ...]:
+    """Return arguments that the help lists under a title of their own."""
+    return tuple((word, {**settings, "group": title}) for word, settings in of)
+
+
 def out(what: str) -> Argument:
     """Return the option `--out`."""
     return option("--out", DIR, f"{what} (default: {DEFAULT_OUT})", default=DEFAULT_OUT, repeats=False)
@@ -127,15 +134,16 @@ SCENARIO = argument("scenario", "SCENARIO")
 ANY_SCENARIO = argument("scenario", "SCENARIO", nargs="?")
 TRACE = argument("trace", "TRACE")
 JSON = switch("--json", "print one JSON object instead of text")
-ONLY_JSON = switch("--json", "print one JSON object")
 UNFOLD = switch("--unfold", "also show routine steps")
 MARKDOWN = option("--markdown", FILE, "also write a Markdown document", repeats=False)
 PROPERTIES = arguments(Properties)
-HTML = switch(
-    "--html", "also write an HTML page into the folder of --out, with charts, and links to the pages of traces"
-)
+HTML = switch("--html", "also write an HTML page into the folder of --out")
 WATCH = switch(
     "--watch",
     "while the search runs, write watch.html into the folder of --out: progress and charts, every two seconds",
 )
-RESULTS = (out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON)
+PROFILE = option(
+    "--profile", NAME, "also the options of [tool.kwalk.profiles.NAME] in pyproject.toml, as defaults", repeats=False
+)
+"""A command that has it takes the options of a project as defaults."""
+RESULTS = (out("folder of traces and pages"), UNFOLD, HTML, WATCH, JSON, PROFILE)

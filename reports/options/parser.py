@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import groupby
+from itertools import groupby, pairwise
 from pkgutil import iter_modules
 from textwrap import wrap
 from typing import Any, NoReturn
 
 from kwalk.model.language.distributions import entry_points
-from kwalk.model.language.errors import close_to
+from kwalk.model.language.errors import UsageError, close_to
 from kwalk.reports.escaping import visible
 from kwalk.reports.options.declaration import CODES, Command, Section
+from kwalk.reports.options.settings import with_settings
 from kwalk.search.base.option_table import Option
 
 GROUP = "kwalk.commands"
@@ -26,7 +27,8 @@ OWN = "kwalk.reports.commands"
 """The package of commands that are about any model; others are looked for only if it has none of the name."""
 NO_COMMAND = re.compile("argument COMMAND: invalid choice: '([^']*)'")
 NO_OPTION = re.compile(r"unrecognized arguments: (--[^\s=]+)")
-WIDTH, INDENT = 100, 22
+COMPLETION = "print a script that completes command lines; in ~/.bashrc: source <(kwalk --completion)"
+WIDTH, INDENT = 100, 13
 """Columns of the list of commands, and where it says what each does."""
 ENDING = """exit codes: {codes}.
 A scenario is a name that `kwalk scenarios` lists, or package.module:NAME for your own model."""
@@ -45,13 +47,57 @@ def _of_package(package: str) -> Iterator[tuple[str, Command]]:
         yield module.name.replace("_", "-"), import_module(f"{package}.{module.name}").COMMAND
 
 
+def completed(words: Sequence[str]) -> Sequence[str]:
+    """Return a command line with the options that the project gives to its command as defaults."""
+    command = _chosen(words[0]).get(words[0]) if words else None
+    return words if command is None else with_settings(words, command, commands)
+
+
+def _module(word: str) -> str:
+    return f"{OWN}.{word.replace('-', '_')}"
+
+
 def _chosen(word: str) -> Mapping[str, Command]:
-    """Return the command of a name or alias; all commands, if there is none."""
-    module = f"{OWN}.{word.replace('-', '_')}"
-    if word.replace("-", "").isalpha() and find_spec(module) is not None:
-        return {word: import_module(module).COMMAND}
+    """Return the command of a name; all commands, if there is none."""
+    if word.replace("-", "").isalpha() and find_spec(_module(word)) is not None:
+        return {word: import_module(_module(word)).COMMAND}
     every = commands()
-    return {name: each for name, each in every.items() if word in (name, *each.aliases)} or every
+    return {word: every[word]} if word in every else every
+
+
+def renamed(words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return a command line with the name of today, and what that name is; "" if it had no old one.
+
+    Raises:
+        UsageError: The old command had an option that the one of today has not.
+    """
+    if not words or (
+        not any(word.startswith("--from") for word in words)
+        and not words[0].startswith("-")
+        and find_spec(_module(words[0]))
+    ):
+        return words, ""
+    for name, command in commands().items():
+        for old, replacement in command.replaces.items():
+            first, *options = old.split()
+            if words[0] == first and all(any(w.startswith(option) for w in words) for option in options):
+                _refuse_file_of_html(words, name)
+                given = replacement(words[1:]) if callable(replacement) else [*replacement, *words[1:]]
+                new = (
+                    replacement if not callable(replacement) else [w for w in given if w[:2] == "--" and w not in words]
+                )
+                return [name, *given], f"`kwalk {old}` is `{' '.join(['kwalk', name, *new])}`"
+    return words, ""
+
+
+def _refuse_file_of_html(words: Sequence[str], name: str) -> None:
+    """Raise UsageError for a file after --html: old commands had it, and with the one of today it is an argument."""
+    for option, file in pairwise(words):
+        if option == "--html" and file.endswith(".html"):
+            raise UsageError(
+                f"--html takes no file any more, in any command: `kwalk {name} --html` writes the page into the folder "
+                f"of --out, and prints its name. Leave out {visible(file)}."
+            )
 
 
 class Parser(argparse.ArgumentParser):
@@ -85,6 +131,16 @@ def _instead(problem: str, name: str, names: Iterable[str]) -> str:
     return f"{problem}. Did you mean {near}?" if near else f"{problem}."
 
 
+class _Completion(argparse.Action):
+    """Print a script that completes command lines."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from kwalk.reports.options.completion import completion
+
+        print(completion(commands()), end="")
+        parser.exit(0)
+
+
 class _Version(argparse.Action):
     """Print the version and the commit; they are looked up only here."""
 
@@ -100,14 +156,9 @@ def _listed(chosen: Mapping[str, Command]) -> Iterator[str]:
     for section, group in groupby(chosen.items(), key=lambda item: item[1].section):
         yield f"\n{section.value}:"
         for name, command in group:
-            names = ", ".join((name, *command.aliases))
-            lines = wrap(command.about, WIDTH - INDENT)
-            yield (
-                f"  {names:<{INDENT - 3}} {lines[0]}"
-                if len(names) < INDENT - 2
-                else f"  {names}\n{' ' * INDENT}{lines[0]}"
-            )
-            yield from (f"{' ' * INDENT}{line}" for line in lines[1:])
+            first, *more = wrap(command.about, WIDTH - INDENT)
+            yield f"  {name:<{INDENT - 3}} {first}"
+            yield from (f"{' ' * INDENT}{line}" for line in more)
 
 
 def parser(words: Sequence[str] = ()) -> Parser:
@@ -117,9 +168,10 @@ def parser(words: Sequence[str] = ()) -> Parser:
     """
     raw = argparse.RawDescriptionHelpFormatter
     about = "Model checker: find the shortest behaviour of a model that violates a property."
-    usage, ending = "kwalk [-h] [--version] COMMAND ...", ENDING.format(codes=CODES)
+    usage, ending = "kwalk [-h] [--version] [--completion] COMMAND ...", ENDING.format(codes=CODES)
     top = Parser(prog="kwalk", usage=usage, description=about, epilog=ending, formatter_class=raw)
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    top.add_argument("--completion", action=_Completion, nargs=0, help=COMPLETION)
     made_of = top.add_subparsers(prog="kwalk", dest="command", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
     chosen = _chosen(words[0]) if words else commands()
     if not words or words[0] not in chosen:
@@ -127,15 +179,19 @@ def parser(words: Sequence[str] = ()) -> Parser:
     for name, command in chosen.items():
         made = made_of.add_parser(
             name,
-            aliases=command.aliases,
             formatter_class=raw,
             allow_abbrev=False,
             description=f"{command.about[0].upper()}{command.about[1:]}.",
             epilog=f"examples:{command.examples}\n\n{ENDING.format(codes=command.codes)}",
         )
         table: dict[str, Option] = {}
+        groups: dict[str, Any] = {"": made}
         for argument, settings in command.arguments:
-            action = made.add_argument(argument, **{name: each for name, each in settings.items() if name != "row"})
+            given = {name: each for name, each in settings.items() if name not in ("row", "group")}
+            title = settings.get("group", "")
+            if title not in groups:
+                groups[title] = made.add_argument_group(title)
+            action = groups[title].add_argument(argument, **given)
             if "row" in settings:
                 table[action.dest] = settings["row"]._replace(word=argument.removeprefix("--"))
         made.set_defaults(handler=command.handler, rows=table)

@@ -27,7 +27,6 @@ from kwalk.reports.document import (
     listed_code,
     strong,
 )
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.scenario_reference import reference_to
 from kwalk.search.analyses.audit.audit import AuditCell, AuditRow, CellOutcome, CellStatus, Judgement
 from kwalk.search.analyses.audit.cells import WALK_DEPTH, WALKS
@@ -202,7 +201,6 @@ def audit_object(rows: Sequence[AuditRow], files: Files) -> dict[str, Any]:
     """Return the fixes with their trials, each with both outcomes, for scripts."""
     names = dict.fromkeys(row.fix.name for row in rows)
     return {
-        "format": FORMAT,
         "fixes": [_fix([row for row in rows if row.fix.name == name], files) for name in names],
         "judgements": {judgement.value: sum(row.judgement is judgement for row in rows) for judgement in Judgement},
         "decided": all(row.is_decided for row in rows),

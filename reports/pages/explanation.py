@@ -11,21 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from attrs import asdict, evolve, frozen
-from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from kwalk.model.language import Model
 from kwalk.model.language.display import Displayed
 from kwalk.model.language.series import Series, Waypoint
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Heading, Paragraph, Span, strong
-from kwalk.reports.document.text import print_blocks, steps_table
+from kwalk.reports.document.text import Printable, steps_table
 from kwalk.reports.escaping import visible
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.progress import duration
-from kwalk.reports.terminal import put
 from kwalk.reports.traces.story import Story, StoryStep, story_of
 from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, Fit, Mismatch, SegmentEffort
 from kwalk.search.analyses.explain.segment import EventTiming
@@ -127,23 +122,21 @@ class ReportedExplanation(Displayed):
 # Text.
 
 
-def print_explanation(report: ReportedExplanation, out: Console, *, unfold: bool = False) -> None:
-    """Print the steps between the snapshots, then the answer."""
-    print_blocks(_heading(report), out)
+def explanation_text(report: ReportedExplanation, *, unfold: bool = False) -> Iterator[Printable]:
+    """Yield the steps between the snapshots, then the answer."""
+    yield from _heading(report)
     before: Waypoint | None = None
     for number, (waypoint, steps) in enumerate(report.legs(), start=1):
-        print_blocks(_arrival(report, number, waypoint, steps), out)
+        yield from _arrival(report, number, waypoint, steps)
         if steps and report.story:
-            put(out, Padding(steps_table(evolve(report.story, steps=steps), unfold=unfold), (0, 0, 0, 5)))
-        print_blocks([_inside(f"shows: {'; '.join(_news(before, waypoint))}", "faint")], out)
+            yield Padding(steps_table(evolve(report.story, steps=steps), unfold=unfold), (0, 0, 0, 5))
+        yield _inside(f"shows: {'; '.join(_news(before, waypoint))}", "faint")
         before = waypoint
     done = report.explanation
-    put(out, Text())
+    yield Paragraph("")
     if done.mismatch and done.fit is not Fit.EXPLAINED:
-        where = f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:"
-        print_blocks([Paragraph(where)], out)
-        put(out, _differences(done.mismatch), Text())
-    print_blocks((Paragraph(sentence, 2) for sentence in sentences(report)), out)
+        yield from _differences(done.mismatch, MOST_ITEMS)
+    yield from (Paragraph(sentence, 2) for sentence in sentences(report))
 
 
 def _heading(report: ReportedExplanation) -> Iterator[Block]:
@@ -213,20 +206,16 @@ def _news(before: Waypoint | None, waypoint: Waypoint) -> list[str]:
     return [*found[:MOST_ITEMS], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _differences(mismatch: Mismatch) -> Table:
-    differences = mismatch.differences
-    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    for title in ("", "the snapshot", "the nearest state", "values in visited states"):
-        table.add_column(title, overflow="fold")
-    for difference in differences[:MOST_ITEMS]:
-        reached = ", ".join(difference.reached)
-        row = (difference.name, difference.value, difference.closest, reached)
-        table.add_row(*(Text(visible(text)) for text in row))
-    if len(differences) > MOST_ITEMS:
-        table.add_row(Text(f"and {len(differences) - MOST_ITEMS} more", style="dim"))
-    for step in mismatch.not_taken[:MOST_ITEMS]:
-        table.add_row(*(Text(visible(text, 4000)) for text in (step.name, step.text, "not taken", "")))
-    return table
+def _differences(mismatch: Mismatch, most: int | None = None) -> Iterator[Block]:
+    """Yield a table of how a snapshot differs from the nearest state, cut after `most` rows."""
+    rows = [
+        *((each.name, each.value, each.closest, ", ".join(each.reached)) for each in mismatch.differences),
+        *((step.name, step.text, "not taken", "") for step in mismatch.not_taken),
+    ]
+    yield Paragraph(f"{mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
+    yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), tuple(rows[:most]))
+    if most is not None and len(rows) > most:
+        yield Paragraph(f"and {len(rows) - most} more", 2)
 
 
 def sentences(report: ReportedExplanation) -> list[str]:
@@ -320,12 +309,7 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
         before = waypoint
     yield DataTable(("#", "snapshot", "steps", "assumed", "what it shows"), tuple(rows), frozenset({0}))
     if done.mismatch and done.fit is not Fit.EXPLAINED:
-        yield Paragraph(f"{done.mismatch.waypoint} is not reached. It differs from the nearest state of the model:")
-        found = (
-            *((d.name, d.value, d.closest, ", ".join(d.reached)) for d in done.mismatch.differences),
-            *((step.name, step.text, "not taken", "") for step in done.mismatch.not_taken),
-        )
-        yield DataTable(("what", "the snapshot", "the nearest state", "values in visited states"), found)
+        yield from _differences(done.mismatch)
     yield from (Paragraph(sentence) for sentence in (*log_sentences(report.series), *sentences(report)))
 
 
@@ -335,9 +319,8 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
 def explanations_object(explanations: Sequence[tuple[ReportedExplanation, Path | None]]) -> dict[str, Any]:
     """Return explanations as an object for scripts: that of the worst, with those of all as `series` if several."""
     worst = max(explanations, key=lambda each: each[0].fit.exit_code)
-    code = exit_code_of([report for report, _ in explanations])
     several = [explanation_object(*each) for each in explanations] if len(explanations) > 1 else []
-    return {**explanation_object(*worst), "exit_code": code, "series": several}
+    return {**explanation_object(*worst), "series": several}
 
 
 def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> dict[str, Any]:
@@ -347,7 +330,6 @@ def explanation_object(report: ReportedExplanation, trace_file: Path | None) -> 
         "verdict": done.fit.value,
         "how": done.how,
         "exit_code": done.fit.exit_code,
-        "format": FORMAT,
         "engine": "explain",
         "about": report.series.name,
         "scenario": report.model.scenario.name,

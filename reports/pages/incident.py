@@ -166,7 +166,7 @@ def _card(kind: FindingKind, observations: Sequence[Observation], since: str) ->
         f"{one.subject}: {one.detail}{'' if one.certain else ' (or not)'}" for one in observations[:PLACES]
     ]
     if len(observations) > PLACES:
-        lines.append(f"… and {len(observations) - PLACES:,} more: kwalk inspect --most {len(observations)}")
+        lines.append(f"… and {len(observations) - PLACES:,} more: kwalk diagnose --most {len(observations)}")
     texts = {
         "Users notice now": kind.now,
         "Since": since,

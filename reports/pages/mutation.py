@@ -24,7 +24,6 @@ from kwalk.reports.document import (
     code,
     strong,
 )
-from kwalk.reports.json_output import FORMAT
 from kwalk.reports.traces.story import Story, story_of
 from kwalk.search.analyses.mutation.baseline import MutatedModel
 from kwalk.search.analyses.mutation.mutate import (
@@ -216,7 +215,6 @@ def mutation_object(report: MutationReport) -> dict[str, Any]:
     """Return the baselines, every mutant with its status, and the number of mutants of each status."""
     results, counts = report.results, counted(report.results)
     return {
-        "format": FORMAT,
         "baselines": [_baseline(baseline) for baseline in report.baselines],
         "mutants": [mutant_object(result) for result in results],
         "total": report.total,

@@ -91,7 +91,7 @@ def title_of(recovery: Recovery) -> list[str | Span]:
 
 def _answer(recovery: Recovery) -> list[str | Span]:
     if nothing_planned(recovery):
-        return [strong("NO PLAN", "open"), "  Plans do not cover what is wrong; `kwalk inspect` names the way out."]
+        return [strong("NO PLAN", "open"), "  Plans do not cover what is wrong; `kwalk diagnose` names the way out."]
     if repairs_itself(recovery):
         what = "  What the model covers repairs itself; inspect a new snapshot in a minute."
         return [strong("WAIT", "good"), what]
@@ -143,14 +143,14 @@ def step_texts(plan: Plan, number: int, problem: Problem, snapshot: str) -> dict
     """Return what to check before and after a step, and what it risks."""
     procedure = plan.procedures[number]
     started = frozenset(name for one in plan.procedures[:number] for name in one.starts)
-    same = f"a new snapshot still shows what {snapshot} shows (`kwalk inspect`)" if number == 0 else ""
+    same = f"a new snapshot still shows what {snapshot} shows (`kwalk diagnose`)" if number == 0 else ""
     shows = plan.shows[number] - problem.goals
     expected = "CONSISTENT" if not shows else f"at most {problem.describe(shows)}"
     last = number + 1 == len(plan.procedures)
     early = " If it prints CONSISTENT, stop here." if plan.early[number] and not last else ""
     found = {
         "Before": "; ".join(text for text in (same, procedure.condition(started)) if text),
-        "After": f"{procedure.after}; `kwalk inspect` prints {expected}.{early}",
+        "After": f"{procedure.after}; `kwalk diagnose` prints {expected}.{early}",
         "Risk": procedure.risk,
     }
     if plan.downtime[number]:

@@ -1,4 +1,4 @@
-"""A state graph as a DOT file, which Graphviz and many other programs draw.
+"""A state graph as a DOT file, which Graphviz and many other programs draw, and its figures as text.
 
 Words: a state's *marks* repeat in words what its frame shows: initial (bold), quiescent (double), an end (an octagon).
 A dashed frame marks a state with steps to states that are left out; violations are red. Names come from models and
@@ -14,9 +14,10 @@ from attrs import frozen
 
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.model.language.settings import variant_text
+from kwalk.reports.document import Block, Paragraph, strong
 from kwalk.reports.escaping import LONGEST, visible
 from kwalk.reports.traces.changes import Part, changes, lines, parts_of, path_text
-from kwalk.search.analyses.state_graph import StateEdge, StateGraph, StateNode
+from kwalk.search.analyses.state_graph import Depth, StateEdge, StateGraph, StateNode, Statistics
 
 LABELS = ("changes", "state")
 """The kinds of labels: changes against the parent of a state, or every part that differs between drawn states."""
@@ -181,3 +182,47 @@ def _steps(graph: StateGraph, edge: StateEdge, *, idle: bool) -> list[str]:
 
 def _idle(key: str, name: str, times: int) -> str:
     return f"{key if times == 1 else f'{name} ×{times}'}, idle"
+
+
+# Text.
+
+
+def graph_text(graph: StateGraph, figures: Statistics) -> Iterator[Block]:
+    """Yield how much of the graph is drawn, then its figures."""
+    yield Paragraph([strong("GRAPH"), f"  {extent(graph)}"])
+    yield from (Paragraph(fact, 2) for fact in _facts(graph, figures))
+
+
+def _facts(explored: StateGraph, figures: Statistics) -> Iterator[str]:
+    """Yield sentences about the figures, in a fixed order."""
+    branching = figures.branching
+    yield about(explored.model)
+    if explored.left_out:
+        yield "except for the states by depth, all figures are about the drawn states and the steps from them"
+    yield f"states by depth, from 0 on: {', '.join(map(_depth, figures.depths))}"
+    yield (
+        f"branching (other states that a state leads to): least {branching.least}, median {branching.median:g}, "
+        f"most {branching.most}, mean {branching.mean:.2f}"
+    )
+    yield f"steps: {figures.steps:,}, of which {figures.idle:,} idle; edges drawn between states: {figures.edges:,}"
+    yield (
+        f"quiescent states: {figures.quiescent:,}; dead ends: {figures.dead_ends:,}; "
+        f"ends that only a bound blocks: {figures.blocked_ends:,}"
+    )
+    yield (
+        f"strongly connected components: {figures.components:,}, the largest of {figures.largest_component:,}; "
+        f"states on a cycle with others: {figures.cyclic:,}"
+    )
+    yield from (f"violated: {prop}, {_times(count)}" for prop, count in figures.violations.items())
+    yield from (f"bound reached: {name}, {_times(hits)}" for name, hits in explored.bounds_hit.items() if hits)
+
+
+def _times(count: int) -> str:
+    return f"{count:,} time" + "s" * (count != 1)
+
+
+def _depth(depth: Depth) -> str:
+    """Return the number of states at a depth, and the number of drawn ones if it differs."""
+    least = "" if depth.complete else "at least "
+    drawn = "" if depth.drawn == depth.states else f" ({depth.drawn:,} drawn)"
+    return f"{least}{depth.states:,}{drawn}"

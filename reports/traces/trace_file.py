@@ -96,7 +96,7 @@ def _page(path: str | Path) -> dict[str, Any]:
     if not isinstance(page, dict) or not isinstance(page.get("states"), list):
         raise UsageError(
             f"{name!r} is JSON, but not an ITF trace: it has no list `states`. If it is a snapshot of a system, read "
-            f"it with `kwalk hunt --from {shlex.quote(name)}`."
+            f"it with `kwalk diagnose {shlex.quote(name)} --forecast`."
         )
     if not isinstance(meta, dict) or "vectors" not in meta:
         raise UsageError(

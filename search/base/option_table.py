@@ -350,7 +350,7 @@ class GraphKeywords(ModelKeywords, total=False):
 class ExploreKeywords(ModelKeywords, Folder, total=False):
     """The options of an exploration by hand."""
 
-    seconds: Annotated[Seconds, "time budget of a search for the nearest violation (default: 10)"]
+    seconds: Annotated[Seconds, "time budget in seconds of a search for the nearest violation (default: 10)"]
     memory_bytes: Annotated[
         Bytes,
         "memory budget of that search, in GiB (default: 1)",
@@ -364,7 +364,7 @@ class MutateKeywords(ModelKeywords, total=False):
 
     sample: Annotated[Count, "only a random sample of N mutants; a larger one has them all"]
     seed: Annotated[Number, "the seed of the sample (default: 0)"]
-    seconds: Annotated[Seconds, "time budget of each mutant, in seconds (default: 10)"]
+    seconds: Annotated[Seconds, "time budget in seconds of each mutant (default: 10)"]
     workers: Annotated[Cores, "number of mutants in parallel (default: 1)"]
 
 
@@ -372,7 +372,7 @@ class AuditKeywords(TypedDict, total=False):
     """The options of an audit."""
 
     scenario: Annotated[Name, "only the trials in this scenario"]
-    seconds: Annotated[Seconds, "time budget of each search, in seconds (default: 60)"]
+    seconds: Annotated[Seconds, "time budget in seconds of each search (default: 60)"]
     workers: Annotated[Cores, "number of parallel searches (default: 1)", UNREPEATED]
     prove: Annotated[Switch, "also try to prove properties that no search violates"]
 

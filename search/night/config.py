@@ -144,7 +144,7 @@ def _acceptance(content: Any, place: str) -> Acceptance:
         raise UsageError(f'{place}: it needs properties and a reason: properties = ["NAME"], reason = "WHY".')
     group = table.text("group", "") or ""
     if group and not re.fullmatch("[0-9a-f]{12}", group):
-        raise UsageError(f"{place}: group = {group!r} is no id of a group: `kwalk compare` prints them.")
+        raise UsageError(f"{place}: group = {group!r} is no id of a group: `kwalk nightly RUN --before RUN` has them.")
     return Acceptance(properties, reason, table.texts("scenarios"), group)
 
 

@@ -34,7 +34,7 @@ NAMES = {
     "an option": (("exhaust", DIE_HARD, "--fast"), ["unrecognized arguments: --fast"]),
     "an option with a typing error": (("exhaust", DIE_HARD, "--second", "3"), ["Did you mean --seconds?"]),
     "a command": (("expolre",), ["No command named 'expolre'. Did you mean explore?"]),
-    "a snapshot for a scenario that reads none": (("hunt", DIE_HARD, "--from", "x"), ["does not read snapshots"]),
+    "a snapshot for a scenario that reads none": (("explore", DIE_HARD, "--from", "x"), ["does not read snapshots"]),
 }
 
 

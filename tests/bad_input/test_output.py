@@ -18,7 +18,7 @@ SEARCHES = (("exhaust", DIE_HARD), ("walk", DIE_HARD), ("prove", DIE_HARD), ("hu
 NO_SPACE = "no space is left for the output. Free some space, or redirect the output.\n"
 
 
-@pytest.mark.parametrize("words", [*SEARCHES, ("show", PINNED, "--format", "html")], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [*SEARCHES, ("replay", PINNED, "--format", "html")], ids=lambda words: words[0])
 @pytest.mark.parametrize("out", ["file", "file/below", "file/far/below", "/proc/nowhere", "x" * 300])
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_done(kwalk, tmp_path, words, out):
     (tmp_path / "file").write_text("kept")
@@ -40,7 +40,7 @@ def test_a_disk_that_is_full_half_way_leaves_no_file_and_no_doubt_about_the_verd
 
 
 def test_an_earlier_report_survives_a_full_disk(kwalk, tiny_disk):
-    again = ("show", PINNED, "--format", "markdown", "--out", tiny_disk)
+    again = ("replay", PINNED, "--format", "markdown", "--out", tiny_disk)
     file = Path(kwalk(*again).out.strip())
     before = file.read_text()
     assert_refused(kwalk(*again), "no space left on device")
@@ -75,14 +75,14 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("words", ["--help", "--version", f"show {PINNED}", f"exhaust {DIE_HARD}"])
+@pytest.mark.parametrize("words", ["--help", "--version", f"replay {PINNED}", f"exhaust {DIE_HARD}"])
 def test_a_full_standard_output_ends_with_2_and_one_message(words, tmp_path):
     ran = shell(f"kwalk {words} > /dev/full", tmp_path)
     assert (ran.returncode, ran.stderr) == (2, f"kwalk: {NO_SPACE}")
 
 
 def test_a_reader_who_has_seen_enough_ends_the_command_as_a_pipe_does_and_in_silence(tmp_path):
-    ran = shell(f"kwalk show {PINNED} | true; echo ${{PIPESTATUS[0]}}", tmp_path)
+    ran = shell(f"kwalk replay {PINNED} | true; echo ${{PIPESTATUS[0]}}", tmp_path)
     assert (ran.stdout, ran.stderr) == ("141\n", "")
     ran = shell(f"kwalk exhaust {DIE_HARD} | head -1", tmp_path)
     assert (ran.stdout.count("\n"), ran.stderr) == (1, "")
@@ -102,6 +102,6 @@ def test_a_full_standard_error_changes_no_exit_code(tmp_path):
 
 def test_a_folder_that_is_gone_is_no_place_for_output_but_one_to_ask_from(tmp_path):
     (tmp_path / "gone").mkdir()
-    ran = shell(f"cd gone && rmdir ../gone && kwalk exhaust {DIE_HARD}; kwalk invariants {DIE_HARD}", tmp_path)
+    ran = shell(f"cd gone && rmdir ../gone && kwalk exhaust {DIE_HARD}; kwalk scenarios --properties", tmp_path)
     assert ran.stderr.startswith("kwalk: Cannot write to 'kwalk-out': no such file or directory")
     assert ran.returncode == 0 and "not_solved" in ran.stdout

@@ -25,7 +25,7 @@ def refused(kwalk, tmp_path) -> Callable[..., None]:
 
     def check(content: bytes, *expected: str) -> None:
         (tmp_path / "cluster.json").write_bytes(content)
-        assert_refused(kwalk("hunt", "--from", "cluster.json"), *expected)
+        assert_refused(kwalk("diagnose", "cluster.json", "--forecast"), *expected)
         assert left_in(tmp_path) == {"cluster.json"}
 
     return check
@@ -55,7 +55,8 @@ def test_a_snapshot_with_something_missing_or_wrong_is_refused_with_its_place(re
 
 def test_a_topic_without_partitions_cannot_be_explained(kwalk, tmp_path):
     (tmp_path / "cluster.json").write_bytes(changed(topic_without_partitions))
-    assert_refused(kwalk("explain", "cluster.json"), "t without partitions; a topic has at least partition 0")
+    ran = kwalk("diagnose", "--explain", "cluster.json")
+    assert_refused(ran, "t without partitions; a topic has at least partition 0")
 
 
 @pytest.mark.parametrize(
@@ -78,19 +79,19 @@ def test_what_is_no_snapshot_is_refused(refused, content, expected):
 def test_a_trace_is_no_snapshot_and_a_snapshot_no_trace_and_the_command_that_reads_it_is_named(kwalk, tmp_path):
     (tmp_path / "cluster.json").write_bytes(changed(lambda document: None))
     (tmp_path / "trace.itf.json").write_text('{"#meta": {}, "states": []}')
-    assert_refused(kwalk("inspect", "cluster.json", "trace.itf.json"), "trace.itf.json: ", "`kwalk show`")
-    assert_refused(kwalk("replay", "cluster.json"), "`kwalk hunt --from cluster.json`")
+    assert_refused(kwalk("diagnose", "cluster.json", "trace.itf.json"), "trace.itf.json: ", "`kwalk replay`")
+    assert_refused(kwalk("replay", "cluster.json"), "`kwalk diagnose cluster.json --forecast`")
 
 
 def test_the_command_itself_refuses_a_gigabyte_before_it_reads_it(process, tmp_path):
     (tmp_path / "huge.json").touch()
     os.truncate(tmp_path / "huge.json", 2**30)
-    assert_refused(process("hunt", "--from", "huge.json"), "has 1,024 MiB; a snapshot file has at most 64 MiB")
+    assert_refused(process("diagnose", "huge.json", "--forecast"), "has 1,024 MiB; a snapshot file has at most 64 MiB")
 
 
 @pytest.mark.parametrize("name", ["nowhere.json", ".", "/dev/zero"])
 def test_what_is_no_file_is_refused(kwalk, name):
-    assert_refused(kwalk("hunt", "--from", name), repr(name))
+    assert_refused(kwalk("diagnose", name, "--forecast"), repr(name))
 
 
 def renamed(document: dict[str, Any]) -> None:
@@ -105,7 +106,7 @@ def renamed(document: dict[str, Any]) -> None:
 
 def test_the_name_of_a_topic_is_harmless_in_every_output_and_in_the_names_of_files(kwalk, tmp_path):
     (tmp_path / "cluster.json").write_bytes(changed(renamed, LATENT))
-    ran = kwalk("hunt", "--from", "cluster.json", "--out", "found")
+    ran = kwalk("diagnose", "cluster.json", "--forecast", "--out", "found")
     assert ran.code == 12 and "script" in ran.out
     assert_harmless("text", ran.out + ran.err)
     endings = {".html": "html", ".md": "markdown", ".itf.json": "itf"}

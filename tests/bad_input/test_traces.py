@@ -38,8 +38,8 @@ def refused(kwalk, tmp_path) -> Callable[..., None]:
     def check(content: dict[str, Any] | bytes, *expected: str) -> None:
         file = tmp_path / "some.itf.json"
         file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-        for command in ("show", "replay"):
-            assert_refused(kwalk(command, file.name), "'some.itf.json'", *expected)
+        for options in ((), ("--format", "text")):
+            assert_refused(kwalk("replay", file.name, *options), "'some.itf.json'", *expected)
         assert left_in(tmp_path) == {file.name}
 
     return check
@@ -148,10 +148,10 @@ def test_names_in_a_trace_are_harmless_in_every_format_and_in_the_names_of_files
     trace = tmp_path / "hostile.itf.json"
     trace.write_text(json.dumps(page(labels={"threads": HOSTILE, HOSTILE[0]: HOSTILE}, command=HOSTILE[1])))
     for form in ("text", "markdown", "html", "itf"):
-        ran = kwalk("show", trace, "--format", form, "--unfold")
+        ran = kwalk("replay", trace, "--format", form, "--unfold")
         assert ran.code == 0
         assert_harmless(form, ran.out)
-        assert kwalk("show", trace, "--format", form, "--out", "shown").code == 0
+        assert kwalk("replay", trace, "--format", form, "--out", "shown").code == 0
     assert_harmless("text", kwalk("replay", trace).out)
     assert {file.parent for file in (tmp_path / "shown").rglob("*")} == {tmp_path / "shown"}
     assert all(re.fullmatch(r"[a-z0-9.-]+", file.name) for file in (tmp_path / "shown").iterdir())

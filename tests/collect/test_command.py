@@ -27,7 +27,7 @@ def elsewhere(tmp_path, monkeypatch):
         (("--release", "2.8.2"), "Name the address of ZooKeeper, as in `kwalk collect zk-1:2181/chroot"),
         (("zk:1", "--release", "two"), "'two' is no version of Kafka. Allowed: a release of Apache Kafka from"),
         ((*AT, "--logs", "ssh://host/data"), "names no broker"),
-        ((*AT, "--out", "folder"), "it is a folder"),
+        ((*AT, "--save-as", "folder"), "it is a folder"),
         ((*AT, "--topic", ""), "the value is empty"),
     ],
 )
@@ -63,7 +63,7 @@ def test_the_script_is_printed_without_an_address(kwalk):
 
 def test_no_file_is_left_if_no_zookeeper_answers(kwalk, tmp_path):
     pytest.importorskip("kazoo", reason="kazoo is not installed; run make setup")
-    kwalk("collect", *AT, "--seconds", "0.5", "--out", "new/now.json")
+    kwalk("collect", *AT, "--seconds", "0.5", "--save-as", "new/now.json")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cert.pem", "folder"]
 
 

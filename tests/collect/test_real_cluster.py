@@ -44,9 +44,9 @@ def collect(lab, kwalk, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(*words):
-        ran = kwalk("collect", f"127.0.0.1:{lab.zookeeper_port}", "--release", "3.9.0", "--out", "now.json", *words)
+        ran = kwalk("collect", f"127.0.0.1:{lab.zookeeper_port}", "--release", "3.9.0", "--save-as", "now.json", *words)
         assert (ran.code, ran.err) == (0, "")
-        assert ran.out.splitlines()[-1] == "Next: kwalk inspect now.json"
+        assert ran.out.splitlines()[-1] == "Next: kwalk diagnose now.json"
         return json.loads((tmp_path / "now.json").read_text())
 
     return run
@@ -98,7 +98,7 @@ def test_a_disk_that_has_failed_is_in_the_snapshot_as_its_broker_says(kwalk, tmp
         assert (root["path"], root["offline"]) == (str(lab.brokers[1].data), False)
         assert offline == {"path": str(failed), "broker_id": None, "cluster_id": None, "offline": True}
         where, out = f"127.0.0.1:{lab.zookeeper_port}", str(tmp_path / "now.json")
-        ran = kwalk("collect", where, "--release", "3.9.0", "--out", out)
+        ran = kwalk("collect", where, "--release", "3.9.0", "--save-as", out)
         assert f"Broker 1 says that its log directory {failed} is offline." in ran.err
 
 
@@ -144,12 +144,12 @@ def test_a_request_that_is_no_read_is_never_sent(lab):
 
 def test_a_healthy_cluster_is_consistent_and_an_old_clients_expansion_is_latent(lab, collect, kwalk):
     collect(*logs(lab))
-    assert kwalk("inspect", "now.json").code == 0
+    assert kwalk("diagnose", "now.json").code == 0
     lab.tool("1.0.0", "--alter", "--topic", "t", "--partitions", "3")
     assert lab.wait_for_leaders("t", 3)
     assert wait_until(lambda: "t-2" in lab.capture()["brokers"]["1"]["dirs"], 10)
     collect(*logs(lab), "--topic", "t")
-    found = kwalk("inspect", "now.json", "--json")
+    found = kwalk("diagnose", "now.json", "--json")
     kinds = [kind["kind"] for kind in json.loads(found.out)["snapshots"][0]["kinds"]]
     assert (found.code, "topic-id-missing" in kinds) == (13, True)
 
@@ -174,7 +174,7 @@ def test_a_cluster_below_a_chroot_is_found_and_its_chroot_is_suggested(lab, kwal
     for path in ("/prod", "/prod/brokers", "/prod/brokers/ids", "/prod/brokers/topics"):
         lab.zk.do(create(path))
     address = f"127.0.0.1:{lab.zookeeper_port}"
-    ran = kwalk("collect", f"{address}/prod", "--release", "3.9.0", "--out", str(tmp_path / "x.json"))
+    ran = kwalk("collect", f"{address}/prod", "--release", "3.9.0", "--save-as", str(tmp_path / "x.json"))
     assert (ran.code, Path(tmp_path / "x.json").exists()) == (0, True)
     assert "0 topics, 0 partitions, 0 brokers" in ran.out
     assert "The snapshot cannot be inspected as it is: brokers names no broker" in ran.err

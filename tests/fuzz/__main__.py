@@ -10,24 +10,21 @@ import json
 import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
 from attrs import evolve
-from rich.text import Text
 
 from kwalk.model.language import UsageError
 from kwalk.model.language.distributions import kwalk_version
-from kwalk.reports.document import CodeBlock
-from kwalk.reports.document.text import print_blocks
+from kwalk.reports.document import Block, CodeBlock
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import OutFolder, out_folder
-from kwalk.reports.handlers.output import print_ending
-from kwalk.reports.json_output import print_json
 from kwalk.reports.progress import duration, shown_on_stderr
-from kwalk.reports.terminal import console
+from kwalk.reports.reporter import Written, deliver
+from kwalk.reports.streams import remark
 from tests.fuzz.run import (
     MODULE,
     FoundDifference,
@@ -70,11 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         written = {name: str(path) for name, path in log.written.items()}
     code = DIFFERENT if result.differences else 0
     command = _command(asked)
-    if options.json:
-        print_json({**result_object(result), "exit_code": code, "command": command, "files": written})
-        return code
-    _print(result, command, written)
-    return code
+    data = {**result_object(result), "files": written}
+    again = Written({"Continue": f"python -m tests.fuzz --seed {result.next_seed}"})
+    return deliver(options, lambda: data, _text(result, written), again, code=code, command=command)
 
 
 def _parser() -> ArgumentParser:
@@ -127,7 +122,7 @@ class _Log:
         self.written |= self.out.write({name: _file(one)})
         if not one.is_reduced:
             text = f"{one.task.name}: {one.kind}: {self.written[name]}"
-            console(sys.stderr).print(Text(visible(text)), soft_wrap=True)
+            remark(text)
 
     def done(self, result: FuzzResult, *, at_end: bool) -> None:
         """Add a line to the log, at the end and if the last one is old."""
@@ -211,26 +206,24 @@ def _file(one: FoundDifference) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _print(result: FuzzResult, command: str, written: dict[str, str]) -> None:
-    out = console()
+def _text(result: FuzzResult, written: dict[str, str]) -> Iterator[Block]:
     for number, one in enumerate(result.differences):
         path = written[_name(number, one)]
-        print_blocks((CodeBlock((f"{one.task.name}: {one.kind}", one.text[:500], path)),), out)
+        yield CodeBlock((f"{one.task.name}: {one.kind}", one.text[:500], path))
     count = len(result.differences)
     engines = ", ".join(f"{number:,} with {name}" for name, number in sorted(result.engines.items()))
-    lines = [
-        f"{result.models:,} models ({result.complete:,} exhausted by the oracle, {result.states:,} states; {engines}), "
-        f"{result.snippets:,} snippets ({result.accepted:,} accepted) in {duration(result.seconds)}, "
-        f"{_rate(result):,.0f} per second",
-        f"{result.refusals.total():,} snippets refused, of {len(result.refusals):,} kinds:",
-        *(f"  {number:,} × {kind}" for kind, number in result.refusals.most_common(LISTED_REFUSALS)),
-        f"{result.refused_models.total():,} models refused, as the reference of the language announces",
-        f"{count:,} differences",
-    ]
-    for line in lines:
-        out.print(Text(visible(line)), soft_wrap=True)
-    out.print()
-    print_ending({"Continue": f"python -m tests.fuzz --seed {result.next_seed}"}, command, out)
+    yield CodeBlock(
+        (
+            f"{result.models:,} models ({result.complete:,} exhausted by the oracle, {result.states:,} states; "
+            f"{engines}), {result.snippets:,} snippets ({result.accepted:,} accepted) in {duration(result.seconds)}, "
+            f"{_rate(result):,.0f} per second",
+            f"{result.refusals.total():,} snippets refused, of {len(result.refusals):,} kinds:",
+            *(f"  {number:,} × {kind}" for kind, number in result.refusals.most_common(LISTED_REFUSALS)),
+            f"{result.refused_models.total():,} models refused, as the reference of the language announces",
+            f"{count:,} differences",
+            "",
+        )
+    )
 
 
 if __name__ == "__main__":

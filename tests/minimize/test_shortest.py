@@ -64,10 +64,10 @@ def test_a_search_that_has_missed_the_trace_is_no_proof(long, monkeypatch):
 
 def test_the_command_says_how_short_and_by_what_it_is_known(kwalk):
     walked = kwalk("walk", "topic-id-core", "--property", "leaders_when_settled", "--walks", 10)
-    ran = kwalk("shrink", walked.file("Trace"), "--seconds", 30)
+    ran = kwalk("replay", "--minimize", walked.file("Trace"), "--seconds", 30)
     assert ran.code == 12
     assert "VIOLATED  leaders_when_settled()  in 9 steps, the shortest (exhaustive to depth 8)" in ran.out
     assert kwalk("replay", ran.file("Trace")).code == 12
-    result = kwalk("shrink", walked.file("Trace"), "--json").object
+    result = kwalk("replay", "--minimize", walked.file("Trace"), "--json").object
     assert result["counterexample"]["shortest"] == result["how"].removeprefix("shortest (").removesuffix(")")
-    assert kwalk("shrink", "no-such-file.itf.json").code == 2
+    assert kwalk("replay", "--minimize", "no-such-file.itf.json").code == 2

@@ -16,6 +16,7 @@ from kwalk.search.night.tables import ActionRow, CoverageRow
 from tests.nightly.small_run import chunk, finding, manifest, run_row, tables_of, write_small_run
 
 OTHER = "0123456789ab"
+COMPARE = ("nightly", "after", "--before", "before")
 
 
 @pytest.fixture
@@ -36,15 +37,15 @@ def again(folder: RunFolder, task: int, **other) -> None:
 
 def test_equal_runs_have_nothing_new(runs, kwalk_here):
     assert compared().exit_code == 0
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     assert ran.out.startswith("NOTHING WORSE  nothing new; 1 known group")
-    assert ran.out.endswith("Reproduce: kwalk compare before after\n")
+    assert ran.out.endswith("Reproduce: kwalk nightly after --before before\n")
 
 
 def test_a_new_group_is_broken_and_comes_first(runs, kwalk_here):
     again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
     assert [(task.number, group.property) for task, group in compared().new] == [(1, "worse()")]
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     assert ran.code == 12
     assert ran.out.startswith("NEWLY VIOLATED  1 new group; 1 known group")
     assert "NEW  lost-update default: worse()" in ran.out
@@ -55,7 +56,7 @@ def test_a_new_group_of_a_walk_that_the_earlier_run_did_not_reach_says_so(runs, 
     note = "the earlier run ended before this walk"
     for first, expected in ((walks - 1, False), (walks, True)):
         again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", first_walk=first)])
-        assert (note in kwalk_here("compare", "before", "after").out) is expected
+        assert (note in kwalk_here(*COMPARE).out) is expected
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -63,10 +64,10 @@ def test_a_new_shape_of_what_both_runs_violate_is_told_apart_from_a_new_violatio
     again(runs[1], 0, findings=[finding(0, group=OTHER, steps=("fill_small()",))])
     runs[1].save_manifest(manifest(seed=seed))
     assert list(compared().new) == [] and [group.group for _, group in compared().new_shapes] == [OTHER]
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     assert ran.code == 12 and ran.out.startswith("NEW SHAPES  1 new shape")
     assert "NEW SHAPE  die-hard default: not_solved()" in ran.out
-    found = kwalk_here("compare", "before", "after", "--json").object
+    found = kwalk_here(*COMPARE, "--json").object
     assert [one["group"] for one in found["new_shapes"]] == [OTHER] and found["new"] == []
 
 
@@ -83,10 +84,10 @@ def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_
     again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", accepted="KAFKA-14190")])
     runs[1].save_run(evolve(run_row(1), answer="violated", accepted=("KAFKA-14190",)))
     assert compared().exit_code == 0
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     assert ran.out.startswith("NOTHING WORSE") and "2 accepted groups" in ran.out
     assert "accepted: KAFKA-14190" in ran.out and "NEW  " not in ran.out
-    assert [one["accepted"] for one in kwalk_here("compare", "before", "after", "--json").object["accepted"]] == [
+    assert [one["accepted"] for one in kwalk_here(*COMPARE, "--json").object["accepted"]] == [
         "the puzzle has an end",
         "KAFKA-14190",
     ]
@@ -127,7 +128,7 @@ def test_a_card_says_the_claim_and_the_suspect_commits(runs, kwalk_here):
     again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="nothing_is_lost()")])
     for folder, commit in zip(runs, ("a" * 40, "b" * 40), strict=True):
         folder.save_manifest(manifest(commit=commit))
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     (about,) = {p.about for p in find_scenario("lost-update").declared_properties if p.name == "nothing_is_lost"}
     assert " ".join(about.split()).partition(". ")[0].rstrip(".") in ran.out
     assert f"suspect commits {'a' * 12}..{'b' * 12}" in ran.out
@@ -141,7 +142,7 @@ def test_a_new_witness_is_no_bad_news(runs):
 def test_a_group_that_is_gone_is_reported_and_is_no_failure(runs, kwalk_here):
     for round in (0, 1):
         runs[1].save_round(0, round, {**tables_of(0, round), "findings": []}, "chunks")
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     assert (ran.code, "GONE  die-hard default: not_solved()" in ran.out) == (0, True)
 
 
@@ -158,13 +159,13 @@ def test_a_task_that_is_undecided_now_says_less(runs):
 def test_a_property_that_is_no_longer_tested_is_a_loss(runs, kwalk_here):
     again(runs[1], 1, coverage=[CoverageRow(1, 0, "not_solved()", "not_solved", 0, 0)])
     assert compared().exit_code == 3
-    assert "no longer tested: not_solved() (550 before)" in kwalk_here("compare", "before", "after").out
+    assert "no longer tested: not_solved() (550 before)" in kwalk_here(*COMPARE).out
 
 
 def test_an_action_that_is_no_longer_taken_is_a_loss(runs, kwalk_here):
     again(runs[1], 1, actions=[ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 0, 0)])
     assert compared().exit_code == 3
-    out = kwalk_here("compare", "before", "after").out
+    out = kwalk_here(*COMPARE).out
     assert "no longer taken: fill_big (50 before)" in out
 
 
@@ -178,7 +179,7 @@ def test_a_rare_action_that_less_work_did_not_take_may_be_chance(runs, kwalk_her
         chunks=[chunk(1, 0, 0, steps=400)],
     )
     assert compared().exit_code == 0
-    assert "possibly by chance, because it was rare: rare (9 before)" in kwalk_here("compare", "before", "after").out
+    assert "possibly by chance, because it was rare: rare (9 before)" in kwalk_here(*COMPARE).out
 
 
 def test_a_rare_action_that_the_same_work_did_not_take_is_a_loss(runs):
@@ -190,7 +191,7 @@ def test_a_rare_action_that_the_same_work_did_not_take_is_a_loss(runs):
 def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here):
     again(runs[1], 1, chunks=[chunk(1, 0, 0, seconds=2.0), chunk(1, 0, 50, seconds=2.0)])
     runs[1].save_run(evolve(run_row(1), bounds_hit='{"jugs": 7, "none": 0}'))
-    ran = kwalk_here("compare", "before", "after")
+    ran = kwalk_here(*COMPARE)
     assert ran.code == 0
     assert "newly reached bounds: jugs (7 times)" in ran.out
     assert "speed: 1,000 → 250 steps per CPU second (−75%)" in ran.out
@@ -205,8 +206,8 @@ def test_tasks_of_one_run_only_are_reported_and_a_lost_one_is_a_loss(runs, kwalk
     tasks = manifest()["tasks"]
     runs[1].save_manifest(manifest(tasks=tasks[:1]))
     assert compared().exit_code == 3
-    assert "in the earlier run only: holds (sampled)" in kwalk_here("compare", "before", "after").out
-    ran = kwalk_here("compare", "after", "before")
+    assert "in the earlier run only: holds (sampled)" in kwalk_here(*COMPARE).out
+    ran = kwalk_here("nightly", "before", "--before", "after")
     assert (ran.code, "in the later run only: holds (sampled)" in ran.out) == (0, True)
 
 
@@ -233,34 +234,33 @@ def test_two_tasks_of_the_same_are_paired_in_their_order(runs):
 def test_what_else_differs_is_said_with_what_it_means(runs, kwalk_here, before, after, said):
     for folder, other in zip(runs, (before, after), strict=True):
         folder.save_manifest(manifest(**other))
-    assert said in " ".join(kwalk_here("compare", "before", "after").out.split())
+    assert said in " ".join(kwalk_here(*COMPARE).out.split())
 
 
 def test_a_budget_that_was_not_given_is_no_time(runs, kwalk_here):
     config = {"minutes": None, "tasks": [{"walks": 5, "seconds": None}]}
     runs[0].save_manifest(manifest(config=config, commit="a"))
     runs[1].save_manifest(manifest(config=config, commit="b"))
-    assert kwalk_here("compare", "before", "after", "--json").object["repeatable"]
+    assert kwalk_here(*COMPARE, "--json").object["repeatable"]
     runs[1].save_manifest(manifest(config={"tasks": [{"seconds": 5}]}, commit="b"))
-    assert not kwalk_here("compare", "before", "after", "--json").object["repeatable"]
+    assert not kwalk_here(*COMPARE, "--json").object["repeatable"]
 
 
 def test_json_says_the_same(runs, kwalk_here):
     again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
-    found = kwalk_here("compare", "before", "after", "--json").object
+    found = kwalk_here(*COMPARE, "--json").object
     assert (found["exit_code"], found["known"], found["new"][0]["group"]) == (12, 1, OTHER)
     assert found["tasks"][1]["new"] == [OTHER]
     assert json.dumps(found)
 
 
-def test_a_page_is_written_where_it_is_asked_for(runs, kwalk_here):
+def test_the_page_of_the_later_run_is_written(runs, kwalk_here):
     again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="<script>()")])
-    ran = kwalk_here("compare", "before", "after", "--html", "new/today.html")
-    assert "  Read: new/today.html" in ran.out
-    page = Path("new/today.html").read_text(encoding="utf-8")
+    assert "  Page: after/index.html" in kwalk_here(*COMPARE).out
+    page = Path("after/index.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;()" in page and "<script" not in page
 
 
 def test_a_run_is_not_compared_with_itself(runs, kwalk_here):
-    ran = kwalk_here("compare", "before", "./before")
+    ran = kwalk_here("nightly", "before", "--before", "./before")
     assert (ran.code, "named twice" in ran.err) == (2, True)

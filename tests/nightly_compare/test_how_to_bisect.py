@@ -32,7 +32,7 @@ PAGE = ROOT / "docs" / "how-to" / "bisect-a-finding.md"
 def test_the_script_answers_good_bad_or_skip(tmp_path, nightly, compare, code):
     script, command = tmp_path / "bisect.sh", tmp_path / "kwalk"
     script.write_text(next(block.code for block in blocks(PAGE, "bash") if block.code.startswith("#!")))
-    command.write_text(f"#!/bin/sh\ncase $1 in nightly) exit {nightly} ;; compare) exit {compare} ;; esac\n")
+    command.write_text(f"#!/bin/sh\ncase $3 in --out) exit {nightly} ;; --before) exit {compare} ;; esac\n")
     for file in (script, command):
         file.chmod(0o755)
     found = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TMPDIR": str(tmp_path)}

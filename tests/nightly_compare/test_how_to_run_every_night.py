@@ -18,7 +18,7 @@ from tests.structure.rooms import ROOT
 PAGE = ROOT / "docs" / "how-to" / "run-every-night.md"
 STUB = """#!/bin/sh
 echo "$@" >> calls
-test "$1" != compare || exit ${COMPARED:-0}
+test "$3" != --before || exit ${COMPARED:-0}
 test "$2" = --resume && run=$3 || run=$4
 mkdir -p "$run" && echo '  "state": "'${STATE:-complete}'",' > "$run/manifest.json"
 exit ${NIGHT:-0}
@@ -62,7 +62,7 @@ def test_a_later_night_ends_with_what_is_new_in_it(night, compared):
     assert night(NIGHT="13", COMPARED=str(compared)) == compared
     assert night.calls() == [
         f"nightly night.toml --out {tonight()} --before runs/before",
-        f"compare runs/before {tonight()}",
+        f"nightly {tonight()} --before runs/before",
     ]
     assert night() == 0  # this night is done
     assert len(night.calls()) == 2

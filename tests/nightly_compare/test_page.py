@@ -81,11 +81,11 @@ def test_trends_show_the_nights_in_order_and_when_a_group_was_first_seen(tmp_pat
     write_run(runs / "late", works, started="2026-12-01T01:00:00+00:00")
     (runs / "broken").mkdir()
     (runs / "broken" / "manifest.json").write_text("{")
-    assert kwalk("page", runs / "wed", "--history", runs).code == 0
+    assert kwalk("nightly", runs / "wed", "--history", runs).code == 0
     text = " ".join(read((runs / "wed" / "index.html").read_text("utf-8")).text.split())
     assert "Trends over 3 nights" in text and "mon to wed, from left to right" in text and "broken" in text
     assert "seen in mon already" in text
-    assert kwalk("page", runs / "wed", "--history", runs / "nowhere").code == 2
+    assert kwalk("nightly", runs / "wed", "--history", runs / "nowhere").code == 2
 
 
 def test_a_task_that_has_not_ended_is_shown_from_its_tables(tmp_path, works):

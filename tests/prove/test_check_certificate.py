@@ -1,6 +1,8 @@
-"""`kwalk check-certificate`: proofs that are whole are confirmed, damaged ones are refused with a step that fails."""
+"""`kwalk prove PROOF`: proofs that are whole are confirmed, damaged ones are refused with a step that fails."""
 
 import json
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
 
@@ -13,11 +15,9 @@ CONFIRMED, WRONG_USE, REFUSED = 0, 2, 12
 def proof(tmp_path_factory):
     """What `kwalk prove` prints of three properties of two-phase commit."""
     folder = tmp_path_factory.mktemp("proof")
-    with pytest.MonkeyPatch.context() as patch:
-        printed = []
-        patch.setattr("kwalk.reports.handlers.output.print_json", printed.append)
+    with redirect_stdout(StringIO()) as printed:
         main(["prove", "two-phase-commit", "--property", "decisions_last", "--json", "--out", str(folder)])
-    return json.loads(json.dumps(printed[0]))
+    return json.loads(printed.getvalue())
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def check(tmp_path, capsys):
     def run(page, *options):
         path = tmp_path / "proof.json"
         path.write_text(page if isinstance(page, str) else json.dumps(page))
-        code = main(["check-certificate", str(path), *options])
+        code = main(["prove", str(path), *options])
         out = capsys.readouterr()
         return code, " ".join(out.out.split()) + out.err
 

@@ -12,7 +12,7 @@ from attrs import evolve
 from kwalk import DomainError, LiftError, Model, Scenario, UsageError, check, exhaust, premise, prove, refines, walk
 from kwalk.model.examples.transaction_commit import TRANSACTION_COMMIT
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from kwalk.reports.document.text import print_story
+from kwalk.reports.document.text import print_blocks, story_text
 from kwalk.reports.traces.story import story_of
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.kernel.model_digest import cache_key
@@ -161,7 +161,7 @@ def test_a_trace_shows_the_abstract_step_beside_each_step(capsys: pytest.Capture
     story = story_of(model, trace)
     assert story.asides == ("ledger: an initial state",)
     assert story.steps[-1].asides == ("ledger: no action leads there (left[0, 1] 2 → 1)",)
-    print_story(story, Console(width=200))
+    print_blocks(story_text(story), Console(width=200))
     assert "no action leads there" in capsys.readouterr().out
 
 

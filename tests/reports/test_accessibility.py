@@ -75,7 +75,7 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     try:
         for command in (
             "exhaust lost-update --html --out search",
-            "graph die-hard --html --out graph",
+            "explore die-hard --graph --html --out graph",
             "audit tests.search.leases:FIXES --html --out audit",
         ):
             main(command.split())
@@ -83,7 +83,6 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         os.chdir(here)
     write_run(folder / "before", [walked("lost-update")], seed=2)
     write_run(folder / "after", [walked("lost-update"), walked("die-hard")])
-    main(["compare", str(folder / "before"), str(folder / "after"), "--html", str(folder / "compare.html")])
     for name, labels in (("trace", None), ("hostile", {"houses": HOSTILE, "seals": ("<img src=x>", "B", "C")})):
         (folder / f"{name}.html").write_text(_story_page(labels), encoding="utf-8")
     watched = WatchPage(folder / "watch.html", "kwalk exhaust <street>")
@@ -108,7 +107,6 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         "graph": _only(folder, "graph/*.html"),
         "audit": folder / "audit/audit.html",
         "night": write_page(folder / "after", folder / "before"),
-        "comparison": folder / "compare.html",
         "trace": folder / "trace.html",
         "hostile": folder / "hostile.html",
         "incident": folder / "incident.html",

@@ -295,7 +295,7 @@ def test_variants_are_a_table_of_flags_with_their_meaning(kwalk):
     ran = kwalk("scenarios", "tests.search.leases:SCENARIO", "--variants")
     assert re.search(r"\n +flag +meaning +bare +fenced\n", ran.out)
     assert re.search(r"\n +fencing +whether the storage refuses a write under [\w ]+ +off +on\n", ran.out)
-    assert re.search(r"\n +check +when a worker asks whether its lease is still good +never,\n", ran.out)
+    assert re.search(r"\n +check +when a worker asks whether its lease is still good +never, before\n", ran.out)
     found = kwalk("scenarios", "tests.search.leases:SCENARIO", "--json").object["scenarios"][0]
     assert found["meanings"]["amnesia"] == "whether the storage can restart, and then knows no lease"
     without = kwalk("scenarios", "kwalk.model.examples.die_hard:DIE_HARD", "--variants").out

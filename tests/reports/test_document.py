@@ -30,7 +30,7 @@ LONG = "kwalk exhaust " + "--bound a=1 " * 30
 
 
 def every_block(name: str) -> list:
-    card = Card([strong("NEW", "bad"), f"  {name}"], (Paragraph("3 steps", 7), CodeBlock((f"kwalk show {name}",), 7)))
+    card = Card([strong("NEW", "bad"), f"  {name}"], (Paragraph("3 steps", 7), CodeBlock((f"kwalk replay {name}",), 7)))
     return [
         Heading(1, name),
         Paragraph(["Written by ", code(name), " in ", Span("one", "emphasis"), " run."], 2),
@@ -51,7 +51,7 @@ def text(blocks: list) -> str:
 
 def test_text_wraps_paragraphs_and_never_code():
     shown = text(every_block("x"))
-    assert LONG in shown and "\n  NEW  x\n       3 steps\n       kwalk show x\n" in shown
+    assert LONG in shown and "\n  NEW  x\n       3 steps\n       kwalk replay x\n" in shown
     assert max(len(line) for line in shown.splitlines() if LONG not in line) <= 140
 
 

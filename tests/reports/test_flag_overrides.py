@@ -62,7 +62,7 @@ def test_a_trace_remembers_the_flags_and_replays_with_them(kwalk, engine):
     again = kwalk("replay", path)
     assert again.code == 12 and "variant lock with lock off" in again.out
     assert kwalk("replay", path, "--json").object["flags"] == {"lock": False}
-    assert "variant lock with lock off" in kwalk("show", path).out
+    assert "variant lock with lock off" in kwalk("replay", "--format", "text", path).out
 
 
 def test_a_flag_with_settings_is_set_by_name(kwalk):

@@ -10,6 +10,7 @@ from kwalk.reports.traces.trace_file import read_trace
 from tests.bad_input.harmless import assert_harmless
 
 SURVEYED = "tests.reports.street_survey:SURVEYED"
+ASKED = ("--forecast", "--scenario", SURVEYED)
 SAFE = ("--property", "boxes_only_fill", "--bound", "seals=1")
 """What holds: one letter fills no box twice."""
 
@@ -27,7 +28,7 @@ def survey(tmp_path):
 
 
 def test_the_answer_begins_with_the_diagnosis_and_then_names_what_was_read(kwalk, survey):
-    ran = kwalk("hunt", SURVEYED, "--from", survey(), "--bound", "seals=1")
+    ran = kwalk("diagnose", survey(), *ASKED, "--bound", "seals=1")
     assert ran.code == 13
     first, second, third, *_ = ran.out.splitlines()
     assert first == "In danger: posts a letter to The Mill, class first."
@@ -37,48 +38,50 @@ def test_the_answer_begins_with_the_diagnosis_and_then_names_what_was_read(kwalk
 
 def test_the_trace_replays_without_the_snapshot_and_with_its_names(kwalk, survey):
     file = survey()
-    trace = kwalk("hunt", SURVEYED, "--from", file, "--bound", "seals=1").file("Trace")
+    trace = kwalk("diagnose", file, *ASKED, "--bound", "seals=1").file("Trace")
     file.unlink()
     ran = kwalk("replay", trace)
     assert ran.code == 13 and "no_card_stays(house The Mill)" in ran.out
-    for command in ("replay", "show"):
-        assert "The model has changed" not in kwalk(command, trace).err  # the snapshot checks fewer properties
+    for options in ((), ("--format", "text")):
+        assert (
+            "The model has changed" not in kwalk("replay", trace, *options).err
+        )  # the snapshot checks fewer properties
 
 
 def test_a_snapshot_without_danger_is_reported_as_such(kwalk, survey):
-    found = kwalk("hunt", SURVEYED, "--from", survey(), *SAFE, "--json").object
+    found = kwalk("diagnose", survey(), *ASKED, *SAFE, "--json").object
     assert (found["verdict"], found["diagnosis"]) == ("holds", ["Dogs are no danger."])
     assert found["facts"] == ["A street with 2 houses."]
     assert found["bounds"]["houses"] == 2
 
 
 def test_only_what_the_snapshot_suggests_is_looked_at(kwalk, survey):
-    assert kwalk("hunt", SURVEYED, "--from", survey(), "--json").object["properties"] == ["no_card_stays"]
+    assert kwalk("diagnose", survey(), *ASKED, "--json").object["properties"] == ["no_card_stays"]
 
 
 def test_an_invariant_that_is_asked_for_goes_before_those_that_the_snapshot_suggests(kwalk, survey):
     asked = ("--property", "nothing_is_lost", "--bound", "seals=1", "--json")
-    assert kwalk("hunt", SURVEYED, "--from", survey(), *asked).object["property"] == "nothing_is_lost(0)"
+    assert kwalk("diagnose", survey(), *ASKED, *asked).object["property"] == "nothing_is_lost(0)"
 
 
 def test_flags_of_a_snapshot_apply_unless_others_are_asked_for_and_its_trace_has_them(kwalk, survey):
     file = survey()
     file.write_text(json.dumps({**json.loads(file.read_text()), "flags": {"muzzles": True}}))
-    ran = kwalk("hunt", SURVEYED, "--from", file, "--bound", "seals=1")
+    ran = kwalk("diagnose", file, *ASKED, "--bound", "seals=1")
     assert read_trace(ran.file("Trace")).flags == {"muzzles": True}
-    asked = kwalk("hunt", SURVEYED, "--from", file, "--flag", "muzzles=off", *SAFE, "--json").object
+    asked = kwalk("diagnose", file, *ASKED, "--flag", "muzzles=off", *SAFE, "--json").object
     assert asked["flags"] == {"muzzles": False}
 
 
 def test_the_reproducing_command_names_the_snapshot(kwalk, survey):
     file = survey()
-    found = kwalk("hunt", SURVEYED, "--from", file, *SAFE, "--json").object
-    assert found["command"] == f"kwalk hunt {SURVEYED} --from {file} --seed 0 {' '.join(SAFE)}"
+    found = kwalk("diagnose", file, *ASKED, *SAFE, "--json").object
+    assert found["command"] == f"kwalk diagnose {file} --scenario {SURVEYED} --seed 0 {' '.join(SAFE)} --forecast"
 
 
 def test_hostile_names_in_a_snapshot_are_harmless_on_the_terminal_and_in_file_names(kwalk, survey, tmp_path):
     file = survey(("\x1b[31m../x", "<script>"), ("\x1b[31m../x",))
-    ran = kwalk("hunt", SURVEYED, "--from", file, "--bound", "seals=1")
+    ran = kwalk("diagnose", file, *ASKED, "--bound", "seals=1")
     assert ran.code == 13 and "\x1b" not in ran.out and "\\x1b[31m../x" in ran.out
     assert {path.parent for path in tmp_path.rglob("*.html")} == {tmp_path / "kwalk-out"}
     page = ran.file("Read").read_text()
@@ -92,7 +95,7 @@ def test_hostile_names_in_a_snapshot_are_harmless_on_the_terminal_and_in_file_na
 def test_a_snapshot_that_is_no_use_is_refused_with_one_message(kwalk, tmp_path, text, why):
     if text is not None:
         (tmp_path / "bad.json").write_text(text)
-    ran = kwalk("hunt", SURVEYED, "--from", "bad.json")
+    ran = kwalk("diagnose", "bad.json", *ASKED)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert why in ran.err
 
@@ -100,5 +103,5 @@ def test_a_snapshot_that_is_no_use_is_refused_with_one_message(kwalk, tmp_path, 
 def test_a_snapshot_of_a_gigabyte_is_refused_before_it_is_read(kwalk, tmp_path):
     with open(tmp_path / "huge.json", "wb") as huge:
         huge.truncate(2**30)
-    ran = kwalk("hunt", SURVEYED, "--from", "huge.json")
+    ran = kwalk("diagnose", "huge.json", *ASKED)
     assert ran.code == 2 and "1,024 MiB; a snapshot file has at most 64 MiB" in ran.err

@@ -1,4 +1,4 @@
-"""The command `kwalk graph`: a DOT file that every reader of DOT can read, and figures that say what they are about."""
+"""`kwalk explore --graph`: a DOT file that every reader of DOT can read, and figures that say what they are about."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def picture(ran) -> Picture:
 
 
 def test_a_whole_graph_is_drawn_and_counted(kwalk, tmp_path):
-    ran = kwalk("graph", DIE_HARD)
+    ran = kwalk("explore", "--graph", DIE_HARD)
     assert ran.code == 0 and ran.err == ""
     assert ran.out.startswith("GRAPH  all 16 states within the bounds\n  die-hard, variant default; no bounds\n")
     assert "  states by depth, from 0 on: 1, 2, 3, 2, 2, 2, 2, 2\n" in ran.out
@@ -40,12 +40,12 @@ def test_a_whole_graph_is_drawn_and_counted(kwalk, tmp_path):
     assert "  steps: 96, of which 38 idle; edges drawn between states: 58\n" in ran.out
     assert "  strongly connected components: 1, the largest of 16; states on a cycle with others: 16\n" in ran.out
     assert "  violated: not_solved(), 2 times\n" in ran.out
-    assert ran.out.endswith(f"  Reproduce: kwalk graph {DIE_HARD}\n")
+    assert ran.out.endswith(f"  Reproduce: kwalk explore {DIE_HARD} --graph\n")
     assert [path.relative_to(tmp_path) for path in (tmp_path / "kwalk-out").iterdir()] == [ran.file("Graph")]
 
 
 def test_the_file_has_every_state_and_every_edge(kwalk):
-    drawn = picture(kwalk("graph", DIE_HARD))
+    drawn = picture(kwalk("explore", "--graph", DIE_HARD))
     assert drawn.name == "die-hard" and list(drawn.states) == [f"s{number}" for number in range(16)]
     loops = [edge for edge in drawn.edges if edge[0] == edge[1]]
     assert len(drawn.edges) - len(loops) == 58 and len(loops) == 16
@@ -58,7 +58,7 @@ def test_the_file_has_every_state_and_every_edge(kwalk):
 
 
 def test_what_is_special_about_a_state_shows_in_its_frame(kwalk):
-    drawn = picture(kwalk("graph", LOST_UPDATE)).states
+    drawn = picture(kwalk("explore", "--graph", LOST_UPDATE)).states
     initial = {name for name, state in drawn.items() if state.get("penwidth") == "3"}
     ends = {name for name, state in drawn.items() if state.get("shape") == "octagon"}
     quiescent = {name for name, state in drawn.items() if state.get("peripheries") == "2"}
@@ -71,7 +71,7 @@ def test_what_is_special_about_a_state_shows_in_its_frame(kwalk):
 
 
 def test_a_step_that_violates_a_property_is_red(kwalk):
-    ran = kwalk("graph", REFERENCE, *SMALL, "--property", "boxes_only_fill", "--most", 1000)
+    ran = kwalk("explore", "--graph", REFERENCE, *SMALL, "--property", "boxes_only_fill", "--most", 1000)
     drawn = picture(ran)
     red = [name for name, edge in drawn.edges.items() if "color" in edge]
     assert red and all(label(drawn.edges[name])[-1] == "violates boxes_only_fill(0)" for name in red)
@@ -79,7 +79,7 @@ def test_a_step_that_violates_a_property_is_red(kwalk):
 
 
 def test_a_capped_graph_says_what_is_left_out(kwalk):
-    ran = kwalk("graph", REFERENCE, "--most", 20)
+    ran = kwalk("explore", "--graph", REFERENCE, "--most", 20)
     found = re.search(r"^GRAPH  the first 20 states \(capped\): at least (\d+) states more left out", ran.out)
     assert found and "about the drawn states" in ran.out
     assert re.search(r"by depth, from 0 on: 1, 6, \d+ \(13 drawn\), at least \d+ \(0 drawn\)\n", ran.out)
@@ -88,11 +88,11 @@ def test_a_capped_graph_says_what_is_left_out(kwalk):
     assert f"at least {found[1]} states more left out" in label(drawn.defaults["graph"])[1]
     dashed = [state for state in drawn.states.values() if "dashed" in state["style"]]
     assert dashed and all(re.fullmatch(r"→ \d+ states? left out", label(state)[-1]) for state in dashed)
-    assert ran.out.endswith(f"kwalk graph {REFERENCE} --most 20\n")
+    assert ran.out.endswith(f"kwalk explore {REFERENCE} --most 20 --graph\n")
 
 
 def test_initial_states_that_are_left_out_are_counted(kwalk):
-    ran = kwalk("graph", "ewd840", "--most", 5)
+    ran = kwalk("explore", "--graph", "ewd840", "--most", 5)
     assert ran.out.splitlines()[0].endswith(" more left out, those initial or one step away")
     assert "one step away" in label(picture(ran).defaults["graph"])[1]
 
@@ -106,7 +106,7 @@ def test_a_graph_of_every_scenario_can_be_read():
 
 
 def test_json_says_the_same_and_every_field_is_documented(kwalk):
-    found = kwalk("graph", REFERENCE, "--most", 20, "--json").object
+    found = kwalk("explore", "--graph", REFERENCE, "--most", 20, "--json").object
     assert (found["states"], found["interrupted"], found["exit_code"]) == (20, False, 0)
     assert sum(depth["drawn"] for depth in found["depths"]) == 20
     assert sum(depth["states"] for depth in found["depths"]) == 20 + found["left_out"]
@@ -116,7 +116,7 @@ def test_json_says_the_same_and_every_field_is_documented(kwalk):
 
 
 def test_a_state_can_say_every_part_that_varies(kwalk):
-    drawn = picture(kwalk("graph", DIE_HARD, "--label", "state"))
+    drawn = picture(kwalk("explore", "--graph", DIE_HARD, "--label", "state"))
     values = {tuple(line for line in label(state)[1:] if "violates" not in line) for state in drawn.states.values()}
     assert len(values) == 16 and ("small 3", "big 4") in values
 
@@ -130,7 +130,7 @@ def test_initial_states_say_how_they_differ():
 
 
 def test_idle_steps_of_one_action_are_drawn_as_one(kwalk):
-    drawn = picture(kwalk("graph", "two-phase-commit"))
+    drawn = picture(kwalk("explore", "--graph", "two-phase-commit"))
     labels = {line for (one, other), edge in drawn.edges.items() if one == other for line in label(edge)}
     one = {f"{name}({number}), idle" for name in RECEIVED for number in range(3)}
     assert labels == one | {f"{name} ×{times}, idle" for name in RECEIVED for times in (2, 3)}
@@ -139,7 +139,7 @@ def test_idle_steps_of_one_action_are_drawn_as_one(kwalk):
 @pytest.mark.parametrize("labels", LABELS)
 def test_hostile_names_stay_text(labels):
     model = Model(labelled({"houses": NASTY[:2], "seals": NASTY[2:5]}))
-    text = dot_text(Drawing(explore(model, most=200), labels, 'kwalk graph "x\n}\\'))
+    text = dot_text(Drawing(explore(model, most=200), labels, 'kwalk explore --graph "x\n}\\'))
     drawn = read_dot(text)
     assert list(drawn.states) == [f"s{number}" for number in range(200)]
     assert {character for character in text if not character.isprintable()} == {"\n"}
@@ -157,8 +157,8 @@ def test_a_quoted_text_is_one_token():
 
 def test_other_bounds_go_to_another_file(kwalk, tmp_path):
     for size in (1, 2):
-        kwalk("graph", REFERENCE, "--most", 3, "--bound", f"miles={size}")
-    kwalk("graph", REFERENCE, "--most", 3, "--bound", "miles=1")
+        kwalk("explore", "--graph", REFERENCE, "--most", 3, "--bound", f"miles={size}")
+    kwalk("explore", "--graph", REFERENCE, "--most", 3, "--bound", "miles=1")
     assert len(list((tmp_path / "kwalk-out").iterdir())) == 2
 
 
@@ -176,14 +176,14 @@ def test_other_bounds_go_to_another_file(kwalk, tmp_path):
     ],
 )
 def test_what_makes_no_sense_is_refused(kwalk, tmp_path, words, expected):
-    assert_refused(kwalk("graph", *words), *expected)
+    assert_refused(kwalk("explore", "--graph", *words), *expected)
     assert left_in(tmp_path) == set()
 
 
 def test_a_folder_that_is_no_use_is_refused_before_anything_runs(kwalk, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("mine")
     monkeypatch.setattr("kwalk.reports.handlers.graph.explore", None)
-    assert_refused(kwalk("graph", DIE_HARD, "--out", "taken"), "Cannot write to 'taken'")
+    assert_refused(kwalk("explore", "--graph", DIE_HARD, "--out", "taken"), "Cannot write to 'taken'")
     assert (tmp_path / "taken").read_text() == "mine"
 
 
@@ -196,7 +196,7 @@ def test_a_full_disk_leaves_the_figures_and_no_file(kwalk, tmp_path, monkeypatch
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files.os, "fsync", full)
-    ran = kwalk("graph", DIE_HARD)
+    ran = kwalk("explore", "--graph", DIE_HARD)
     assert_refused(ran, "no space left on device", printed=True)
     assert ran.out.startswith("GRAPH  all 16 states") and "Graph:" not in ran.out
     assert left_in(tmp_path) == set()
@@ -212,13 +212,13 @@ def test_an_interrupted_graph_is_drawn_as_far_as_it_is_known(kwalk, monkeypatch)
         return visit(model, vector)
 
     monkeypatch.setattr(graphs, "Visit", interrupted)
-    ran = kwalk("graph", DIE_HARD)
+    ran = kwalk("explore", "--graph", DIE_HARD)
     assert ran.code == 3 and ran.out.startswith("GRAPH  the first 5 states (interrupted): at least ")
     assert len(picture(ran).states) == 5
 
 
 def test_the_help_knows_the_defaults(capsys):
     with pytest.raises(SystemExit):
-        parser().parse_args(["graph", "--help"])
+        parser().parse_args(["explore", "--help"])
     shown = capsys.readouterr().out
     assert f"(default: {MOST})" in shown and "{" + ",".join(LABELS) + "}" in shown

@@ -39,7 +39,7 @@ def graph():
 
 @pytest.fixture(scope="module")
 def page(graph):
-    return graph_page(Drawing(graph, command="kwalk graph die-hard"))
+    return graph_page(Drawing(graph, command="kwalk explore die-hard --graph"))
 
 
 def test_the_drawing_has_every_state_every_edge_and_the_shortest_path(graph):
@@ -103,7 +103,7 @@ def test_every_truth_is_that_of_plain_python(graph, page):
 
 
 def test_the_page_and_the_drawing_are_written_beside_the_dot_file(kwalk):
-    ran = kwalk("graph", "die-hard", "--html", "--svg")
+    ran = kwalk("explore", "--graph", "die-hard", "--html", "--svg")
     assert ran.code == 0
     assert ran.file("Page").suffix == ".html" and ran.file("Drawing").suffix == ".svg"
     assert ran.file("Graph").exists()

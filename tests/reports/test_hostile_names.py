@@ -11,7 +11,7 @@ import pytest
 
 from kwalk.reports.document.html import html_page
 from kwalk.reports.document.markdown import markdown_page
-from kwalk.reports.document.text import print_story
+from kwalk.reports.document.text import print_blocks, story_text
 from kwalk.reports.escaping import code_span, file_stem, markdown, mermaid, visible
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.itf import itf_text
@@ -39,7 +39,7 @@ class Tags(HTMLParser):
 
 def test_text_has_no_control_character_but_line_breaks():
     stream = io.StringIO()
-    print_story(STORY, console(stream), unfold=True)
+    print_blocks(story_text(STORY, unfold=True), console(stream))
     assert "\\x1b" in re.sub(r"\s+", "", stream.getvalue())
     assert {c for c in stream.getvalue() if not c.isprintable()} == {"\n"}
 
@@ -133,5 +133,5 @@ def test_markdown_leaves_plain_names_readable():
 
 
 def test_code_that_could_end_its_span_is_escaped_instead():
-    assert code_span("kwalk show x") == "`kwalk show x`"
+    assert code_span("kwalk replay x") == "`kwalk replay x`"
     assert code_span("a`<b>|") == "<code>a\\`&lt;b&gt;\\|</code>"

@@ -73,8 +73,8 @@ def test_a_short_search_imports_only_what_it_needs(tmp_path):
 def test_a_saved_trace_is_shown_and_replayed_without_pages_arrays_and_machine_code(tmp_path):
     imported(tmp_path, "exhaust", "lost-update", "--out", tmp_path)
     trace, *_ = tmp_path.glob("*.itf.json")
-    for command in ("show", "replay"):
-        found = imported(tmp_path, command, trace)
+    for options in ((), ("--format", "text")):
+        found = imported(tmp_path, "replay", trace, *options)
         assert "kwalk.reports.traces.story" in found
         assert not found & (COMPILERS | METADATA | ENGINES | {"jinja2", "llvmlite", "numpy", "kwalk.search.exhaustive"})
 

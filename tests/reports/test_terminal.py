@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from kwalk.reports.document.text import print_story
+from kwalk.reports.document.text import print_blocks, story_text
 from kwalk.reports.terminal import console
 from kwalk.reports.traces.story import story_of
 from tests.reports.traces import model, trace
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 def shown(stream: io.StringIO) -> str:
-    print_story(story_of(model(), trace()), console(stream))
+    print_blocks(story_text(story_of(model(), trace())), console(stream))
     return stream.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""`kwalk replay` and `kwalk show` read a saved trace; `kwalk scenarios` and `kwalk properties` list."""
+"""`kwalk replay` reads a saved trace; `kwalk scenarios` lists scenarios and properties."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def test_json_of_a_replay_is_one_object(kwalk, saved):
 
 def test_shown_folded_a_trace_has_few_lines_and_unfolded_all(kwalk, saved):
     file = saved(trace(LONG))
-    assert "9 routine steps (driver)" in kwalk("show", file).out
-    unfolded = kwalk("show", file, "--unfold").out
+    assert "9 routine steps (driver)" in kwalk("replay", "--format", "text", file).out
+    unfolded = kwalk("replay", "--format", "text", file, "--unfold").out
     assert "routine steps" not in unfolded and unfolded.count("drives a mile") == 10
 
 
@@ -113,32 +113,32 @@ def test_shown_folded_a_trace_has_few_lines_and_unfolded_all(kwalk, saved):
 )
 def test_a_trace_is_shown_in_each_format_and_written_where_asked(kwalk, saved, form, begins, tmp_path):
     file = saved()
-    shown = kwalk("show", file, "--format", form)
+    shown = kwalk("replay", file, "--format", form)
     assert shown.code == 0 and shown.out.startswith(begins)
-    written = kwalk("show", file, "--format", form, "--out", "here")
+    written = kwalk("replay", file, "--format", form, "--out", "here")
     assert (tmp_path / written.out.strip()).read_text().startswith(begins)
 
 
-def test_what_show_prints_as_itf_is_the_same_trace(kwalk, saved, tmp_path):
+def test_what_is_written_as_itf_is_the_same_trace(kwalk, saved, tmp_path):
     again = tmp_path / "again.itf.json"
-    again.write_text(kwalk("show", saved(), "--format", "itf").out)
+    again.write_text(kwalk("replay", saved(), "--format", "itf").out)
     assert read_trace(again) == trace()
 
 
-@pytest.mark.parametrize("command", ["replay", "show"])
-def test_a_file_that_is_no_trace_ends_with_2_and_one_harmless_line(kwalk, command, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--format", "text"), ("--minimize",)])
+def test_a_file_that_is_no_trace_ends_with_2_and_one_harmless_line(kwalk, options, tmp_path):
     (tmp_path / "\x1b[31mx").write_text("{")
-    ran = kwalk(command, "\x1b[31mx")
+    ran = kwalk("replay", "\x1b[31mx", *options)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert "\x1b" not in ran.err and "\\x1b[31mx" in ran.err
 
 
 def test_properties_are_listed_with_their_symptoms(kwalk):
-    ran = kwalk("properties", REFERENCE)
+    ran = kwalk("scenarios", "--properties", REFERENCE)
     assert ran.code == 0
     assert "no_card_stays(house)" in ran.out and "when quiescent: Where no letter waits" in ran.out
     assert "symptom: a letter never arrives" in ran.out
-    listed = kwalk("invariants", REFERENCE, "--json").object["properties"][REFERENCE]
+    listed = kwalk("scenarios", "--properties", REFERENCE, "--json").object["properties"][REFERENCE]
     assert [each["name"] for each in listed] == [declaration.name for declaration in POST_OFFICE.properties]
 
 
@@ -173,7 +173,7 @@ def run(*words, **how):
 
 def test_a_reader_who_has_seen_enough_causes_no_complaint(saved):
     shown = subprocess.Popen(
-        [sys.executable, "-m", "kwalk.reports.command_line", "show", saved(), "--format", "html"],
+        [sys.executable, "-m", "kwalk.reports.command_line", "replay", saved(), "--format", "html"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -185,13 +185,14 @@ def test_a_reader_who_has_seen_enough_causes_no_complaint(saved):
 
 def test_a_full_disk_behind_standard_output_ends_with_2_and_one_message(saved):
     with open("/dev/full", "w") as full:
-        shown = run("show", saved(), stdout=full, stderr=subprocess.PIPE)
+        shown = run("replay", "--format", "text", saved(), stdout=full, stderr=subprocess.PIPE)
     assert shown.returncode == 2
     assert shown.stderr == "kwalk: no space is left for the output. Free some space, or redirect the output.\n"
 
 
 def test_an_output_that_knows_no_arrows_gets_escapes(saved):
-    shown = run("show", saved(), capture_output=True, env={"PYTHONIOENCODING": "ascii", "PATH": ""})
+    ascii_only = {"PYTHONIOENCODING": "ascii", "PATH": ""}
+    shown = run("replay", "--format", "text", saved(), capture_output=True, env=ascii_only)
     assert shown.returncode == 0 and "\\u2192" in shown.stdout
 
 

@@ -214,7 +214,15 @@ def test_what_logs_show_of_every_state_limits_the_search() -> None:
 
 def test_a_scenario_that_reads_no_logs_refuses_them(tmp_path, capsys) -> None:
     (tmp_path / "one").write_text("cooked 1\n")
-    words = ["explain", "--scenario", "tests.search.kitchen:KITCHEN", str(tmp_path / "one"), "--logs", str(tmp_path)]
+    words = [
+        "diagnose",
+        "--explain",
+        "--scenario",
+        "tests.search.kitchen:KITCHEN",
+        str(tmp_path / "one"),
+        "--logs",
+        str(tmp_path),
+    ]
     assert main(words) == 2
     assert "does not read logs. Leave out --logs." in capsys.readouterr().err
 

@@ -96,7 +96,7 @@ def test_every_damaged_topic_is_named_with_its_own_damage() -> None:
 
 def test_the_exit_code_of_a_hunt_says_the_same_as_its_text(capsys, tmp_path) -> None:
     (tmp_path / "orphaned.json").write_bytes(damaged(damages.orphaned_log))
-    assert main(["hunt", "--from", str(tmp_path / "orphaned.json"), "--out", str(tmp_path / "out")]) == 13
+    assert main(["diagnose", str(tmp_path / "orphaned.json"), "--forecast", "--out", str(tmp_path / "out")]) == 13
     printed = capsys.readouterr().out
     assert printed.startswith("Latent: ")
     assert "The exit code, 13, is that of the damage which the snapshot shows." in printed
@@ -104,7 +104,7 @@ def test_the_exit_code_of_a_hunt_says_the_same_as_its_text(capsys, tmp_path) -> 
 
 def test_a_broken_cluster_has_one_exit_code_whatever_the_search_finds(capsys, tmp_path) -> None:
     for name, verdict in (("stopped-isr-3.9.0", "holds"), ("mixed-ids-3.9.0", "bad stable state")):
-        words = ["hunt", "--from", str(ROOT / "tests" / "snapshots" / "damaged" / f"{name}.json"), "--json"]
+        words = ["diagnose", str(ROOT / "tests" / "snapshots" / "damaged" / f"{name}.json"), "--forecast", "--json"]
         code = main([*words, "--out", str(tmp_path / name)])
         found = json.loads(capsys.readouterr().out)
         expected = inspect_snapshot(words[2]).exit_code

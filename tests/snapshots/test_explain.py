@@ -43,7 +43,7 @@ def kernel_of(variant: str, bounds: tuple[tuple[str, int], ...], flags: tuple[tu
 
 
 def explained(sources: Sequence[Any], variant: str | None = None, names: Sequence[str] | None = None) -> Explanation:
-    """What `kwalk explain` finds."""
+    """What `kwalk diagnose --explain` finds."""
     (series,) = read_series(sources, names)
     other = {name: setting for name, setting in series.flags.items() if REAL_CLUSTER.flags[name] != setting}
     begun = evolve(REAL_CLUSTER, initial=series.initial, labels=series.labels)

@@ -16,7 +16,8 @@ import pytest
 from kwalk.model.kafka.snapshots.series import MIGRATING_CLUSTER, read_series
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource, Series
-from kwalk.reports.handlers.explain import explained, model_of, own_scenario, scenario_for
+from kwalk.reports.handlers.explain import explained, model_of, own_scenario
+from kwalk.reports.handlers.target import scenario_with
 from kwalk.reports.pages.explanation import ReportedExplanation, sentences
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit
 
@@ -47,8 +48,8 @@ def series_of(documents: list[dict[str, Any]], logs: LogSource | None = None) ->
 
 
 def reports_of(found: tuple[Series, ...], **options: Any) -> dict[str, ReportedExplanation]:
-    """What `kwalk explain` reports, by topic."""
-    _, scenario = scenario_for(None)
+    """What `kwalk diagnose --explain` reports, by topic."""
+    _, scenario = scenario_with("read_series")
     pairs = [(model_of(own_scenario(scenario, one), one, None), one) for one in found]
     reports = explained(pairs, ExplainOptions(**{"seconds": 1200.0, **options}))
     return {one.model.scenario.labels["topics"][0]: one for one in reports}

@@ -23,7 +23,8 @@ from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.series import LogSource
 from kwalk.reports.contradiction_bundle import bundle_of
-from kwalk.reports.handlers.explain import explained, model_of, scenario_for, whole_model
+from kwalk.reports.handlers.explain import explained, model_of, whole_model
+from kwalk.reports.handlers.target import scenario_with
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
@@ -43,9 +44,9 @@ def history(name: str) -> list[dict[str, Any]]:
 
 
 def reports_of(documents: Sequence[dict[str, Any]]) -> list[ReportedExplanation]:
-    """What `kwalk explain` reports."""
+    """What `kwalk diagnose --explain` reports."""
     found = read_series([json.dumps(document).encode() for document in documents])
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series")
     return explained([(model_of(scenario, one, None), one) for one in found], ExplainOptions(seconds=1200.0))
 
 
@@ -62,7 +63,7 @@ def test_a_leader_that_is_stopped_takes_its_topic_id_before_it_leaves() -> None:
 def test_in_another_order_of_actions_a_broker_that_stops_takes_its_topic_id_as_well() -> None:
     """With `leave` before the others, prompt steps alone would let it leave at once."""
     found = read_series([json.dumps(document).encode() for document in history("stopped-leader-takes-its-id")])
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series")
     leaves_first = evolve(scenario, actions=(operator.leave, *(a for a in scenario.actions if a is not operator.leave)))
     models = [(model_of(leaves_first, one, None), one) for one in found]
     (report,) = explained(models, ExplainOptions(seconds=1200.0))
@@ -185,7 +186,7 @@ def test_a_request_that_waits_when_its_controller_goes_may_be_lost(tmp_path: Pat
         made.do(key)
     made.rest(orderly=True)
     made.capture()
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series")
     (series,) = read_series(made.captures, None, LogSource(str(made.save(tmp_path))))
     assert series.log_counts.used > 5
     (report,) = explained([(model_of(scenario, series, None), series)], ExplainOptions(seconds=300.0))
@@ -412,14 +413,14 @@ def test_an_exception_of_the_model_is_an_internal_error_with_a_bundle(tmp_path) 
     scenario: Scenario = evolve(KITCHEN, actions=(order, cook, failing))
     with pytest.raises(InternalError, match="cannot_happen") as raised:
         explain(Model(scenario), None, series(seen("three", cooked=3)))
-    bundle = bundle_of(raised.value, tmp_path, "kwalk explain three")
+    bundle = bundle_of(raised.value, tmp_path, "kwalk diagnose --explain three")
     assert bundle is not None and bundle.name.startswith("failure-")
     assert "cannot_happen" in (bundle / "model.json").read_text()
 
 
 def test_actions_that_a_series_never_takes_are_not_in_its_model_and_a_saved_trace_has_them() -> None:
     (found,) = read_series([json.dumps(document).encode() for document in history("stopped-leader-takes-its-id")])
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series")
     model = model_of(scenario, found, None)
     assert "reassign_to_list" in found.never
     assert found.never.isdisjoint(action.name for action in model.scenario.actions)

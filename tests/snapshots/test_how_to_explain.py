@@ -41,10 +41,11 @@ def test_every_verdict_is_listed_with_its_exit_code() -> None:
 def test_every_field_of_the_json_object_is_named(capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     capture = ROOT / "tests" / "captures" / "scenario-01-01-old-create.json"
-    assert main(["explain", str(capture), "--variant", "3.9.0", "--json"]) == 12
+    assert main(["diagnose", "--explain", str(capture), "--variant", "3.9.0", "--json"]) == 12
     import json
 
     found = json.loads(capsys.readouterr().out)
-    page = REFERENCE.read_text(encoding="utf-8").split("The object of `kwalk explain`:")[1].split("The object of")[0]
+    after = REFERENCE.read_text(encoding="utf-8").split("The object of `kwalk diagnose --explain`:")[1]
+    page = after.split("The object of")[0]
     fields = {*found, *found["mismatch"], *found["mismatch"]["differences"][0], *found["efforts"][0]}
     assert [field for field in fields if f"`{field}`" not in page] == []

@@ -16,8 +16,8 @@ from kwalk.model.language import Model
 from kwalk.reports import documentation
 from kwalk.reports.command_line import main
 from kwalk.reports.document import Span
-from kwalk.reports.handlers.explain import scenario_for
 from kwalk.reports.handlers.incident import inspection_of, planned_until, problem_of
+from kwalk.reports.handlers.target import scenario_with
 from kwalk.search.analyses.explain import kernels
 from kwalk.search.base.progress import silent
 from tests.bad_input.harmless import ACTING
@@ -52,10 +52,12 @@ def links_of(page: str) -> list[str]:
 def inspected(tmp_path_factory) -> tuple[str, str]:
     """The pages of a broken cluster, as HTML and Markdown."""
     folder = tmp_path_factory.mktemp("incident")
-    html, markdown = folder / "now.html", folder / "now.md"
+    markdown = folder / "now.md"
+    words = ["diagnose", str(FILES[BROKEN]), "--html", "--out", str(folder), "--markdown", str(markdown)]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(documentation, "_published", lambda: SITE)
-        assert main(["inspect", str(FILES[BROKEN]), "--html", str(html), "--markdown", str(markdown)]) == 12
+        assert main(words) == 12
+    (html,) = folder.glob("*.html")
     return html.read_text(), markdown.read_text()
 
 
@@ -121,21 +123,21 @@ def test_hostile_names_do_nothing(tmp_path):
     capture["topics"][name] = capture["topics"].pop("t")
     file = tmp_path / "hostile.json"
     file.write_text(json.dumps(capture))
-    html, markdown = tmp_path / "now.html", tmp_path / "now.md"
-    main(["inspect", str(file), "--html", str(html), "--markdown", str(markdown)])
-    page = html.read_text()
+    markdown = tmp_path / "now.md"
+    main(["diagnose", str(file), "--html", "--out", str(tmp_path), "--markdown", str(markdown)])
+    page = (tmp_path / "incident-hostile.html").read_text()
     assert not re.search(rf"<({'|'.join(ACTING)})\b", page) and "\x1b" not in page + markdown.read_text()
     assert "<img" not in re.sub(r"```.*?```", "", markdown.read_text(), flags=re.DOTALL)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["hostile.json", "now.html", "now.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hostile.json", "incident-hostile.html", "now.md"]
 
 
 def test_pages_of_several_snapshots_are_refused(capsys):
-    assert main(["inspect", str(FILES[LATENT]), str(FILES[BROKEN]), "--html", "now.html"]) == 2
+    assert main(["diagnose", str(FILES[LATENT]), str(FILES[BROKEN]), "--html"]) == 2
     assert "Name one, or use --csv." in capsys.readouterr().err
 
 
 def test_a_hunt_leaves_a_page_that_says_what_its_answer_says_and_more(tmp_path, capsys):
-    code = main(["hunt", "--from", str(FILES[LATENT]), "--out", str(tmp_path), "--json"])
+    code = main(["diagnose", str(FILES[LATENT]), "--forecast", "--out", str(tmp_path), "--json"])
     said = json.loads(capsys.readouterr().out)
     (html,), (itf,) = tmp_path.glob("*.html"), tmp_path.glob("*.itf.json")
     page, incident = html.read_text(), json.loads(itf.read_text())["#meta"]["incident"]
@@ -163,15 +165,15 @@ def test_an_explanation_in_plain_python_neither_lifts_its_model_nor_waits_for_on
     monkeypatch.setattr(kernels, "COMPILE_AFTER", 1000.0)
     monkeypatch.setattr("kwalk.model.language.lift.lift", lifted)
     names = ("scenario-01-01-old-create", "scenario-01-01b-aged-by-failover")
-    assert main(["explain", *(str(FILES[name]) for name in names), "--out", str(tmp_path)]) == 0
+    assert main(["diagnose", "--explain", *(str(FILES[name]) for name in names), "--out", str(tmp_path)]) == 0
     (trace,) = tmp_path.glob("*.itf.json")
     assert '"fingerprint": ""' in trace.read_text("utf-8")
-    assert main(["show", str(trace)]) == 0
+    assert main(["replay", "--format", "text", str(trace)]) == 0
 
 
 def test_a_plan_whose_models_are_not_compiled_in_time_is_left_out(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("KWALK_CACHE", str(tmp_path / "cache"))
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series")
     inspection = inspection_of(scenario, str(FILES[BROKEN]))
     problem = problem_of(scenario, str(FILES[BROKEN]), inspection)
     assert inspection.exit_code == 12 and problem.procedures

@@ -655,50 +655,67 @@ MIXED = "scenario-01-08c-broker1-restarted-14s"
     [(MIXED, 12, "BROKEN"), ("scenario-01-05-produce-consume", 13, "LATENT"), ("scenario-01-exact-00-up", 0, "CONSI")],
 )
 def test_the_command_says_and_exits_with_the_condition(name, code, word, capsys) -> None:
-    assert main(["inspect", str(FILES[name])]) == code
+    assert main(["diagnose", str(FILES[name])]) == code
     out = capsys.readouterr().out
     assert out.lstrip().startswith(word)
-    assert f"Reproduce: kwalk inspect {FILES[name]}" in out
+    assert f"Reproduce: kwalk diagnose {FILES[name]}" in out
 
 
 def test_the_command_names_the_way_out_and_the_log_line(capsys) -> None:
-    main(["inspect", str(FILES[MIXED])])
+    main(["diagnose", str(FILES[MIXED])])
     out = " ".join(capsys.readouterr().out.split())
     assert "no id in the znode fits the logs of all partitions of t: one broker after the other, stop it" in out
     assert "does not match the topic Id for partition" in out
     assert "grep -E 'Topic I[dD] in memory: .* does not match the topic I[dD]' logs/state-change.log*" in out
     assert "Read: docs/stories/repair-topic-ids.md" in out
-    assert f"Plan of repair: kwalk recover {FILES[MIXED]}" in out
+    assert f"Plan of repair: kwalk diagnose {FILES[MIXED]} --plan" in out
 
 
 def test_a_healthy_cluster_and_many_clusters_get_no_plan(capsys) -> None:
     for names in (["scenario-01-exact-00-up"], ["scenario-01-exact-00-up", MIXED]):
-        main(["inspect", *(str(FILES[name]) for name in names)])
+        main(["diagnose", *(str(FILES[name]) for name in names)])
         assert "Plan of repair" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("command", "word"), [("inspect", "13 damage"), ("explain", "12 no"), ("recover", "12 no")])
-def test_the_help_has_the_exit_codes_of_the_command(command, word, capsys) -> None:
-    assert main([command, "--help"]) == 0
+def test_the_help_has_the_exit_codes_of_each_question(capsys) -> None:
+    assert main(["diagnose", "--help"]) == 0
     out = capsys.readouterr().out
-    assert word in out and "deadlock" not in out
+    assert all(words in out for words in ("13 damage", "12 none fits", "12 no plan", "13 waits"))
+    assert "deadlock" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--plan", "--explain"], "--plan and --explain are two questions. Ask one at a time."),
+        (["b.json", "--plan"], "--plan is about one snapshot (got 2). Name one."),
+        (["b.json", "--forecast"], "--forecast is about one snapshot (got 2). Name one."),
+        (["--logs", "logs"], "--logs goes with --explain."),
+        (["--seconds", "5"], "--seconds goes with --plan or --forecast or --explain."),
+        (["--plan", "--bound", "restarts=1"], "--bound goes with --forecast."),
+        (["--explain", "--csv", "t.csv"], "--csv is about what is wrong: it goes with no other question."),
+    ],
+)
+def test_an_option_of_another_question_is_refused(words, message, capsys) -> None:
+    assert main(["diagnose", "a.json", *words]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_long_list_is_cut_and_says_how_to_see_the_rest(capsys) -> None:
-    main(["inspect", str(FILES[MIXED]), "--most", "1"])
+    main(["diagnose", str(FILES[MIXED]), "--most", "1"])
     assert "… and 1 more; --most 2 shows them all" in capsys.readouterr().out
 
 
 def test_several_snapshots_are_one_table_the_worst_first(capsys) -> None:
     names = ("scenario-01-exact-00-up", "scenario-01-05-produce-consume", MIXED)
-    assert main(["inspect", *(str(FILES[name]) for name in names)]) == 12
+    assert main(["diagnose", *(str(FILES[name]) for name in names)]) == 12
     out = capsys.readouterr().out
     assert out.startswith("3 snapshots: 1 broken, 1 latent, 1 consistent.")
     assert out.index("BROKEN") < out.index("LATENT") < out.index("CONSISTENT")
 
 
 def test_json_has_kinds_with_their_findings(capsys) -> None:
-    assert main(["inspect", str(FILES[MIXED]), "--json"]) == 12
+    assert main(["diagnose", str(FILES[MIXED]), "--json"]) == 12
     (snapshot,) = json.loads(capsys.readouterr().out)["snapshots"]
     assert snapshot["condition"] == "broken" and snapshot["exit_code"] == 12
     (kind,) = snapshot["kinds"]
@@ -708,7 +725,7 @@ def test_json_has_kinds_with_their_findings(capsys) -> None:
 
 def test_csv_and_parquet_have_a_row_for_each_finding(tmp_path: Path, capsys) -> None:
     tables = tmp_path / "found.csv", tmp_path / "found.parquet"
-    command = ["inspect", str(FILES[MIXED]), "--csv", str(tables[0]), "--parquet", str(tables[1])]
+    command = ["diagnose", str(FILES[MIXED]), "--csv", str(tables[0]), "--parquet", str(tables[1])]
     assert main(command) == 12
     out = capsys.readouterr().out
     assert f"CSV: {tables[0]}" in out and f"Parquet: {tables[1]}" in out
@@ -724,7 +741,7 @@ def test_a_formula_in_a_topic_name_is_harmless_in_csv(tmp_path: Path, capsys) ->
 
     snapshot, table = tmp_path / "s.json", tmp_path / "found.csv"
     snapshot.write_bytes(changed(change))
-    main(["inspect", str(snapshot), "--csv", str(table)])
+    main(["diagnose", str(snapshot), "--csv", str(table)])
     assert all(not cell.startswith("=") for row in csv.reader(table.read_text().splitlines()) for cell in row)
 
 
@@ -732,7 +749,7 @@ def test_prometheus_gauges_are_in_place_though_the_exit_code_is_that_of_damage(t
     snapshot, gauges = tmp_path / 'a"b.json', tmp_path / "kwalk.prom"
     snapshot.write_bytes(FILES[MIXED].read_bytes())
     gauges.write_text("of an earlier run")
-    assert main(["inspect", str(snapshot), "--prometheus", str(gauges)]) == 12
+    assert main(["diagnose", str(snapshot), "--prometheus", str(gauges)]) == 12
     assert f"Prometheus: {gauges}" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ['a"b.json', "kwalk.prom"]
     lines = gauges.read_text().splitlines()
@@ -746,9 +763,9 @@ def test_prometheus_gauges_are_in_place_though_the_exit_code_is_that_of_damage(t
 def test_gauges_of_an_earlier_run_stay_where_new_ones_cannot_be_made(tmp_path: Path, capsys) -> None:
     gauges = tmp_path / "kwalk.prom"
     gauges.write_text("of an earlier run")
-    assert main(["inspect", str(tmp_path / "none.json"), "--prometheus", str(gauges)]) == 2
+    assert main(["diagnose", str(tmp_path / "none.json"), "--prometheus", str(gauges)]) == 2
     assert gauges.read_text() == "of an earlier run"
-    assert main(["inspect", str(FILES[MIXED]), "--prometheus", str(tmp_path)]) == 2
+    assert main(["diagnose", str(FILES[MIXED]), "--prometheus", str(tmp_path)]) == 2
     assert "--prometheus" in capsys.readouterr().err
 
 
@@ -759,17 +776,17 @@ def test_an_escape_sequence_in_a_topic_name_does_not_reach_the_terminal(tmp_path
 
     snapshot = tmp_path / "s.json"
     snapshot.write_bytes(changed(change))
-    main(["inspect", str(snapshot)])
+    main(["diagnose", str(snapshot)])
     assert "\x1b[31m" not in capsys.readouterr().out
 
 
 def test_what_is_no_snapshot_is_one_error(tmp_path: Path, capsys) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[]")
-    assert main(["inspect", str(wrong)]) == 2
+    assert main(["diagnose", str(wrong)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_scenario_that_inspects_nothing_is_refused(capsys) -> None:
-    assert main(["inspect", str(FILES[MIXED]), "--scenario", "die-hard"]) == 2
+    assert main(["diagnose", str(FILES[MIXED]), "--scenario", "die-hard"]) == 2
     assert "does not inspect snapshots" in capsys.readouterr().err

@@ -21,7 +21,8 @@ from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource, Series
 from kwalk.reports.command_line import main
-from kwalk.reports.handlers.explain import explained, model_of, scenario_for
+from kwalk.reports.handlers.explain import explained, model_of
+from kwalk.reports.handlers.target import scenario_with
 from kwalk.reports.pages.explanation import ReportedExplanation, explanation_object, headline, log_sentences, sentences
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit
 
@@ -49,8 +50,8 @@ def series_with(logs: Path | None = LOGS, which: slice = ALL, **options: float) 
 
 
 def report_of(series: Series, **options: Any) -> ReportedExplanation:
-    """What `kwalk explain` reports."""
-    _, scenario = scenario_for(None)
+    """What `kwalk diagnose --explain` reports."""
+    _, scenario = scenario_with("read_series")
     (report,) = explained([(model_of(scenario, series, None), series)], ExplainOptions(**options))
     return report
 
@@ -340,9 +341,9 @@ def test_snapshots_without_times_are_refused_with_logs() -> None:
 
 
 def test_options_about_logs_need_logs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "a.json", "--log-zone", "+02:00"]) == 2
+    assert main(["diagnose", "--explain", "a.json", "--log-zone", "+02:00"]) == 2
     assert "--log-tolerance and --log-zone are about the logs of --logs DIR" in capsys.readouterr().err
-    assert main(["explain", "a.json", "--logs", "logs", "--log-zone", "CET"]) == 2
+    assert main(["diagnose", "--explain", "a.json", "--logs", "logs", "--log-zone", "CET"]) == 2
     assert "'CET' is not +HH:MM" in capsys.readouterr().err
 
 

@@ -175,7 +175,7 @@ def test_logs_that_were_set_aside_are_listed_with_the_way_back() -> None:
     cluster["brokers"]["1"]["set_aside"] = {STRAY: aside}
     found = consequence(cluster, "log-was-set-aside")
     assert found.places == (f"t0-0 on broker 1: has the id {OTHER}, KRaft has {ID}",)
-    assert "kwalk recover" in found.way_out
+    assert "kwalk diagnose --plan" in found.way_out
     aside["files"] = {"00000000000000000000.log": 0}
     assert "log-was-set-aside" not in names(cluster)
 
@@ -211,7 +211,7 @@ def test_what_is_no_mode_is_refused() -> None:
 def test_the_command_on_a_migrating_cluster(tmp_path, capsys) -> None:
     path = tmp_path / "migrating.json"
     path.write_text(json.dumps({**dual_write(), "controller_epoch": 1}))
-    assert main(["inspect", str(path), "--migration"]) == 12
+    assert main(["diagnose", str(path), "--migration"]) == 12
     shown = capsys.readouterr().out
     assert "The migration to KRaft is in dual write: STUCK" in shown and "(rollback-stops-elections)" in shown
 
@@ -267,7 +267,7 @@ SEEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     "recreation-not-written-03-after-the-way-out-3.9.0": (set(), "nothing to do", ()),
     "rollback-with-higher-epoch-00-dual-write-3.9.0": ({"rollback-stops-elections"}, "nothing to do", ()),
 }
-"""By snapshot: what harms the cluster, the answer of `kwalk recover`, and its plan."""
+"""By snapshot: what harms the cluster, the answer of `kwalk diagnose --plan`, and its plan."""
 
 
 def harms(found: Prospect) -> set[str]:
@@ -289,9 +289,9 @@ def test_real_migrations_are_diagnosed_and_get_the_plan_that_worked(name: str) -
     recovery = plan_recovery(recovery_problem(path), seconds=60)
     planned = () if recovery.plan is None else tuple(one.name for one in recovery.plan.procedures)
     assert planned == steps
-    shown = recovery_object(recovery, str(path), "")["carried_out"]
+    shown = recovery_object(recovery, str(path))["carried_out"]
     assert bool(shown) == (bool(steps) and steps[0].startswith("bring-logs-back"))
-    assert recovery_object(recovery, str(path), "")["answer"] == answer
+    assert recovery_object(recovery, str(path))["answer"] == answer
 
 
 def test_an_erased_id_in_dual_write_gets_a_plan_that_writes_the_content_back() -> None:

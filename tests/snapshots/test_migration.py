@@ -169,7 +169,8 @@ def test_an_empty_log_is_no_loss() -> None:
 
 def test_a_broker_is_waited_for_and_recover_is_named_if_its_start_may_lose_records() -> None:
     found = consequence(prospect_of(DAMAGED / "wiped-leader-3.9.0.json"), "broker-is-waited-for")
-    assert found.way_out.startswith("follow `kwalk recover`") and found.commands == ("kwalk recover SNAPSHOT",)
+    assert found.way_out.startswith("follow `kwalk diagnose --plan`")
+    assert found.commands == ("kwalk diagnose SNAPSHOT --plan",)
 
 
 @pytest.mark.parametrize(("release", "prognosis"), [("3.5.1", UNKNOWN), ("3.5.2", WAITS), ("3.7.0", READY)])
@@ -196,19 +197,19 @@ def test_a_reassignment_under_way_is_copied() -> None:
     ],
 )
 def test_the_exit_code_with_migration_is_that_of_the_forecast(name: str, code: int, capsys) -> None:
-    assert main(["inspect", str(DAMAGED / f"{name}.json"), "--migration"]) == code
+    assert main(["diagnose", str(DAMAGED / f"{name}.json"), "--migration"]) == code
     shown = capsys.readouterr().out
-    assert "Migration to KRaft: " in shown and f"Reproduce: kwalk inspect {DAMAGED / name}.json --migration" in shown
+    assert "Migration to KRaft: " in shown and f"Reproduce: kwalk diagnose {DAMAGED / name}.json --migration" in shown
 
 
 def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(DAMAGED / "after-failover-3.9.0.json")
-    assert main(["inspect", path, "--json"]) == 12
+    assert main(["diagnose", path, "--json"]) == 12
     (found,) = json.loads(capsys.readouterr().out)["snapshots"]
     migration = found["prospects"]["migration"]
     assert (migration["prognosis"], migration["exit_code"]) == ("loses", 12)
     assert [one["name"] for one in migration["consequences"]] == ["topic-is-emptied"]
-    assert main(["inspect", path]) == 12
+    assert main(["diagnose", path]) == 12
     shown = capsys.readouterr().out
     assert "Migration to KRaft: LOSES" in shown and "loses  a topic loses its records: t0 (topic-is-emptied)" in shown
 
@@ -220,21 +221,9 @@ def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest
 def test_a_search_through_the_migration_agrees_with_the_forecast(name: str, tmp_path: Path) -> None:
     """Whether the topic loses its records; a stale log outside of the ISR is none of its own."""
     path = str(DAMAGED / f"{name}.json")
-    code = main(["hunt", "--from", path, "--migrate", "--seconds", "300", "--out", str(tmp_path)])
+    code = main(["diagnose", path, "--forecast", "--migration", "--seconds", "300", "--out", str(tmp_path)])
     is_emptied = "topic-is-emptied" in {one.name for one in prospect_of(Path(path)).consequences}
     assert code == (12 if is_emptied else 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["two-admins", "--migrate"], "leave out 'two-admins', or --migrate"),
-        (["--migrate"], "a snapshot with --from"),
-    ],
-)
-def test_a_search_of_the_migration_has_its_own_scenario(arguments: list[str], message: str, capsys: Any) -> None:
-    assert main(["hunt", *arguments]) == 2
-    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

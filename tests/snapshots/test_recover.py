@@ -261,10 +261,21 @@ def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
 
 
 def test_json_and_the_page_have_every_step_and_the_experiments_that_carried_it_out(capsys, tmp_path) -> None:
-    html, markdown = tmp_path / "way.html", tmp_path / "way.md"
+    markdown = tmp_path / "way.md"
     names = "recover-fresh-before-failover recover-before-failover"
-    words = ["recover", str(FILES[LATENT]), "--json", "--html", str(html), "--markdown", str(markdown)]
+    words = [
+        "diagnose",
+        str(FILES[LATENT]),
+        "--plan",
+        "--json",
+        "--html",
+        "--out",
+        str(tmp_path),
+        "--markdown",
+        str(markdown),
+    ]
     assert main(words) == 0
+    (html,) = tmp_path.glob("incident-*.html")
     shown = json.loads(capsys.readouterr().out)
     assert (shown["answer"], " ".join(shown["carried_out"])) == ("plan", names)
     assert [step["name"] for step in shown["plan"]] == [f"write-topic-id t {OLD_ID}"]
@@ -290,7 +301,7 @@ def test_a_plan_of_other_steps_or_against_other_damage_was_not_carried_out() -> 
 
 
 def test_a_healthy_cluster_needs_nothing(capsys) -> None:
-    assert main(["recover", str(FILES["scenario-01-exact-06-delete-controller"])]) == 0
+    assert main(["diagnose", "--plan", str(FILES["scenario-01-exact-06-delete-controller"])]) == 0
     assert "NOTHING TO DO" in capsys.readouterr().out
 
 

@@ -214,7 +214,7 @@ def test_an_empty_isr_has_no_safe_plan_and_what_is_left_says_what_it_loses() -> 
 
 
 def test_what_plans_do_not_cover_is_not_said_to_repair_itself(capsys) -> None:
-    assert main(["recover", str(CLUSTERS["kraft-controller-in-controller"])]) == 12
+    assert main(["diagnose", "--plan", str(CLUSTERS["kraft-controller-in-controller"])]) == 12
     assert "NO PLAN" in capsys.readouterr().out
 
 
@@ -224,7 +224,7 @@ def test_a_failed_disk_beside_a_full_isr_does_not_repair_itself(tmp_path, capsys
         damages.disk_has_failed(capture)
 
     (tmp_path / "cluster.json").write_bytes(changed(change))
-    assert main(["recover", str(tmp_path / "cluster.json")]) == 12
+    assert main(["diagnose", "--plan", str(tmp_path / "cluster.json")]) == 12
     assert "WAIT" not in capsys.readouterr().out
 
 

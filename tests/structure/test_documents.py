@@ -105,7 +105,7 @@ def test_the_kwalk_commands_of_a_document_are_understood(document):
 
 
 def test_the_commands_of_some_document_are_seen():
-    assert any(words[0] == "hunt" for document in documents() for words in commands(document))
+    assert any(words[0] == "diagnose" for document in documents() for words in commands(document))
 
 
 def test_a_command_that_does_not_exist_would_be_noticed():

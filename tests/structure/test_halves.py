@@ -17,13 +17,13 @@ general = kwalk.reports.commands
 TRIED = {
     "--help": (0, "exhaust"),
     "scenarios": (0, "die-hard"),
-    "properties die-hard": (0, "not_solved"),
+    "scenarios die-hard --properties": (0, "not_solved"),
     "exhaust die-hard": (12, "VIOLATED"),
     "exhaust two-phase-commit --reduce": (0, "HOLDS"),
     "exhaust ticket-lock --symmetry clients": (0, "HOLDS"),
     "walk die-hard --seed 1": (12, "VIOLATED"),
     "prove die-hard": (12, "VIOLATED"),
-    "graph die-hard": (0, "GRAPH"),
+    "explore die-hard --graph": (0, "GRAPH"),
     "mutate lost-update --list": (0, "dropped-guard"),
     "audit fixes:FIX": (0, "closes"),
 }

@@ -16,8 +16,8 @@ from tests.structure.rooms import ROOMS, modules
 
 SEARCHES = sorted(ENGINES.keys() & commands().keys())
 GROUPS = [each for each in vars(option_table).values() if isinstance(each, type) and hasattr(each, "__total__")]
-OUTPUT = {"unfold", "html", "watch", "json", "migrate"}
-"""What only a command line has: how its result is written, and where the model of a hunt comes from."""
+OUTPUT = {"unfold", "html", "watch", "json", "proved", "profile"}
+"""What only a command line has: how its result is written, and the scenario of a saved proof."""
 VALUES = {"N": "3", "GIB": "0.5", "NAME=N": "a=2", "NAME=SETTING": "a=on"}
 """Texts of values by what stands for them in a usage line; others have any text."""
 CLASSES_OF_OPTIONS = 13
@@ -25,7 +25,7 @@ CLASSES_OF_OPTIONS = 13
 
 def declared(command: str) -> dict[str, Option]:
     """The rows of a command, by the name of the value."""
-    words = [command, *(["x"] if command != "hunt" else [])]
+    words = [command, "x"]
     found: dict[str, Option] = parser(words).parse_args(words).rows
     return found
 
@@ -46,11 +46,11 @@ def test_a_function_of_kwalk_has_the_options_that_its_engine_accepts(name: str) 
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_the_command_that_repeats_a_run_is_read_as_the_same_options(name: str) -> None:
-    words = [name, *([] if name == "hunt" else ["x"])]
+    words = [name, "x"]
     for row in declared(name).values():
         words += [f"--{row.word}" if row.kind is None else f"--{row.word}={VALUES.get(row.kind.metavar, '-x')}"]
     given = parser(words).parse_args(words)
-    repeated = [*words[: 1 if name == "hunt" else 2], *words_of(vars(given), given.rows)]
+    repeated = [*words[:2], *words_of(vars(given), given.rows)]
     again = parser(repeated).parse_args(repeated)
     kept = [key for key, row in given.rows.items() if row.repeats]
     assert len(kept) > 5 and {key: vars(again)[key] for key in kept} == {key: vars(given)[key] for key in kept}

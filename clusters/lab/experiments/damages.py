@@ -1,4 +1,4 @@
-"""What is done to a cluster of the lab before `kwalk recover` plans: each damage is a function of a scene.
+"""What is done to a cluster of the lab before `kwalk diagnose --plan` plans: each damage is a function of a scene.
 
 Words: an *aged* topic has seen a failover, so that its replicas have its id in their files on 2.8 too. A broker is
 *gone* if it is not started again but by a plan.

@@ -46,7 +46,7 @@ IN_SYNC = 25.0
 SETTLES = 4.0
 """Seconds in which brokers act upon requests that were sent when the driver reached its state."""
 PLANNING = 120.0
-"""Seconds for a plan of `kwalk recover`."""
+"""Seconds for a plan of `kwalk diagnose --plan`."""
 PARTITION = re.compile(r"(.+)-(\d+)\.[0-9a-f]{32}-(stray|delete)")
 
 
@@ -258,18 +258,18 @@ class Migration:
     # Ways out.
 
     def bring_back(self) -> None:
-        """Carry out the first plan of `kwalk recover`, which gives each log that was set aside its place."""
+        """Carry out the first plan of `kwalk diagnose --plan`, which gives each log that was set aside its place."""
         for one in self._steps(self._recovery().plan):
             carry_out(self.lab, one)
         for number in self.lab.brokers:
             self.wait_for_isr(number)
 
     def roll_back(self) -> None:
-        """Carry out the plan of `kwalk recover` that rolls the migration back; KwalkError if it has none."""
+        """Carry out the plan of `kwalk diagnose --plan` that rolls the migration back; KwalkError if it has none."""
         plans = (each.plan for each in self._recovery().alternatives)
         plan = next((p for p in plans if p is not None and any(s.name == "roll-back" for s in p.procedures)), None)
         if plan is None:
-            raise KwalkError("`kwalk recover` has no plan for a rollback of this migration.")
+            raise KwalkError("`kwalk diagnose --plan` has no plan for a rollback of this migration.")
         for one in self._steps(plan):
             word, *numbers = one.name.split()
             if word in ("restart-controller", "return-to-zookeeper-mode"):

@@ -640,7 +640,7 @@ EXPERIMENTS = (
     ),
     migration_experiment(
         "planned-rollback",
-        "The same; the cluster is rolled back by the plan of `kwalk recover`.",
+        "The same; the cluster is rolled back by the plan of `kwalk diagnose --plan`.",
         "Every acknowledged record is served, and another replica leads for the one that crashed.",
         _planned_rollback,
         predicted=lambda release: False,

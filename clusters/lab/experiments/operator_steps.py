@@ -1,4 +1,4 @@
-"""The steps of a plan of `kwalk recover` on real brokers: each is done as its commands say.
+"""The steps of a plan of `kwalk diagnose --plan` on real brokers: each is done as its commands say.
 
 Znodes are written and deleted at the data version that was read, and brokers are stopped and started in the order of
 the step, with files removed, moved or edited in between.

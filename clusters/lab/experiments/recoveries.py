@@ -1,4 +1,4 @@
-"""Plans of `kwalk recover` on real brokers: a cluster is damaged, planned for and repaired, and its logs are read.
+"""Plans of `kwalk diagnose --plan` on real brokers: a cluster is damaged and repaired, and its logs are read.
 
 Known records are written before the damage. After the plan, and again after a rolling restart, the segments of every
 replica are read: each acknowledged record of the topic that is kept is on every ISR member at its offset, none of
@@ -359,7 +359,7 @@ RENUMBERED = _always("replica-under-another-broker-id", "stray-log")
 def _experiment(name: str, about: str, case: _Case, story: str, **more: Any) -> Experiment:
     return Experiment(
         name=f"recover-{name}",
-        about=f"{about}; the plan of `kwalk recover` is carried out; every broker restarts.",
+        about=f"{about}; the plan of `kwalk diagnose --plan` is carried out; every broker restarts.",
         expected="The damage is named; after the plan, and after the restarts, every partition is served, every ISR "
         "member has the acknowledged records of the topic that is kept and no others, and inspection finds no damage.",
         story=story,

@@ -411,7 +411,7 @@ def read_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     for identity, names in capture.shared_ids.items():
         raise UsageError(
             f"Topics {', '.join(topic_label(name) for name in names)} have one topic_id (got {identity!r}). Allowed: "
-            "an id for each topic; no controller starts with this. `kwalk inspect` says what comes of it."
+            "an id for each topic; no controller starts with this. `kwalk diagnose` says what comes of it."
         )
     return capture
 

@@ -238,7 +238,7 @@ def _no_constant(name: str) -> Any:
 
 def _other_kind(document: dict[str, Any]) -> str:
     """Return what a document is that is no snapshot, and which command reads it; "" if that is not known."""
-    return ", and is a trace, which `kwalk show` and `kwalk replay` read" if "#meta" in document else ""
+    return ", and is a trace, which `kwalk replay` reads" if "#meta" in document else ""
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The command that inspects snapshots of a real system: `kwalk inspect`."""
+"""The command about snapshots of a real system: `kwalk diagnose`; here it says what is wrong in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import re
 import shlex
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,26 @@ from attrs import frozen
 
 from kwalk.model.language import Scenario, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Prognosis, Severity
-from kwalk.model.language.registry import announced, find_scenario
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
-from kwalk.reports.escaping import visible
-from kwalk.reports.handlers.incident import can_plan, planned, problem_of
-from kwalk.reports.handlers.output import Written, document_folder, print_result, write_documents
-from kwalk.reports.handlers.target import command_line, malformed_json
-from kwalk.reports.json_output import FORMAT
+from kwalk.reports.handlers.incident import can_plan, planned, problem_of, write_incident_pages
+from kwalk.reports.handlers.target import command_line, read_by, scenario_with
 from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
 from kwalk.reports.pages.prospect import blocks_of_prospect, prospect_object
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
-from kwalk.reports.traces.trace_file import readable_text
+from kwalk.reports.reporter import Written, deliver, folder_of
+from kwalk.search.base.option_table import HuntKeywords, Properties, rows
 
+MIGRATION = "migration-with-records"
+"""The scenario of `--forecast --migration`."""
+SEARCHED = {*rows(HuntKeywords), *rows(Properties), "watch", "migration"}
+ONLY: Mapping[str, Collection[str]] = {
+    "": ("most", "csv", "parquet", "prometheus", "migration"),
+    "plan": ("seconds",),
+    "forecast": SEARCHED - {"out"},
+    "explain": ("variant", "seconds", "events", "logs", "log_tolerance", "log_zone"),
+}
+"""The questions, "" for what is wrong, with the options that not all of them have."""
 MOST_PLACES = 5
 """How many places of a kind are shown unless `--most` says otherwise."""
 TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
@@ -44,72 +51,81 @@ class Inspected:
     inspection: Inspection
 
 
-def run_inspect(options: Namespace) -> int:
+def run_diagnose(options: Namespace) -> int:
+    """Answer the question that the options ask; by default what is wrong, and return the exit code of the worst."""
+    asked = [question for question in ONLY if question and getattr(options, question)]
+    if len(asked) > 1:
+        raise UsageError(f"--{asked[0]} and --{asked[1]} are two questions. Ask one at a time.")
+    question = asked[0] if asked else ""
+    _refuse_options_of_others(options, question)
+    if question in ("plan", "forecast"):
+        if len(options.snapshots) > 1:
+            raise UsageError(f"--{question} is about one snapshot (got {len(options.snapshots)}). Name one.")
+        options.snapshot = options.snapshots[0]
+    if question == "plan":
+        from kwalk.clusters.handlers.recover import run_recover
+
+        return run_recover(options)
+    if question == "forecast":
+        from kwalk.reports.handlers.search import search
+
+        options.scenario = options.scenario or (MIGRATION if options.migration else None)
+        return search(options, "hunt")
+    if question == "explain":
+        from kwalk.reports.handlers.explain import run_explain
+
+        return run_explain(options)
+    return _inspected(options)
+
+
+def _refuse_options_of_others(options: Namespace, question: str) -> None:
+    """Raise UsageError for an option that another question has."""
+    given = [name for name, row in options.rows.items() if getattr(options, name) not in (row.default, None, [])]
+    for name in given:
+        askers = [each for each, names in ONLY.items() if name in names]
+        if askers and question not in askers:
+            needed = " or ".join(f"--{each}" for each in askers if each)
+            word = options.rows[name].name_on_command_line(name)
+            about = f"goes with {needed}" if needed else "is about what is wrong: it goes with no other question"
+            raise UsageError(f"{word} {about}. Leave it out, or ask that.")
+
+
+def _inspected(options: Namespace) -> int:
     """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
-    scenario = scenario_for(options.scenario)
-    snapshots = [Inspected(path, _inspect(scenario, path)) for path in options.snapshots]
+    _, scenario = scenario_with("inspect_snapshot", options.scenario)
+    snapshots = [Inspected(path, read_by(scenario, "inspect_snapshot", path)) for path in options.snapshots]
     command = command_line(options, options.snapshots)
     with Written() as written:
-        written.names = {**_write_tables(snapshots, options), **_write_pages(snapshots, scenario, options)}
-    worst = min((one.inspection.severity for one in snapshots), key=lambda severity: severity.rank)
+        written.names |= _write_tables(snapshots, options)
+        _write_pages(snapshots, scenario, options, written)
+    most = options.most or MOST_PLACES
     if options.migration:
-        return written.checked(_say_migration(snapshots, options, command))
-    page, blocks = partial(inspections_object, snapshots, command), blocks_of(snapshots, options.most or MOST_PLACES)
-    print_result(options, page, blocks, {**written.names, **_next_command(snapshots, scenario)}, command)
-    exit_codes = {one.inspection.severity: one.inspection.exit_code for one in snapshots}
-    return written.checked(exit_codes[worst])
+        blocks, code = _migrations(snapshots, most)
+    else:
+        worst = min((one.inspection for one in snapshots), key=lambda one: one.severity.rank)
+        blocks, code = blocks_of(snapshots, most), worst.exit_code
+        written.names |= _next_commands(snapshots, scenario)
+    return deliver(options, partial(inspections_object, snapshots), blocks, written, code=code, command=command)
 
 
-def _say_migration(snapshots: Sequence[Inspected], options: Namespace, command: str) -> int:
-    """Say what a migration would do to the clusters of snapshots; return the exit code of the worst."""
+def _migrations(snapshots: Sequence[Inspected], most: int) -> tuple[Iterator[Block], int]:
+    """Return what a migration would do to the clusters of snapshots, and the exit code of the worst."""
     found = {one.path: one.inspection.prospects for one in snapshots}
     if not all(found.values()):
         raise UsageError("The scenario that inspects the snapshots forecasts no migration. Leave out --migration.")
     blocks = (
         block
         for path, prospects in found.items()
-        for block in (
-            Paragraph(""),
-            Paragraph(f"{path}:"),
-            *blocks_of_prospect(prospects[0], options.most or MOST_PLACES, whole=True),
-        )
+        for block in (Paragraph(""), Paragraph(f"{path}:"), *blocks_of_prospect(prospects[0], most, whole=True))
     )
-    print_result(options, partial(inspections_object, snapshots, command), blocks, {}, command)
-    return min((prospects[0].prognosis for prospects in found.values()), key=lambda p: p.rank).exit_code
+    return blocks, min((prospects[0].prognosis for prospects in found.values()), key=lambda p: p.rank).exit_code
 
 
-def _next_command(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
+def _next_commands(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
     """Return the command that plans the repair of a single damaged snapshot, with its label."""
     if len(snapshots) > 1 or not snapshots[0].inspection.exit_code or not can_plan(scenario):
         return {}
-    return {"Plan of repair": f"{program()} recover {shlex.quote(snapshots[0].path)}"}
-
-
-def scenario_for(name: str | None, hook: str = "inspect_snapshot", does: str = "inspect") -> Scenario:
-    """Return the scenario of that name that has a hook for snapshots, or the first installed one.
-
-    Args:
-        name: the name; None for any.
-        hook: the field of `Scenario`.
-        does: what a scenario with the hook can do to snapshots, for the message.
-    """
-    if name:
-        found = find_scenario(name)
-        if getattr(found, hook) is None:
-            raise UsageError(
-                f"Scenario {name!r} does not {does} snapshots; name one that does, or leave out --scenario."
-            )
-        return found
-    for scenario in announced().values():
-        if getattr(scenario, hook) is not None:
-            return scenario
-    raise UsageError(f"No installed scenario can {does} snapshots. Name your own with --scenario.")
-
-
-def _inspect(scenario: Scenario, path: str) -> Inspection:
-    readable_text(path, "snapshot")
-    with malformed_json(f"The snapshot {visible(path)!r}", path):
-        return scenario.inspect_snapshot(path)  # type: ignore[misc]  # scenario_for has seen that there is one
+    return {"Plan of repair": f"{program()} diagnose {shlex.quote(snapshots[0].path)} --plan"}
 
 
 # Text.
@@ -120,7 +136,7 @@ def blocks_of(snapshots: Sequence[Inspected], most: int) -> Iterator[Block]:
     if len(snapshots) > 1:
         yield Paragraph(_fleet_headline(snapshots))
         yield _fleet(snapshots)
-        yield Paragraph("`kwalk inspect SNAPSHOT` of a single one shows its findings and the way out.", 2)
+        yield Paragraph("`kwalk diagnose SNAPSHOT` of a single one shows its findings and the way out.", 2)
     else:
         yield from _snapshot(snapshots[0], most)
 
@@ -138,15 +154,11 @@ def _fleet(snapshots: Sequence[Inspected]) -> DataTable:
         kinds = [
             f"{kind.name} {len(observations)}"
             for kind, observations in one.inspection.by_kind().items()
-            if _is_damage(kind)
+            if kind.severity is not Severity.NOTE
         ]
         severity = one.inspection.severity
         rows.append(([strong(HEADLINES[severity], TONES[severity])], one.path, ", ".join(kinds)))
     return DataTable(("", "snapshot", "findings"), tuple(rows), wide=2, indent=2)
-
-
-def _is_damage(kind: FindingKind) -> bool:
-    return kind.severity is not Severity.NOTE
 
 
 def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
@@ -170,7 +182,9 @@ def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
         yield Paragraph("")
         yield from blocks_of_prospect(prospect, most, whole=False)
         if prospect.consequences:
-            yield Paragraph(f"`{program()} inspect --{prospect.name} {shlex.quote(one.path)}` says what that means.", 4)
+            yield Paragraph(
+                f"`{program()} diagnose --{prospect.name} {shlex.quote(one.path)}` says what that means.", 4
+            )
     if inspection.notes:
         yield Paragraph("")
     for note in inspection.notes:
@@ -210,11 +224,9 @@ def _card(kind: FindingKind, observations: Sequence[Observation], most: int) -> 
 # For machines.
 
 
-def inspections_object(snapshots: Sequence[Inspected], command: str) -> dict[str, Any]:
+def inspections_object(snapshots: Sequence[Inspected]) -> dict[str, Any]:
     """Return the JSON object of an inspection."""
     return {
-        "format": FORMAT,
-        "command": command,
         "snapshots": [
             {
                 "snapshot": one.path,
@@ -272,11 +284,11 @@ def _write_tables(snapshots: Sequence[Inspected], options: Namespace) -> dict[st
     texts = {"csv": ("CSV", _csv), "prometheus": ("Prometheus", prometheus)}
     for option, (label, text_of) in texts.items():
         path = getattr(options, option)
-        with document_folder(path, f"--{option}") as folder:
+        with folder_of(path, f"--{option}") as folder:
             if folder is not None:
                 folder.write({Path(path).name: text_of(snapshots)})
                 written[label] = path
-    with document_folder(options.parquet, "--parquet") as folder:
+    with folder_of(options.parquet, "--parquet") as folder:
         if folder is not None:
             from kwalk.search.base.parquet import write_texts
 
@@ -285,16 +297,16 @@ def _write_tables(snapshots: Sequence[Inspected], options: Namespace) -> dict[st
     return written
 
 
-def _write_pages(snapshots: Sequence[Inspected], scenario: Scenario, options: Namespace) -> dict[str, str]:
-    """Write the page of an incident, with a plan of repair, if options name one; UsageError for several snapshots."""
-    if options.html is None and options.markdown is None:
-        return {}
+def _write_pages(snapshots: Sequence[Inspected], scenario: Scenario, options: Namespace, written: Written) -> None:
+    """Write the page of an incident, with a plan of repair, if options ask for it; UsageError for several snapshots."""
+    if not options.html and options.markdown is None:
+        return
     if len(snapshots) > 1:
         raise UsageError("--html and --markdown write the page of one snapshot. Name one, or use --csv.")
     one = snapshots[0]
     with shown_on_stderr() as report:
         recovery = planned(problem_of(scenario, one.path, one.inspection), report)
-    return write_documents(Incident(one.path, one.inspection, recovery).lead(), options)
+    write_incident_pages(Incident(one.path, one.inspection, recovery), options, written)
 
 
 def _csv(snapshots: Sequence[Inspected]) -> str:
