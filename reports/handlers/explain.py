@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from inspect import signature
+from itertools import chain, repeat
 from pathlib import Path
 
 from attrs import evolve
@@ -125,7 +126,7 @@ def explained(
     """Return the explanation of each series; they share the time budget.
 
     Of several series, each is searched for some seconds; those that are undecided then are searched again, with half of
-    the time and with all of it, while and when their models are compiled.
+    the time and with all of it, while and when their models are compiled, until no time is left.
 
     Args:
         pairs: The series, each with its model.
@@ -137,10 +138,12 @@ def explained(
     """
     start = time.monotonic() if began is None else began
     reports: dict[int, ReportedExplanation] = {}
-    rounds: Rounds = ((1.0, None),) if len(pairs) == 1 or options.seconds is None else ROUNDS
+    is_alone = len(pairs) == 1 or options.seconds is None
+    rounds: Iterable[Round] = [(1.0, None)] if is_alone else chain(ROUNDS, repeat(ROUNDS[-1]))
     with CompilationQueue() as queue:
         for part, most in rounds:
             left = [place for place in range(len(pairs)) if _is_unsettled(reports.get(place))]
+            searched = 0
             for count, place in enumerate(left):
                 now = time.monotonic() if reports else start
                 share = options.seconds
@@ -153,12 +156,16 @@ def explained(
                 wanted = evolve(options, began=now, seconds=share, queue=queue)
                 found = _beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted)
                 reports[place] = _better(reports.get(place), found)
+                searched += 1
+            if not searched and part == 1.0:
+                break
     return [reports[place] for place in range(len(pairs))]
 
 
-Rounds = tuple[tuple[float, float | None], ...]
-ROUNDS: Rounds = ((0.5, 3.0), (0.5, None), (1.0, None))
-"""For each round over several series the part of the time budget after which it ends, and the most seconds of one."""
+Round = tuple[float, float | None]
+ROUNDS: tuple[Round, ...] = ((0.5, 3.0), (0.5, None), (1.0, None))
+"""For each round over several series the part of the time budget after which it ends, and the most seconds of one. The
+last one is repeated while time is left: a model may have been compiled since the first series was searched there."""
 LEAST_SECONDS = 2.0
 """The least time for which an undecided series is searched again."""
 

@@ -23,6 +23,7 @@ from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.series import LogSource
 from kwalk.reports.contradiction_bundle import bundle_of
+from kwalk.reports.handlers import explain as handler
 from kwalk.reports.handlers.explain import explained, model_of, scenario_for, whole_model
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
@@ -390,6 +391,23 @@ def test_what_no_snapshot_shows_is_assumed_only_if_nothing_else_fits() -> None:
     assert (report.fit, report.tried) == (Fit.EXPLAINED, "guests whom nobody saw")
     (seen_at_once,) = explained([(model, evolve(wider, wider=wider))], ExplainOptions(seconds=60.0))
     assert (seen_at_once.fit, seen_at_once.tried) == (Fit.EXPLAINED, "")
+
+
+def test_series_that_are_out_of_time_are_searched_again_until_all_of_the_time_is_spent(monkeypatch) -> None:
+    """The first one may have had its share before its model was compiled, and what the others leave is its own."""
+    (done,) = explained([(Model(KITCHEN), series(seen("one", cooked=1)))], ExplainOptions(seconds=60.0))
+    searched: list[str] = []
+
+    def climbed(model, one, options):
+        searched.append(one.name)
+        left = evolve(done.explanation, fit=Fit.UNDECIDED, how="time budget of 1 s")
+        is_found = one.name == "second" or searched.count("first") == 6
+        return evolve(done, series=one, explanation=done.explanation if is_found else left)
+
+    monkeypatch.setattr(handler, "_climbed", climbed)
+    pairs = [(done.model, evolve(done.series, name=name)) for name in ("first", "second")]
+    assert [report.fit for report in explained(pairs, ExplainOptions(seconds=60.0))] == [Fit.EXPLAINED] * 2
+    assert searched == ["first", "second", *["first"] * 5]
 
 
 def test_a_no_names_what_was_not_tried() -> None:
