@@ -33,7 +33,14 @@ from kwalk.reports.terminal import console
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain, explain_widening
+from kwalk.search.analyses.explain.explain import (
+    ExplainOptions,
+    Fit,
+    events_along,
+    explain,
+    explain_along,
+    explain_widening,
+)
 from kwalk.search.analyses.explain.kernels import CompilationQueue
 from kwalk.search.analyses.recovery import Recovery
 from kwalk.search.base.option_table import present
@@ -154,7 +161,9 @@ def explained(
                         continue
                 model, series = pairs[place]
                 wanted = evolve(options, began=now, seconds=share, queue=queue)
-                found = _beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted)
+                found = _along_others(model, series, list(reports.values()), wanted) or _beside_snapshots_alone(
+                    _climbed(model, series, wanted), model, series, wanted
+                )
                 reports[place] = _better(reports.get(place), found)
                 searched += 1
             if not searched and part == 1.0:
@@ -191,15 +200,44 @@ def _beside_snapshots_alone(
     return evolve(report, without_logs=_climbed(model, series.without_logs, options).fit)
 
 
+def _along_others(
+    model: Model, series: Series, others: Sequence[ReportedExplanation], options: ExplainOptions
+) -> ReportedExplanation | None:
+    """Return an explanation with the events of the whole system that explain other series; None if none is found."""
+    explained = [other for other in others if other.fit is Fit.EXPLAINED and other.series.common]
+    if not explained:
+        return None
+    happened: dict[str, frozenset[str]] = {}
+    for other in explained:
+        for name, events in events_along(other.model, other.series, other.explanation).items():
+            happened[name] = happened.get(name, frozenset()) | events
+    tried = ""
+    if any(other.tried for other in explained) and series.wider is not None:
+        tried = series.wider.assumes
+        model, series = _widened(model, series, series.wider)
+    limited = options if options.seconds is None else evolve(options, seconds=options.seconds * SHARE_ALONG)
+    found = explain_along(model, series, happened, limited)
+    return None if found is None else ReportedExplanation(model, series, found, options.command, tried=tried)
+
+
+SHARE_ALONG = 0.3
+"""The share of the time for a search with the events of other series."""
+
+
+def _widened(model: Model, series: Series, wider: Series) -> tuple[Model, Series]:
+    """Return the wider series with its model."""
+    begun = evolve(model.scenario, initial=wider.initial)
+    flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
+    named = evolve(wider, name=series.name, refused=series.refused)
+    return Model(begun, model.variant, wider.bounds, flags), named
+
+
 def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
     """Return the explanation; if there is none, that of the wider series."""
     wider = series.wider
     if wider is None:
         return ReportedExplanation(model, series, explain(model, None, series, options), options.command)
-    begun = evolve(model.scenario, initial=wider.initial)
-    flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
-    other = Model(begun, model.variant, wider.bounds, flags)
-    named = evolve(wider, name=series.name, refused=series.refused)
+    other, named = _widened(model, series, wider)
     is_wider, answer = explain_widening((model, series), (other, named), options)
     if is_wider:
         return ReportedExplanation(other, named, answer, options.command, tried=wider.assumes)

@@ -27,7 +27,7 @@ from kwalk.reports.handlers import explain as handler
 from kwalk.reports.handlers.explain import explained, model_of, scenario_for, whole_model
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
-from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
+from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, events_along, explain, explain_along
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, Kitchen, cook, order, seen, series
 from tests.snapshots.logged import LoggedWalk
@@ -391,6 +391,26 @@ def test_what_no_snapshot_shows_is_assumed_only_if_nothing_else_fits() -> None:
     assert (report.fit, report.tried) == (Fit.EXPLAINED, "guests whom nobody saw")
     (seen_at_once,) = explained([(model, evolve(wider, wider=wider))], ExplainOptions(seconds=60.0))
     assert (seen_at_once.fit, seen_at_once.tried) == (Fit.EXPLAINED, "")
+
+
+def test_a_search_begins_with_the_events_of_the_whole_system_that_explain_another_series(monkeypatch) -> None:
+    """Both show that the stove was turned off."""
+    first = evolve(series(seen("one", cooked=1, stove_is_off=1)), common=frozenset({"turn_off"}))
+    second = evolve(series(seen("one", ordered=2, stove_is_off=1)), common=frozenset({"turn_off"}))
+    model = Model(KITCHEN)
+    found = explain(model, None, first)
+    assert events_along(model, first, found) == {"one": frozenset({"cat turns the stove off"})}
+    assert explain_along(model, second, {"one": frozenset()}, ExplainOptions()) is None
+    climbed, searched = handler._climbed, []
+
+    def counted(model, one, options):
+        searched.append(one)
+        return climbed(model, one, options)
+
+    monkeypatch.setattr(handler, "_climbed", counted)
+    reports = explained([(model, first), (model, second)], ExplainOptions(seconds=60.0))
+    assert [report.fit for report in reports] == [Fit.EXPLAINED] * 2
+    assert searched == [first]
 
 
 def test_series_that_are_out_of_time_are_searched_again_until_all_of_the_time_is_spent(monkeypatch) -> None:
