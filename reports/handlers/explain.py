@@ -211,13 +211,16 @@ def _along_others(
     for other in explained:
         for name, events in events_along(other.model, other.series, other.explanation).items():
             happened[name] = happened.get(name, frozenset()) | events
-    tried = ""
+    searched = [(model, series, "")]
     if any(other.tried for other in explained) and series.wider is not None:
-        tried = series.wider.assumes
-        model, series = _widened(model, series, series.wider)
-    limited = options if options.seconds is None else evolve(options, seconds=options.seconds * SHARE_ALONG)
-    found = explain_along(model, series, happened, limited)
-    return None if found is None else ReportedExplanation(model, series, found, options.command, tried=tried)
+        searched.append((*_widened(model, series, series.wider), series.wider.assumes))
+    start, seconds = time.monotonic() if options.began is None else options.began, options.seconds
+    for count, (one, shown, tried) in enumerate(searched, start=1):
+        end = None if seconds is None else seconds * SHARE_ALONG * count / len(searched)
+        found = explain_along(one, shown, happened, evolve(options, began=start, seconds=end))
+        if found is not None:
+            return ReportedExplanation(one, shown, found, options.command, tried=tried)
+    return None
 
 
 SHARE_ALONG = 0.3

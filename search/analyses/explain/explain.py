@@ -506,10 +506,8 @@ def explain_along(
         EngineDisagreement: Plain Python and the kernel give different results in some state.
     """
     with _reconstruction(model, None, series.along(happened), options) as reconstruction:
-        found = reconstruction.climb(ALONG) or reconstruction.exhaust()
-        if reconstruction.is_interrupted:
-            return reconstruction.undecided()
-        return found if found and found.fit is Fit.EXPLAINED else None
+        found = reconstruction.climb(ALONG) or reconstruction.deepen()
+        return reconstruction.undecided() if reconstruction.is_interrupted else found
 
 
 ALONG = 0.5
@@ -579,9 +577,13 @@ class TraceReconstruction:
         compile_loops(self.context)
         return self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
 
+    def deepen(self, share: float = 1.0) -> Explanation | None:
+        """Search all segments calmly, and in haste the furthest and the one before; return the behaviour if any."""
+        return None if self.is_interrupted else self._explained(share, self._exhaust)
+
     def exhaust(self, share: float = 1.0) -> Explanation | None:
-        """Search all segments calmly, and in haste the furthest and the one before; return None if it is undecided."""
-        found = None if self.is_interrupted else self._explained(share, self._exhaust)
+        """Deepen the search, and return that no behaviour fits if it is complete; None if it is undecided."""
+        found = self.deepen(share)
         if found or self.stopped:
             return found
         reached = self.context.series.waypoints[: self._furthest() + 1]
