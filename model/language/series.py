@@ -71,8 +71,8 @@ class Waypoint:
         needs: groups of lists of needs: an event serves one group, and there one need of each list. A search that
             aims at the waypoint prefers events that serve; it may be wrong that another one cannot.
         happened: the events of the whole system that may happen before it, as actor and description; None for any.
-        doubt: why it may not show a state at rest, or nothing. A behaviour passes through a state at rest; that none
-            does then decides nothing.
+        doubt: why it may not show a state at rest, or what cannot be assumed has happened; or nothing. That no
+            behaviour passes through it then decides nothing.
     """
 
     name: str

@@ -254,6 +254,18 @@ def test_what_a_controller_has_not_written_yet_about_a_dead_leader_is_left_open(
     assert shown(0, 1) == ["0", "0"]
 
 
+def test_that_logs_vanish_whose_topic_no_snapshot_shows_decides_nothing() -> None:
+    """It was created and deleted between two snapshots, or somebody removed the directories: neither is assumed."""
+    first, *_, later = history("begins-removed-with-states-in-the-controller")
+    emptied = copy.deepcopy(first)
+    for broker in emptied["brokers"].values():
+        broker["dirs"] = {name: kept for name, kept in broker["dirs"].items() if not name.startswith("t0-")}
+    (found,) = read_series([json.dumps(document).encode() for document in (first, emptied, later)])
+    doubts = [waypoint.doubt for waypoint in found.waypoints]
+    assert "snapshot 1 and snapshot 2 lack topic t0, and a log of it vanished" in doubts[1]
+    assert doubts[::2] == ["", ""]
+
+
 def test_what_two_snapshots_lack_is_not_left_open() -> None:
     first, early, _ = history("between-two-writes-of-a-failover")
     later = copy.deepcopy(early)

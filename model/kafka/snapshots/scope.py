@@ -176,6 +176,12 @@ def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def loses_logs(one: Capture, later: Capture, name: str) -> bool:
+    """Whether logs vanish that an earlier topic has left, and no capture shows the one with which they are deleted."""
+    was, now = ({(broker, partition) for broker, partition, _ in logs_of(each, name)} for each in (one, later))
+    return name not in one.topics and name not in later.topics and not was <= now
+
+
 def is_another(before: Topic, topic: Topic) -> bool:
     """Whether a topic cannot be the same as the one of its name in the capture before."""
     if None not in (before.created, topic.created):

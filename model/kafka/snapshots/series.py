@@ -68,7 +68,7 @@ from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
-from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, scope_of, sharing
+from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, loses_logs, scope_of, sharing
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
@@ -406,8 +406,8 @@ USUAL_PARTITIONS = 2
 
 ASSUMED = (
     "Assumed: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
-    "and then perhaps again later; watches are delivered at once; no topic id was minted that no snapshot shows; "
-    "the cluster was at rest before the first snapshot.",
+    "and then perhaps again later; watches are delivered at once; no topic was created, and no topic id "
+    "minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
 )
 
 
@@ -803,7 +803,7 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
                 without=not_between(before, after, numbering),
                 rare=unlikely_between(before, after, numbering),
                 needs=needs(before, after, numbering),
-                doubt=_unsettled(name, capture, series.topic),
+                doubt=_unsettled(name, capture, series.topic) or _unseen_life(series, place),
             )
         before = after
 
@@ -833,6 +833,17 @@ def _open(series: Captures, place: int) -> Unsettled:
     """
     found, *later = (unsettled_of(capture, series.topic) for capture in series.captures[place : place + 2])
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
+
+
+def _unseen_life(series: Captures, place: int) -> str:
+    """Return that logs of a topic that is gone are gone, too, before a capture; nothing if they are not."""
+    before, after = series.captures[max(place - 1, 0)], series.captures[place]
+    if not loses_logs(before, after, series.topic):
+        return ""
+    names, label = (printable(name, 200) for name in series.names[place - 1 : place + 1]), topic_label(series.topic)
+    return (
+        f"{' and '.join(names)} lack topic {label}, and a log of it vanished: it was there unseen, or somebody did that"
+    )
 
 
 def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
