@@ -8,7 +8,7 @@ is a list of steps that it took, in their order; several logs are not ordered wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -70,8 +70,9 @@ class Waypoint:
         rare: names of events that count as two before it.
         needs: groups of lists of needs: an event serves one group, and there one need of each list. A search that
             aims at the waypoint prefers events that serve; it may be wrong that another one cannot.
-        doubt: why it may not show a state at rest, or nothing. A behaviour passes through a state at rest; that none
-            does then decides nothing.
+        happened: the events of the whole system that may happen before it, as actor and description; None for any.
+        doubt: why it may not show a state at rest, or what cannot be assumed has happened; or nothing. That no
+            behaviour passes through it then decides nothing.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Waypoint:
     without: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
     needs: tuple[tuple[tuple[Need, ...], ...], ...] = ()
+    happened: frozenset[str] | None = None
     doubt: str = ""
 
 
@@ -173,6 +175,7 @@ class Series:
         slow: those of `prompt` that something may hold up until after an event.
         idle_time: names of system actions that happen at any time, and for which nothing waits.
         rare: names of actions and actors whose events count as two.
+        common: names of events of the whole system, so that they happen in the other series of its snapshots, too.
         event_counters: paths of leaves that only count events, up to a bound.
         facts: sentences on what was read, what was left out and what is assumed.
         name: what it is about, where the snapshots are several series.
@@ -185,6 +188,7 @@ class Series:
         log_counts: what became of the lines of the logs; None without logs.
         requires: what the first snapshot needs of the version: another one cannot have produced it.
         scenario: the name of the scenario that has what the snapshots show; nothing for the one that read them.
+        beside: names of actions that its model has for other series: see `sharing_models`.
     """
 
     bounds: Mapping[str, int]
@@ -198,6 +202,7 @@ class Series:
     slow: frozenset[str] = frozenset()
     idle_time: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
     event_counters: frozenset[str] = frozenset()
     facts: tuple[str, ...] = ()
     name: str = ""
@@ -210,16 +215,40 @@ class Series:
     log_counts: LogCounts | None = None
     requires: tuple[Requirement, ...] = ()
     scenario: str = ""
+    beside: frozenset[str] = frozenset()
 
     @property
     def never(self) -> frozenset[str]:
-        """The names of actions, and of actors, that take no step before any waypoint, nor in the wider series."""
+        """The names of actions, and of actors, that its model does not have: before no waypoint they take a step."""
+        return self._excluded - self.beside
+
+    @property
+    def _excluded(self) -> frozenset[str]:
+        """The names of those that take no step before any waypoint, nor in the wider series."""
         excluded = [waypoint.without for waypoint in self.waypoints]
-        excluded += [self.wider.never] if self.wider else []
+        excluded += [self.wider._excluded] if self.wider else []
         return frozenset.intersection(*excluded) if excluded else frozenset()
+
+    def along(self, happened: Mapping[str, frozenset[str]]) -> Series:
+        """Return the same with no events of the whole system but these, by the names of the waypoints after them."""
+        waypoints = [evolve(one, happened=happened.get(one.name)) for one in self.waypoints]
+        return evolve(self, waypoints=tuple(waypoints))
 
     @property
     def without_logs(self) -> Series:
         """The same snapshots alone."""
         wider = None if self.wider is None else self.wider.without_logs
         return evolve(self, logs=(), log_limits=(), log_counts=None, wider=wider)
+
+
+def sharing_models(all_series: Sequence[Series]) -> list[Series]:
+    """Return series of one system that share models: what one with the same bounds and flags takes, others have, too.
+
+    Actions that a model has and a series does not take cost little: a model is compiled once for all of them.
+    """
+
+    def beside(one: Series) -> frozenset[str]:
+        same = [other for other in all_series if (other.bounds, other.flags) == (one.bounds, one.flags)]
+        return one._excluded - frozenset.intersection(*(other._excluded for other in same))
+
+    return [evolve(one, beside=beside(one)) for one in all_series]

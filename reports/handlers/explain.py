@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from inspect import signature
+from itertools import chain, repeat
 from pathlib import Path
 
 from attrs import evolve
@@ -33,7 +34,14 @@ from kwalk.reports.reporter import LABELS, Written, deliver
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
 from kwalk.reports.traces.trace_file import readable_text
-from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain, explain_widening
+from kwalk.search.analyses.explain.explain import (
+    ExplainOptions,
+    Fit,
+    events_along,
+    explain,
+    explain_along,
+    explain_widening,
+)
 from kwalk.search.analyses.explain.kernels import CompilationQueue
 from kwalk.search.analyses.recovery import Recovery
 from kwalk.search.base.option_table import present
@@ -111,7 +119,7 @@ def explained(
     """Return the explanation of each series; they share the time budget.
 
     Of several series, each is searched for some seconds; those that are undecided then are searched again, with half of
-    the time and with all of it, while and when their models are compiled.
+    the time and with all of it, while and when their models are compiled, until no time is left.
 
     Args:
         pairs: The series, each with its model.
@@ -123,10 +131,12 @@ def explained(
     """
     start = time.monotonic() if began is None else began
     reports: dict[int, ReportedExplanation] = {}
-    rounds: Rounds = ((1.0, None),) if len(pairs) == 1 or options.seconds is None else ROUNDS
+    is_alone = len(pairs) == 1 or options.seconds is None
+    rounds: Iterable[Round] = [(1.0, None)] if is_alone else chain(ROUNDS, repeat(ROUNDS[-1]))
     with CompilationQueue() as queue:
         for part, most in rounds:
             left = [place for place in range(len(pairs)) if _is_unsettled(reports.get(place))]
+            searched = 0
             for count, place in enumerate(left):
                 now = time.monotonic() if reports else start
                 share = options.seconds
@@ -137,14 +147,20 @@ def explained(
                         continue
                 model, series = pairs[place]
                 wanted = evolve(options, began=now, seconds=share, queue=queue)
-                found = _beside_snapshots_alone(_climbed(model, series, wanted), model, series, wanted)
+                found = _along_others(model, series, list(reports.values()), wanted) or _beside_snapshots_alone(
+                    _climbed(model, series, wanted), model, series, wanted
+                )
                 reports[place] = _better(reports.get(place), found)
+                searched += 1
+            if not searched and part == 1.0:
+                break
     return [reports[place] for place in range(len(pairs))]
 
 
-Rounds = tuple[tuple[float, float | None], ...]
-ROUNDS: Rounds = ((0.5, 3.0), (0.5, None), (1.0, None))
-"""For each round over several series the part of the time budget after which it ends, and the most seconds of one."""
+Round = tuple[float, float | None]
+ROUNDS: tuple[Round, ...] = ((0.5, 3.0), (0.5, None), (1.0, None))
+"""For each round over several series the part of the time budget after which it ends, and the most seconds of one. The
+last one is repeated while time is left: a model may have been compiled since the first series was searched there."""
 LEAST_SECONDS = 2.0
 """The least time for which an undecided series is searched again."""
 
@@ -170,15 +186,47 @@ def _beside_snapshots_alone(
     return evolve(report, without_logs=_climbed(model, series.without_logs, options).fit)
 
 
+def _along_others(
+    model: Model, series: Series, others: Sequence[ReportedExplanation], options: ExplainOptions
+) -> ReportedExplanation | None:
+    """Return an explanation with the events of the whole system that explain other series; None if none is found."""
+    explained = [other for other in others if other.fit is Fit.EXPLAINED and other.series.common]
+    if not explained:
+        return None
+    happened: dict[str, frozenset[str]] = {}
+    for other in explained:
+        for name, events in events_along(other.model, other.series, other.explanation).items():
+            happened[name] = happened.get(name, frozenset()) | events
+    searched = [(model, series, "")]
+    if any(other.tried for other in explained) and series.wider is not None:
+        searched.append((*_widened(model, series, series.wider), series.wider.assumes))
+    start, seconds = time.monotonic() if options.began is None else options.began, options.seconds
+    for count, (one, shown, tried) in enumerate(searched, start=1):
+        end = None if seconds is None else seconds * SHARE_ALONG * count / len(searched)
+        found = explain_along(one, shown, happened, evolve(options, began=start, seconds=end))
+        if found is not None:
+            return ReportedExplanation(one, shown, found, options.command, tried=tried)
+    return None
+
+
+SHARE_ALONG = 0.3
+"""The share of the time for a search with the events of other series."""
+
+
+def _widened(model: Model, series: Series, wider: Series) -> tuple[Model, Series]:
+    """Return the wider series with its model."""
+    begun = evolve(model.scenario, initial=wider.initial)
+    flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
+    named = evolve(wider, name=series.name, refused=series.refused)
+    return Model(begun, model.variant, wider.bounds, flags), named
+
+
 def _climbed(model: Model, series: Series, options: ExplainOptions) -> ReportedExplanation:
     """Return the explanation; if there is none, that of the wider series."""
     wider = series.wider
     if wider is None:
         return ReportedExplanation(model, series, explain(model, None, series, options), options.command)
-    begun = evolve(model.scenario, initial=wider.initial)
-    flags = {name: setting for name, setting in wider.flags.items() if begun.flags.get(name) != setting}
-    other = Model(begun, model.variant, wider.bounds, flags)
-    named = evolve(wider, name=series.name, refused=series.refused)
+    other, named = _widened(model, series, wider)
     is_wider, answer = explain_widening((model, series), (other, named), options)
     if is_wider:
         return ReportedExplanation(other, named, answer, options.command, tried=wider.assumes)

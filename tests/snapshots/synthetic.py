@@ -1,12 +1,14 @@
 """Captures that the model itself makes: a walk of the model, written as captures of a real cluster are.
 
-Broker number n is broker n + 1, and the topic is t. What captures show and no state holds is kept on the way: how often
-the topic's znode was written, and in which leader epochs each replica has led.
+Broker number n is broker n + 1, and the topics are t, u, v … What captures show and no state holds is kept on the way:
+how often a topic's znode was written, which controller wrote a partition's state last, and in which leader epochs each
+replica has led.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -22,11 +24,17 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper
 
 TOPIC = "t"
+"""The first topic."""
+
+
+def topic_name(number: int) -> str:
+    """The name of a topic of the model."""
+    return "tuvwxyz"[number]
 
 
 def identity(number: int | None) -> str | None:
     """The real topic id that stands for one of the model's."""
-    return None if number is None else f"{'ABCDEFGHIJKLMNOP'[number] * 21}g"
+    return None if number is None else f"{chr(ord('A') + number) * 21}g"
 
 
 @define
@@ -39,8 +47,12 @@ class Walk:
     kernel: Kernel | None = None
     stepper: Any = field(init=False)
     vector: Vector = field(init=False)
-    writes: int = field(init=False, default=-1)
-    led: dict[tuple[int, int], set[int]] = field(init=False, factory=dict)
+    writes: dict[int, int] = field(init=False, factory=dict)
+    """The versions of the topics' znodes."""
+    writers: dict[tuple[int, int], int] = field(init=False, factory=dict)
+    """The controller epochs in which the states of partitions were written last."""
+    led: dict[tuple[int, int, int], set[int]] = field(init=False, factory=dict)
+    """The leader epochs in which replicas have led, by broker, topic and partition."""
     captures: list[bytes] = field(init=False, factory=list)
     taken: list[str] = field(init=False, factory=list)
     random: Random = field(init=False)
@@ -51,10 +63,10 @@ class Walk:
 
     # Steps.
 
-    def enabled(self) -> list[tuple[ActionInstance, Any]]:
+    def enabled(self, *, system: bool = False) -> list[tuple[ActionInstance, Any]]:
         """What can happen now, and where it leads in the stepper's terms."""
         here = self.stepper.start(self.vector)
-        return [(self.model.instances[index], after) for index, after in self.stepper.successors(here)]
+        return [(self.model.instances[index], after) for index, after in self.stepper.successors(here, system=system)]
 
     def take(self, instance: ActionInstance, after: Any) -> None:
         """One step."""
@@ -75,32 +87,41 @@ class Walk:
         assert after is not None, f"{key} is not possible after {self.taken}"
         self.take(instance, after)
 
+    def system_steps(self, *, orderly: bool = False) -> list[tuple[ActionInstance, Any]]:
+        """What the system may do next by itself; if orderly, ISRs change only when nothing else is left."""
+        steps = [s for s in self.enabled(system=True) if s[0].action.name not in EVENTS]
+        first = [s for s in steps if s[0].action.name not in IDLE_TIME] if orderly else ()
+        return list(first) or steps
+
     def rest(self, *, orderly: bool = False) -> None:
         """Let the system do what it does by itself, in any order, until nothing is left; if orderly, ISRs last."""
-        while True:
-            steps = [s for s in self.enabled() if s[0].action.by.system and s[0].action.name not in EVENTS]
-            first = [s for s in steps if s[0].action.name not in IDLE_TIME] if orderly else ()
-            if not steps:
-                return
-            self.take(*self.random.choice(first or steps))
+        while steps := self.system_steps(orderly=orderly):
+            self.take(*self.random.choice(steps))
 
     def _keep_history(self, before: Cluster, now: Cluster, action: str) -> None:
-        was, znode = before.zookeeper.topics[0], now.zookeeper.topics[0]
-        if not znode.exists:
-            self.writes = -1
-        elif (was.partition_count, was.topic_id, was.assignments) != (
-            znode.partition_count,
-            znode.topic_id,
-            znode.assignments,
-        ):
-            self.writes += 1
+        for topic, (was, znode) in enumerate(zip(before.zookeeper.topics, now.zookeeper.topics, strict=True)):
+            if not znode.exists or not was.exists:
+                self.writes[topic] = 0
+            elif (was.partition_count, was.topic_id, was.assignments) != (
+                znode.partition_count,
+                znode.topic_id,
+                znode.assignments,
+            ):
+                self.writes[topic] = self.writes.get(topic, -1) + 1
+            for p, state in enumerate(znode.states):
+                if state != was.states[p]:
+                    self.writers[topic, p] = now.zookeeper.controller_epoch
+            self._keep_leaders((before, now), topic, action)
+
+    def _keep_leaders(self, states: tuple[Cluster, Cluster], topic: int, action: str) -> None:
+        before, now = states
         for b, broker in enumerate(now.brokers):
-            for p, replica in enumerate(broker.replicas[0]):
+            for p, replica in enumerate(broker.replicas[topic]):
                 removed = action == "remove_metadata_files" and before.brokers[b] != broker
-                if removed or (before.replica_of(b, 0, p).on_disk and not replica.on_disk):
-                    self.led.pop((b, p), None)
+                if removed or (before.replica_of(b, topic, p).on_disk and not replica.on_disk):
+                    self.led.pop((b, topic, p), None)
                 if replica.is_leader:
-                    self.led.setdefault((b, p), set()).add(replica.leader_epoch)
+                    self.led.setdefault((b, topic, p), set()).add(replica.leader_epoch)
 
     # Captures.
 
@@ -113,61 +134,63 @@ class Walk:
                 "controller": _real(cluster.zookeeper.controller),
                 "controller_epoch": cluster.zookeeper.controller_epoch,
                 "broker_ids": [b + 1 for b in sorted(cluster.zookeeper.broker_ids)],
-                "delete_topics": [TOPIC] * (0 in cluster.zookeeper.delete_topics),
-                "topics": self._topics(cluster),
+                "delete_topics": [topic_name(topic) for topic in sorted(cluster.zookeeper.delete_topics)],
+                "topics": dict(self._topics(cluster)),
                 "brokers": {str(b + 1): self._broker(cluster, b) for b in range(len(cluster.brokers))},
             }
         self.captures.append(json.dumps(shown).encode())
 
-    def _topics(self, cluster: Cluster) -> dict[str, Any]:
-        znode = cluster.zookeeper.topics[0]
-        if not znode.exists:
-            return {}
-        partitions = {
-            str(p): [b + 1 for b in assignment(p) if b in znode.assignments[p].replicas]
-            for p in range(znode.partition_count)
-        }
-        shown = identity(znode.topic_id)
-        return {
-            TOPIC: {
-                "znode": {"version": 3 if shown else 1, "partitions": partitions, "topic_id": shown},
-                "topic_id": shown,
-                "version": self.writes,
-                "czxid": 100 * (1 + znode.incarnation),
-                "partition_state": {
-                    str(p): {
-                        "leader": -1 if s.leader is None else s.leader + 1,
-                        "leader_epoch": s.leader_epoch,
-                        "isr": [b + 1 for b in sorted(s.isr)],
-                        "controller_epoch": 1 if s.leader_epoch == 0 else cluster.zookeeper.controller_epoch,
-                    }
-                    for p, s in enumerate(znode.states)
-                    if s.exists
-                },
+    def _topics(self, cluster: Cluster) -> Iterator[tuple[str, dict[str, Any]]]:
+        for topic, znode in enumerate(cluster.zookeeper.topics):
+            if not znode.exists:
+                continue
+            partitions = {
+                str(p): [b + 1 for b in assignment(p) if b in znode.assignments[p].replicas]
+                for p in range(znode.partition_count)
             }
-        }
+            shown = identity(znode.topic_id)
+            yield (
+                topic_name(topic),
+                {
+                    "znode": {"version": 3 if shown else 1, "partitions": partitions, "topic_id": shown},
+                    "topic_id": shown,
+                    "version": self.writes[topic],
+                    "czxid": 100 * (1 + znode.incarnation),
+                    "partition_state": {
+                        str(p): {
+                            "leader": -1 if s.leader is None else s.leader + 1,
+                            "leader_epoch": s.leader_epoch,
+                            "isr": [b + 1 for b in sorted(s.isr)],
+                            "controller_epoch": self.writers[topic, p],
+                        }
+                        for p, s in enumerate(znode.states)
+                        if s.exists
+                    },
+                },
+            )
 
     def _broker(self, cluster: Cluster, b: int) -> dict[str, Any]:
         alive = cluster.is_up(b)
         return {
             "alive": alive,
             "dirs": {
-                f"{TOPIC}-{p}": self._directory(cluster, b, p)
-                for p in range(len(cluster.brokers[b].replicas[0]))
-                if self._hosts(cluster, b, p)
+                f"{topic_name(topic)}-{p}": self._directory(cluster, (b, topic, p))
+                for topic, replicas in enumerate(cluster.brokers[b].replicas)
+                for p in range(len(replicas))
+                if self._hosts(cluster, (b, topic, p))
             },
             "metadata_cache": self._cache(cluster) if alive else None,
         }
 
-    def _hosts(self, cluster: Cluster, b: int, p: int) -> bool:
+    def _hosts(self, cluster: Cluster, at: tuple[int, int, int]) -> bool:
         """Whether there is a directory; where logs are never deleted it comes with the partition's state."""
         if self.model.binding.flags["stop_replica"]:
-            return cluster.replica_of(b, 0, p).on_disk
-        return cluster.zookeeper.state_of(0, p).exists
+            return cluster.replica_of(*at).on_disk
+        return cluster.zookeeper.state_of(*at[1:]).exists
 
-    def _directory(self, cluster: Cluster, b: int, p: int) -> dict[str, Any]:
-        shown = identity(cluster.replica_of(b, 0, p).file_topic_id)
-        epochs = sorted(self.led.get((b, p), ()))
+    def _directory(self, cluster: Cluster, at: tuple[int, int, int]) -> dict[str, Any]:
+        shown = identity(cluster.replica_of(*at).file_topic_id)
+        epochs = sorted(self.led.get(at, ()))
         lines = "".join(f"{epoch} 0\n" for epoch in epochs)
         return {
             "partition_metadata": f"version: 0\ntopic_id: {shown}" if shown else None,
@@ -179,8 +202,10 @@ class Walk:
         active = cluster.zookeeper.controller
         controller = None if active is None else cluster.controller_of(active)
         shown = {}
-        if controller and controller.step is EventProgress.IDLE and controller.topics[0].partition_count:
-            shown[TOPIC] = {"topic_id": identity(controller.topics[0].topic_id), "partitions": {}}
+        if controller and controller.step is EventProgress.IDLE:
+            for topic, context in enumerate(controller.topics):
+                if context.partition_count:
+                    shown[topic_name(topic)] = {"topic_id": identity(context.topic_id), "partitions": {}}
         live = [b + 1 for b in sorted(cluster.zookeeper.broker_ids)]
         return {"brokers": live, "controller": _real(active), "topics": shown}
 

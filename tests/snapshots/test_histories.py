@@ -23,11 +23,12 @@ from kwalk.model.language.errors import InternalError
 from kwalk.model.language.lift import lift
 from kwalk.model.language.series import LogSource
 from kwalk.reports.contradiction_bundle import bundle_of
+from kwalk.reports.handlers import explain as handler
 from kwalk.reports.handlers.explain import explained, model_of, whole_model
 from kwalk.reports.handlers.target import scenario_with
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
-from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, explain
+from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, events_along, explain, explain_along
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, Kitchen, cook, order, seen, series
 from tests.snapshots.logged import LoggedWalk
@@ -254,6 +255,18 @@ def test_what_a_controller_has_not_written_yet_about_a_dead_leader_is_left_open(
     assert shown(0, 1) == ["0", "0"]
 
 
+def test_that_logs_vanish_whose_topic_no_snapshot_shows_decides_nothing() -> None:
+    """It was created and deleted between two snapshots, or somebody removed the directories: neither is assumed."""
+    first, *_, later = history("begins-removed-with-states-in-the-controller")
+    emptied = copy.deepcopy(first)
+    for broker in emptied["brokers"].values():
+        broker["dirs"] = {name: kept for name, kept in broker["dirs"].items() if not name.startswith("t0-")}
+    (found,) = read_series([json.dumps(document).encode() for document in (first, emptied, later)])
+    doubts = [waypoint.doubt for waypoint in found.waypoints]
+    assert "snapshot 1 and snapshot 2 lack topic t0, and a log of it vanished" in doubts[1]
+    assert doubts[::2] == ["", ""]
+
+
 def test_what_two_snapshots_lack_is_not_left_open() -> None:
     first, early, _ = history("between-two-writes-of-a-failover")
     later = copy.deepcopy(early)
@@ -391,6 +404,43 @@ def test_what_no_snapshot_shows_is_assumed_only_if_nothing_else_fits() -> None:
     assert (report.fit, report.tried) == (Fit.EXPLAINED, "guests whom nobody saw")
     (seen_at_once,) = explained([(model, evolve(wider, wider=wider))], ExplainOptions(seconds=60.0))
     assert (seen_at_once.fit, seen_at_once.tried) == (Fit.EXPLAINED, "")
+
+
+def test_a_search_begins_with_the_events_of_the_whole_system_that_explain_another_series(monkeypatch) -> None:
+    """Both show that the stove was turned off."""
+    first = evolve(series(seen("one", cooked=1, stove_is_off=1)), common=frozenset({"turn_off"}))
+    second = evolve(series(seen("one", ordered=2, stove_is_off=1)), common=frozenset({"turn_off"}))
+    model = Model(KITCHEN)
+    found = explain(model, None, first)
+    assert events_along(model, first, found) == {"one": frozenset({"cat turns the stove off"})}
+    assert explain_along(model, second, {"one": frozenset()}, ExplainOptions()) is None
+    climbed, searched = handler._climbed, []
+
+    def counted(model, one, options):
+        searched.append(one)
+        return climbed(model, one, options)
+
+    monkeypatch.setattr(handler, "_climbed", counted)
+    reports = explained([(model, first), (model, second)], ExplainOptions(seconds=60.0))
+    assert [report.fit for report in reports] == [Fit.EXPLAINED] * 2
+    assert searched == [first]
+
+
+def test_series_that_are_out_of_time_are_searched_again_until_all_of_the_time_is_spent(monkeypatch) -> None:
+    """The first one may have had its share before its model was compiled, and what the others leave is its own."""
+    (done,) = explained([(Model(KITCHEN), series(seen("one", cooked=1)))], ExplainOptions(seconds=60.0))
+    searched: list[str] = []
+
+    def climbed(model, one, options):
+        searched.append(one.name)
+        left = evolve(done.explanation, fit=Fit.UNDECIDED, how="time budget of 1 s")
+        is_found = one.name == "second" or searched.count("first") == 6
+        return evolve(done, series=one, explanation=done.explanation if is_found else left)
+
+    monkeypatch.setattr(handler, "_climbed", climbed)
+    pairs = [(done.model, evolve(done.series, name=name)) for name in ("first", "second")]
+    assert [report.fit for report in explained(pairs, ExplainOptions(seconds=60.0))] == [Fit.EXPLAINED] * 2
+    assert searched == ["first", "second", *["first"] * 5]
 
 
 def test_a_no_names_what_was_not_tried() -> None:

@@ -34,6 +34,11 @@ ERROR [Broker id=1] Topic ID in memory: vuj7 does not match the topic ID for par
 DEBUG [Partition t-0 broker=3] Failed to update ISR to … since we sent an old leader epoch. Giving up.
 INFO [Topic Deletion Manager 1] Halted deletion of topics t due to offline replicas
 ERROR Partition t-2 should be in one of NonExistentPartition states before moving to NewPartition state.
+ERROR Error while rolling log segment for t-0 in dir /var/lib/kafka (kafka.server.LogDirFailureChannel)
+WARN [Controller id=3] Ignoring request to delete non-existing topics ghost (kafka.controller.KafkaController)
+WARN [Broker id=3] Ignoring LeaderAndIsr request from controller 3 with correlation id 1 epoch 5 for partition t-0 \
+since its associated leader epoch 0 is smaller than the current leader epoch 3 (state.change.logger)
+java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""
 

@@ -133,7 +133,7 @@ def _partition(before: CapturePoint, after: CapturePoint, numbering: Numbering, 
 
 def _lives(after: CapturePoint, numbering: Numbering) -> Iterator[Clause]:
     """The topic is not created more often than captures show."""
-    if numbering.scope.deletion:
+    if numbering.scope.models_deletion:
         yield _within(f"{TOPIC}.incarnation", range(after.life + 1))
 
 
@@ -143,7 +143,7 @@ def _files(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> I
     Only where operators may have removed files does a file vanish or appear in between.
     """
     assert after.capture is not None
-    deletes, visited = numbering.scope.flags["stop_replica"], set(_visited(before, after, numbering))
+    deletes, visited = numbering.scope.removes_logs, set(_visited(before, after, numbering))
     for (number, partition), was, will in _kept(before.capture, after.capture, numbering):
         there = _has_directory(after.capture, numbering, number, partition)
         if (deletes and not there) or (number in visited and there and will == NONE):

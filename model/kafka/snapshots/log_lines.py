@@ -394,7 +394,7 @@ def _log(is_there: bool) -> Draw:
             return partition
         if broker is None:
             return Unused.OTHER_BROKER
-        replica, keeps = f"brokers[{broker}].replicas[0][{partition}]", not numbering.scope.flags["stop_replica"]
+        replica, keeps = f"brokers[{broker}].replicas[0][{partition}]", not numbering.scope.removes_logs
         if keeps and not is_there:
             return Unused.UNSEEN
         if keeps:

@@ -411,7 +411,7 @@ def _directory(capture: Capture, numbering: Numbering, partition: int, number: i
         (where(f"{path}.file_topic_id", identity),),
         lambda cluster: numbering.id_label(cluster.replica_of(number, 0, partition).file_topic_id, "no file"),
     )
-    if numbering.scope.flags["stop_replica"]:
+    if numbering.scope.removes_logs:
         words, there = ("not there", "there"), directory is not None
         yield Fact(
             f"log directory of {name}",

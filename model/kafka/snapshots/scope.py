@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise, permutations
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from kwalk.model.kafka.assignment import code_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
@@ -55,13 +55,25 @@ class Scope:
     """Whether an operator who rolls a migration back deletes /migration, too."""
     quorum_epoch: int = 0
     """The epoch of the quorum before its first controller that a capture shows, in the model."""
+    lives_in_model: int = 0
+    """How many lives the model has room for; below 1 if topics are deleted in none of the series that share it."""
+
+    @property
+    def models_deletion(self) -> bool:
+        """Whether the model has deletion, for this topic or for another one."""
+        return self.deletion or self.lives_in_model > 0
+
+    @property
+    def removes_logs(self) -> bool:
+        """Whether logs of this topic may go."""
+        return self.deletion or self.reassignment or self.migrates
 
     @property
     def flags(self) -> dict[str, Any]:
         """The flags of the model."""
         return {
-            "deletion": self.deletion,
-            "stop_replica": self.deletion or self.reassignment or self.migrates,
+            "deletion": self.models_deletion,
+            "stop_replica": self.models_deletion or self.removes_logs,
             "reassignment": self.reassignment,
             "sessions": self.sessions,
             "two_step_admin": self.stepwise,
@@ -80,9 +92,9 @@ class Scope:
             **(self.chosen.bounds if self.chosen else {}),
             "reassignments": 15 * (self.moves and self.reassignment),
             "cancellations": 3 * (self.moves and self.reassignment),
-            "incarnations": max(self.lives) if self.deletion else 0,
-            "deletions": 3 * self.deletion,
-            "hand_removals": 7 * self.deletion,
+            "incarnations": max(*self.lives, self.lives_in_model - 1) if self.models_deletion else 0,
+            "deletions": 3 * self.models_deletion,
+            "hand_removals": 7 * self.models_deletion,
             "expirations": 7 * self.sessions,
             "admins": 1 + self.stepwise,
             "old_admins": int(self.stepwise),
@@ -126,6 +138,32 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     )
 
 
+def sharing(scopes: Sequence[Scope]) -> list[Scope]:
+    """Return scopes of the topics of one cluster that ask for as few models as possible: one has room for several.
+
+    Deletion that a topic does not show, and partitions that it does not have, cost little beside another model.
+    """
+    groups: dict[tuple[Any, ...], list[Scope]] = {}
+    for scope in sorted(scopes, key=lambda one: -len(one.orders)):
+        kind = scope.brokers, scope.reassignment, scope.lists, scope.stepwise, scope.migrates, scope.factor
+        longest = next((o[0].orders for k, o in groups.items() if k[0] == kind and _begins(o[0], scope)), scope.orders)
+        groups.setdefault((kind, longest), []).append(scope)
+    found = {id(one): _with_room(one, group) for group in groups.values() for one in group}
+    return [found[id(scope)] for scope in scopes]
+
+
+def _begins(other: Scope, scope: Scope) -> bool:
+    """Whether the partitions of a scope are the first ones of another, so that there may be more of them."""
+    if scope.chosen is not None or scope.migrates:
+        return scope.orders == other.orders
+    return scope.orders == other.orders[: len(scope.orders)]
+
+
+def _with_room(scope: Scope, group: Sequence[Scope]) -> Scope:
+    lives = max((1 + max(other.lives) for other in group if other.deletion), default=0)
+    return scope if scope.migrates else evolve(scope, orders=group[0].orders, lives_in_model=lives)
+
+
 def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
     """Return the topic's life in each capture, or the one before it if the capture does not show the topic."""
     life, found, before = -1, [], None
@@ -136,6 +174,12 @@ def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
         found.append(max(0, life))
         before = topic
     return tuple(found)
+
+
+def loses_logs(one: Capture, later: Capture, name: str) -> bool:
+    """Whether logs vanish that an earlier topic has left, and no capture shows the one with which they are deleted."""
+    was, now = ({(broker, partition) for broker, partition, _ in logs_of(each, name)} for each in (one, later))
+    return name not in one.topics and name not in later.topics and not was <= now
 
 
 def is_another(before: Topic, topic: Topic) -> bool:

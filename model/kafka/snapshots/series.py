@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from itertools import chain, combinations, pairwise
 from typing import Any
@@ -67,7 +68,7 @@ from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
-from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, scope_of
+from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, loses_logs, scope_of, sharing
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
@@ -77,7 +78,7 @@ from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment, ReplicaOrder
 from kwalk.model.language import UsageError
-from kwalk.model.language.series import LogSource, Requirement, Series, Waypoint
+from kwalk.model.language.series import LogSource, Requirement, Series, Waypoint, sharing_models
 
 
 @frozen
@@ -250,7 +251,7 @@ def _arrange_assignments(cluster: Cluster, inferred: InferredStart, scope: Scope
 
 def _arrange_deletion(cluster: Cluster, inferred: InferredStart, scope: Scope) -> None:
     """Set the states of a topic that is not deleted; a delete_topics znode is still unread."""
-    if not scope.deletion:
+    if not scope.models_deletion:
         return
     znode, marked = cluster.zookeeper.topics[0], scope.topic in inferred.capture.deleting
     znode.was_created = znode.has_config = True
@@ -289,7 +290,7 @@ def before_the_topic(series: Captures, scope: Scope) -> Callable[..., None]:
             cluster.topic_ids.take()
         arrange_without_topics(cluster, capture, scope.brokers)
         _arrange_lists(cluster, scope)
-        if scope.deletion:
+        if scope.models_deletion:
             _arrange_request(cluster, marked=scope.topic in capture.deleting)
         for broker, partition, directory in left:
             number = scope.brokers.index(broker)
@@ -381,6 +382,10 @@ what that excludes, such as a broker that leaves at once, a slow one finds.
 RARE = frozenset({faults.crash.name, sessions.expire_session.name, sessions.auth_failure_reinitializes.name})
 
 
+COMMON = frozenset({"delete_controller", "stop", "crash", "restart", "expire_session", "notice_expiry"})
+"""Events of the whole cluster, which all of its topics see."""
+
+
 EVENT_COUNTERS = frozenset({"controller_deletions", "stops", "repairs", "expirations", "reassignments"})
 """Leaves that count actions of clients and operators; their bounds are ample."""
 
@@ -401,8 +406,8 @@ USUAL_PARTITIONS = 2
 
 ASSUMED = (
     "Assumed: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
-    "and then perhaps again later; watches are delivered at once; no topic id was minted that no snapshot shows; "
-    "the cluster was at rest before the first snapshot.",
+    "and then perhaps again later; watches are delivered at once; no topic was created, and no topic id "
+    "minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
 )
 
 
@@ -488,27 +493,42 @@ def read_series(
     if logs is not None:
         moments_of(called, captures)
     lines = None if logs is None else read_logs(logs)
-    found: list[Series] = []
-    refused: list[str] = []
-    topics = _topics(captures)
+    topics, parts, refused = _topics(captures), list[tuple[Captures, Scope]](), list[str]()
     for topic in topics:
-        try:
-            earlier: tuple[str, ...] = ()
-            for part in lives_apart(Captures(called, captures, topic)):
-                found.append(_series(evolve(part, earlier=earlier, logs=lines)))
-                earlier = tuple(dict.fromkeys((*earlier, *part.ids)))
-        except UsageError as error:
-            if len(topics) == 1:
-                raise
-            refused.append(f"{topic_label(topic)} is not explained: {error}")
+        with _noting(topic, refused, alone=len(topics) == 1):
+            parts += _parts(Captures(called, captures, topic, logs=lines))
+    found: list[Series] = []
+    for (part, _), scope in zip(parts, sharing([scope for _, scope in parts]), strict=True):
+        with _noting(part.topic, refused, alone=len(topics) == 1):
+            found.append(_series(part, scope))
     if not found:
         raise UsageError("\n".join(refused))
+    found = sharing_models(found)
     left = _own_topics(captures, topics)
     facts = (*refused, *([f"Left out: {left}."] if left else []))
     return tuple(
         evolve(one, facts=(*one.facts, *facts), refused=tuple(refused), name=one.name if len(found) > 1 else "")
         for one in found
     )
+
+
+@contextmanager
+def _noting(name: str, refused: list[str], *, alone: bool) -> Iterator[None]:
+    """Note that a topic cannot be explained; raise it if there is no other one."""
+    try:
+        yield
+    except UsageError as error:
+        if alone:
+            raise
+        refused.append(f"{topic_label(name)} is not explained: {error}")
+
+
+def _parts(series: Captures) -> Iterator[tuple[Captures, Scope]]:
+    """Yield the captures of each part with what they need."""
+    earlier: tuple[str, ...] = ()
+    for part in lives_apart(series):
+        yield evolve(part, earlier=earlier), scope_of(part.captures, part.names, part.topic)
+        earlier = tuple(dict.fromkeys((*earlier, *part.ids)))
 
 
 def lives_apart(series: Captures) -> Iterator[Captures]:
@@ -521,9 +541,10 @@ def lives_apart(series: Captures) -> Iterator[Captures]:
         shown = any(topic in capture.topics for capture in series.captures[begin:place])
         follows = any(topic in capture.topics for capture in series.captures[place:])
         if shown and follows and _is_gone(series.captures[place], topic):
-            yield Captures(series.names[begin : place + 1], series.captures[begin : place + 1], topic, life)
+            end = place + 1
+            yield evolve(series, names=series.names[begin:end], captures=series.captures[begin:end], life=life)
             begin, life = place, life + 1
-    yield Captures(series.names[begin:], series.captures[begin:], topic, life)
+    yield evolve(series, names=series.names[begin:], captures=series.captures[begin:], life=life)
 
 
 def _is_gone(capture: Capture, topic: str) -> bool:
@@ -588,9 +609,8 @@ def _changes(topics: list[Topic]) -> int:
     return sum(one != other for one, other in pairwise(topics))
 
 
-def _series(series: Captures) -> Series:
+def _series(series: Captures, scope: Scope) -> Series:
     """Return the series, and a wider one that is tried if no behaviour fits: with faults that no capture shows."""
-    scope = scope_of(series.captures, series.names, series.topic)
     if any(map(migrating.shows_migration, series.captures)):
         return _migrating_series(series, migrating.migrating_scope(scope, series.captures, series.names))
     wider = evolve(_series_within(series, evolve(scope, expires=True, removals=True)), assumes=UNSEEN)
@@ -632,6 +652,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         slow=SLOW,
         idle_time=IDLE_TIME,
         rare=RARE,
+        common=COMMON,
         event_counters=EVENT_COUNTERS | migrating.COUNTERS if scope.migrates else EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED, *([migrating.ASSUMED] if scope.migrates else [])),
         untried=(*UNTRIED, *migrating.UNTRIED) if scope.migrates else UNTRIED,
@@ -782,7 +803,7 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
                 without=not_between(before, after, numbering),
                 rare=unlikely_between(before, after, numbering),
                 needs=needs(before, after, numbering),
-                doubt=_unsettled(name, capture, series.topic),
+                doubt=_unsettled(name, capture, series.topic) or _unseen_life(series, place),
             )
         before = after
 
@@ -814,6 +835,17 @@ def _open(series: Captures, place: int) -> Unsettled:
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
 
+def _unseen_life(series: Captures, place: int) -> str:
+    """Return that logs of a topic that is gone are gone, too, before a capture; nothing if they are not."""
+    before, after = series.captures[max(place - 1, 0)], series.captures[place]
+    if not loses_logs(before, after, series.topic):
+        return ""
+    names, label = (printable(name, 200) for name in series.names[place - 1 : place + 1]), topic_label(series.topic)
+    return (
+        f"{' and '.join(names)} lack topic {label}, and a log of it vanished: it was there unseen, or somebody did that"
+    )
+
+
 def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
     """Return why a capture may have been taken while the cluster was at work; nothing if it shows no sign of that."""
     open_, shown, label = unsettled_of(capture, topic_name), printable(name, 200), topic_label(topic_name)
@@ -836,11 +868,11 @@ def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
 
 
 def _facts(series: Captures, scope: Scope, numbering: Numbering, start: InferredStart | None) -> Iterator[str]:
-    count = len(series.captures)
+    count, partitions = len(series.captures), max(len(topic.partitions) for topic in series.topics)
     unused = sorted(set(series.first.brokers) - set(scope.brokers))
     yield (
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
-        f"{numbering.partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
+        f"{partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
     )
     if series.first.version_note:
         yield series.first.version_note

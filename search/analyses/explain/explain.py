@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -36,6 +36,7 @@ from kwalk.search.analyses.explain.segment import (
     compile_loops,
     is_logged,
     program_of,
+    text_of,
     truth,
 )
 from kwalk.search.base.progress import Progress, Report, silent
@@ -469,6 +470,50 @@ def explain_widening(
             return (False, first.undecided()) if first.reached > second.reached else (True, second.undecided())
 
 
+def events_along(model: Model, series: Series, explanation: Explanation) -> dict[str, frozenset[str]]:
+    """Return the events of the whole system that a behaviour takes before each waypoint, by the waypoint's name.
+
+    Args:
+        model: The model.
+        series: The series.
+        explanation: The answer, with a trace through all waypoints.
+    """
+    assert explanation.trace is not None
+    events: dict[str, frozenset[str]] = {}
+    with model.active():
+        for waypoint, (begin, end) in zip(series.waypoints, pairwise((0, *explanation.arrivals)), strict=True):
+            taken = map(model.instance, explanation.trace.actions[begin:end])
+            events[waypoint.name] = frozenset(text_of(one) for one in taken if one.action.name in series.common)
+    return events
+
+
+def explain_along(
+    model: Model, series: Series, happened: Mapping[str, frozenset[str]], options: ExplainOptions
+) -> Explanation | None:
+    """Search for a behaviour with the events of the whole system that another series was explained with.
+
+    Args:
+        model: The model.
+        series: The series.
+        happened: Those events, by the names of the waypoints after them.
+        options: The options.
+
+    Returns:
+        A behaviour, or the answer of a search that was interrupted. None if none is found, which decides nothing.
+
+    Raises:
+        ModelFailure: An action leaves its domain, or fails otherwise.
+        EngineDisagreement: Plain Python and the kernel give different results in some state.
+    """
+    with _reconstruction(model, None, series.along(happened), options) as reconstruction:
+        found = reconstruction.climb(ALONG) or reconstruction.deepen()
+        return reconstruction.undecided() if reconstruction.is_interrupted else found
+
+
+ALONG = 0.5
+"""The share of the time after which the ladder of such a search ends."""
+
+
 @contextmanager
 def _reconstruction(
     model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions
@@ -532,9 +577,13 @@ class TraceReconstruction:
         compile_loops(self.context)
         return self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
 
+    def deepen(self, share: float = 1.0) -> Explanation | None:
+        """Search all segments calmly, and in haste the furthest and the one before; return the behaviour if any."""
+        return None if self.is_interrupted else self._explained(share, self._exhaust)
+
     def exhaust(self, share: float = 1.0) -> Explanation | None:
-        """Search all segments calmly, and in haste the furthest and the one before; return None if it is undecided."""
-        found = None if self.is_interrupted else self._explained(share, self._exhaust)
+        """Deepen the search, and return that no behaviour fits if it is complete; None if it is undecided."""
+        found = self.deepen(share)
         if found or self.stopped:
             return found
         reached = self.context.series.waypoints[: self._furthest() + 1]

@@ -193,10 +193,19 @@ class SegmentContext:
         """Return the kind of every action instance in the segment of a waypoint, uint8[instances]."""
         found = np.zeros(max(1, len(self.model.instances)), np.uint8)
         for instance in self.model.instances:
-            kind = self._kind(instance.action, waypoint)
+            kind = (
+                StepKind.NEVER if self._has_not_happened(instance, waypoint) else self._kind(instance.action, waypoint)
+            )
             is_slow = timing is EventTiming.SLOW and instance.action.name in self.series.slow
             found[instance.index] = StepKind.ROUTINE if is_slow and kind == StepKind.PROMPT else kind
         return found
+
+    def _has_not_happened(self, instance: ActionInstance, waypoint: Waypoint) -> bool:
+        """Whether an instance is an event of the whole system that is known not to happen in the segment."""
+        if waypoint.happened is None or instance.action.name not in self.series.common:
+            return False
+        with self.model.active():
+            return text_of(instance) not in waypoint.happened
 
     def _kind(self, action: Action, waypoint: Waypoint) -> int:
         name, names = action.name, {action.name, action.by.name}
@@ -304,6 +313,11 @@ class Aim:
 def _serves(events: frozenset[Event], instance: ActionInstance) -> bool:
     first = instance.args[0] if instance.args else None
     return not events.isdisjoint({(instance.action.name, None), (instance.action.name, first)})
+
+
+def text_of(instance: ActionInstance) -> str:
+    """Return who does what, with the labels of a model that is active: the same in all models of one system."""
+    return f"{instance.actor} {instance.description}"
 
 
 def logged_instances(model: Model, step: LoggedStep) -> np.ndarray:
