@@ -72,7 +72,7 @@ def move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
     """After a restart or a new leader epoch the copy goes on with the epoch; a log without a copy does not change."""
     premise(before.epoch < after.epoch or before.stops < after.stops)
     is_begun = after.phase is MovePhase.TRUNCATING and after.thread_epoch == after.epoch
-    return is_begun if before.phase in (MovePhase.TRUNCATING, MovePhase.FETCHING) else after.phase is before.phase
+    return is_begun if is_moving(before) else after.phase is before.phase
 
 
 @always(

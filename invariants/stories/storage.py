@@ -448,6 +448,7 @@ LEADER_EPOCHS = Scenario(
         leader_epochs.elect,
         leader_epochs.produce,
         leader_epochs.truncate_follower,
+        leader_epochs.raise_before_truncation,
         leader_epochs.fetch,
         leader_epochs.crash,
         leader_epochs.restart,
@@ -467,10 +468,20 @@ LEADER_EPOCHS = Scenario(
         epochs.high_watermark_goes_back_by_truncation,
         epochs.follower_knows_what_is_committed,
         epochs.follower_knows_no_later_epoch,
+        epochs.follower_shows_what_is_committed,
         epochs.isr_is_whole_again,
         epochs.follower_is_truncated_and_fetches,
     ),
-    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0, "late_answers": 0},
+    bounds={
+        "members": 2,
+        "elections": 3,
+        "offsets": 3,
+        "crashes": 2,
+        "losses": 0,
+        "removals": 0,
+        "late_answers": 0,
+        "missed_elections": 0,
+    },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
 )
@@ -512,6 +523,25 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
     ),
     bounds={"crashes": 0, "elections": 2, "late_answers": 1},
     source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
+)
+LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-missed-election",
+    story="Replicas lead one after another; a follower does not hear of one election.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.elect_unnoticed,
+        leader_epochs.hear_of_election,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+    ),
+    properties=(
+        *LEADER_EPOCHS_LATE_ANSWER.properties,
+        epochs.broker_outlives_its_leaders_log,
+        epochs.missed_election_is_made_up_for,
+    ),
+    bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
+    source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
 )
 COMPACTED_TRANSACTIONS = Scenario(
     name="log-compacted-transactions",
@@ -757,5 +787,6 @@ SCENARIOS = (
     MOVE_COMPACTED,
     COPY,
     LEADER_EPOCHS_LATE_ANSWER,
+    LEADER_EPOCHS_MISSED_ELECTION,
     FUTURE_TIMESTAMPS,
 )

@@ -270,6 +270,37 @@ BROKEN = (
         "2.5",
     ),
     (
+        Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs-missed-election",
+            "2.0",
+            """
+            produce() fetch(1) elect_unnoticed(2,1) produce() truncate_follower(0) fetch(0) elect(0) truncate_follower(2)
+            fetch(1) fetch(2) elect(1)
+            """,
+            flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "broker_outlives_its_leaders_log()",
+            "leader-epochs-missed-election",
+            "2.0",
+            "produce() fetch(1) elect_unnoticed(2,1) truncate_follower(0) elect(0) fetch(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "follower_shows_what_is_committed(0, 0)",
+            "leader-epochs",
+            "2.8.2",
+            "produce() elect(1) crash(0,0) produce() restart(0) raise_before_truncation(0)",
+        ),
+        "3.9.0",
+    ),
+    (
         Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
         "2.7",
     ),
@@ -698,6 +729,7 @@ SEARCHED = (
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
+    ("leader-epochs-missed-election", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

@@ -167,9 +167,12 @@ def start_move(replica: MovingReplica) -> None:
     source="ReplicaManager.becomeLeaderOrFollower",
 )
 def change_leader(replica: MovingReplica) -> None:
-    """Since KAFKA-9654 the thread learns the epoch, and begins again; until KAFKA-16709 cleaning pauses once more."""
+    """Since KAFKA-9654 the thread learns the epoch, and begins again, also with a partition that it had dropped.
+
+    Until KAFKA-16709 cleaning pauses once more.
+    """
     replica.epoch += 1
-    if is_moving(replica) and replica.phase is not MovePhase.FAILED and EPOCH_REACHES_THE_MOVE:
+    if is_moving(replica) and EPOCH_REACHES_THE_MOVE:
         begin_at(replica, resumption_offset(replica))
         if not MOVES_PAUSE_ONCE:
             pause_cleaning(replica)

@@ -374,6 +374,42 @@ ISR_NEEDS_THE_EPOCH = version_flag(
         ),
     ),
 )
+MISSED_EPOCHS_TRUNCATE = version_flag(
+    "missed_epochs_truncate",
+    "KAFKA-7164 (2.0.1, 2.1.0): a follower truncates after each leader epoch that it has missed; before, if its leader "
+    "was the one that it knew, it went on to fetch",
+    {"2.0.1": True},
+    closes="a follower that has missed an election truncates what its leader does not have any more",
+    source="KAFKA-7164 (2.0.1, 2.1.0)",
+    trials=(
+        Trial(
+            "leader-epochs-missed-election",
+            ("logs_agree", "committed_record_is_kept"),
+            variant="2.0",
+            flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True},
+        ),
+    ),
+)
+SHORTER_LEADERS_ARE_FOLLOWED = version_flag(
+    "shorter_leaders_are_followed",
+    "KAFKA-7414 (2.1.0): a follower whose log is longer than its leader's truncates it; before, with "
+    "unclean.leader.election.enable=false, which is the default since 0.11.0.0, its broker exited",
+    {"0.11.0.0": False, "2.1.0": True},
+    before=True,
+    closes="no broker exits as its leader's log is shorter",
+    source="KAFKA-7414 (2.1.0)",
+    trials=(Trial("leader-epochs-missed-election", ("broker_outlives_its_leaders_log",), variant="2.0"),),
+)
+TRUNCATES_BEFORE_THE_HIGH_WATERMARK = version_flag(
+    "truncates_before_the_high_watermark",
+    "KAFKA-14704 (3.4.1, 3.5.0): a follower truncates by the diverging epoch of a response, and takes the high "
+    "watermark from the next one; since 2.7.0 (KIP-595) and until then, it raised its high watermark first",
+    {"2.7.0": False, "3.4.1": True},
+    before=True,
+    closes="a follower shows consumers no record that it is about to truncate",
+    source="KAFKA-14704 (3.4.1, 3.5.0)",
+    trials=(Trial("leader-epochs", ("follower_shows_what_is_committed",)),),
+)
 REMOVED_PARTITIONS_STAY = version_flag(
     "removed_partitions_stay",
     "KAFKA-13207 (2.8.1, 3.0.0): a fetcher truncates only partitions that it still has, by the diverging epochs of a "
