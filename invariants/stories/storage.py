@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
-from kwalk.invariants import future_logs, storage
+from kwalk.invariants import future_logs, isr_changes, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
 from kwalk.model.kafka.storage import (
+    alter_partition_manager,
     compacted_transactions,
     domains,
     dynamic_broker_config,
@@ -19,6 +20,7 @@ from kwalk.model.kafka.storage import (
     topic_configs,
     versions,
 )
+from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.future_log import MovingReplica
@@ -673,6 +675,26 @@ LATE_BATCHES = PRODUCER_STATE.varied(
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
 )
+ISR_CHANGES = Scenario(
+    name="isr-changes",
+    story="A follower falls behind and catches up; its leader has the controller change the ISR, also amid elections.",
+    state=IsrPartition,
+    actions=actions_of(alter_partition_manager),
+    properties=(
+        isr_changes.isr_follows_its_replica,
+        isr_changes.lone_leader_has_committed_all,
+        isr_changes.full_isr_has_committed_all,
+        isr_changes.leader_knows_its_znode,
+        isr_changes.isr_has_what_is_committed,
+        isr_changes.znode_changes_by_versions,
+        isr_changes.request_is_what_is_unsent,
+        isr_changes.follower_has_left_and_joined,
+        isr_changes.change_is_fenced,
+    ),
+    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "versions": 9},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
+    source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
+)
 MOVE = Scenario(
     name="log-move",
     story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
@@ -789,4 +811,5 @@ SCENARIOS = (
     LEADER_EPOCHS_LATE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
     FUTURE_TIMESTAMPS,
+    ISR_CHANGES,
 )

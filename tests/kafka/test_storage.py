@@ -301,6 +301,35 @@ BROKEN = (
         "3.9.0",
     ),
     (
+        Broken(
+            "isr_follows_its_replica()",
+            "isr-changes",
+            "2.7",
+            """
+            fall_behind() shrink_isr() elect(0) handle_leader_and_isr() shrink_isr() handle_alter_isr(0) handle_answer()
+            """,
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "isr_follows_its_replica()",
+            "isr-changes",
+            "2.8.2",
+            "fall_behind() shrink_isr() handle_alter_isr(1) handle_answer()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "lone_leader_has_committed_all()",
+            "isr-changes",
+            "2.8.2",
+            "produce() fall_behind() shrink_isr() handle_alter_isr(0) handle_answer()",
+        ),
+        "3.7.0",
+    ),
+    (
         Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
         "2.7",
     ),
@@ -730,6 +759,7 @@ SEARCHED = (
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-missed-election", "3.9.0"),
+    ("isr-changes", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

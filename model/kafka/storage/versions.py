@@ -565,6 +565,36 @@ CHECKPOINT_MOVES = version_flag(
     source="KAFKA-8362 (2.7.0)",
     trials=(Trial("log-move-compacted", ("cleaning_is_remembered",), variant="2.5"),),
 )
+ELECTIONS_KEEP_CHANGES = version_flag(
+    "elections_keep_changes",
+    "KAFKA-12686 (3.0.0): a LeaderAndIsr request leaves the change of an ISR that its broker has sent; since 2.7.0 and "
+    "until then it made room for another one, which was then taken for answered with the first, and never sent",
+    {"2.7.0": False, "3.0.0": True},
+    before=True,
+    closes="the ISR follows the replicas after an election",
+    source="KAFKA-12686 (3.0.0)",
+    trials=(Trial("isr-changes", ("isr_follows_its_replica",), variant="2.7", bounds={"write_errors": 0}),),
+)
+CHANGES_ARE_TRIED_AGAIN = version_flag(
+    "changes_are_tried_again",
+    "KAFKA-14010 (3.2.1, 3.3.0): a change of the ISR that the controller could not write is sent again; since 2.7.0 and "
+    "until then it was refused, as it still counted as sent",
+    {"2.7.0": False, "3.2.1": True},
+    before=True,
+    closes="the ISR follows the replicas after an error of ZooKeeper",
+    source="KAFKA-14010 (3.2.1, 3.3.0)",
+    trials=(Trial("isr-changes", ("isr_follows_its_replica",), flags={"elections_keep_changes": True}),),
+)
+HIGH_WATERMARK_FOLLOWS_THE_ISR = version_flag(
+    "high_watermark_follows_the_isr",
+    "KAFKA-13091 (3.1.0): a leader raises its high watermark when a replica has left the ISR; since 2.7.0 and until "
+    "then, with the next append or fetch",
+    {"2.7.0": False, "3.1.0": True},
+    before=True,
+    closes="a record is committed as soon as all replicas of the ISR have it",
+    source="KAFKA-13091 (3.1.0)",
+    trials=(Trial("isr-changes", ("lone_leader_has_committed_all",)),),
+)
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
     "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
