@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
+from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import future_logs, isr_changes, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
@@ -11,6 +12,7 @@ from kwalk.model.kafka.storage import (
     compacted_transactions,
     domains,
     dynamic_broker_config,
+    empty_batches,
     future_log,
     leader_epochs,
     log,
@@ -23,6 +25,7 @@ from kwalk.model.kafka.storage import (
 from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
+from kwalk.model.kafka.storage.empty_batches import CompactedBatches
 from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.producer_state import ProducerLog
@@ -576,6 +579,27 @@ TRANSACTIONS_IN_GROUPS = COMPACTED_TRANSACTIONS.varied(
     bounds={"map_keys": 0, "second_group": 2},
     source="Cleaner.doClean, CleanedTransactionMetadata; KAFKA-8351",
 )
+EMPTY_BATCHES = Scenario(
+    name="log-empty-batches",
+    story="A producer commits and aborts transactions in a compacted log; the cleaner leaves its last batch empty.",
+    state=CompactedBatches,
+    actions=actions_of(empty_batches),
+    properties=(
+        empties.cleaner_outlives_empty_batches,
+        empties.empty_marker_can_be_loaded,
+        empties.one_batch_is_left_empty,
+        empties.producer_is_known_from_the_log,
+        empties.last_record_is_kept,
+        empties.marker_outlives_its_transaction,
+        empties.cleaned_log_has_one_record,
+        empties.appended_batch_is_the_last,
+        empties.batch_is_emptied,
+        empties.marker_is_emptied,
+    ),
+    bounds={"offsets": 6, "cleanings": 2, "epochs": 1, "reuses": 0},
+    variants=COMPACTED_TRANSACTIONS.variants,
+    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-7385, KAFKA-7467, KAFKA-8335",
+)
 PRODUCERS = (
     producers.entry_is_that_of_the_last_batch,
     producers.producer_is_known_until_it_expires,
@@ -812,4 +836,5 @@ SCENARIOS = (
     LEADER_EPOCHS_MISSED_ELECTION,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
+    EMPTY_BATCHES,
 )

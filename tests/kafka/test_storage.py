@@ -330,6 +330,36 @@ BROKEN = (
         "3.7.0",
     ),
     (
+        Broken(
+            "cleaner_outlives_empty_batches()",
+            "log-empty-batches",
+            "2.0",
+            "append_record() end_transaction(0,1) clean(0) clean(1)",
+            flags={"empty_markers_are_read": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "empty_marker_can_be_loaded()",
+            "log-empty-batches",
+            "2.0",
+            "append_record() end_transaction(0,0) append_record() end_transaction(1,1) clean(0) clean(1) load()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "one_batch_is_left_empty()",
+            "log-empty-batches",
+            "2.0",
+            "append_record() append_record() end_transaction(0,1) clean(0)",
+            bounds={"reuses": 1},
+            flags={"empty_batches_alone_are_written": True, "empty_markers_are_read": True},
+        ),
+        "2.3.1",
+    ),
+    (
         Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
         "2.7",
     ),
@@ -760,6 +790,7 @@ SEARCHED = (
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-missed-election", "3.9.0"),
     ("isr-changes", "3.9.0"),
+    ("log-empty-batches", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

@@ -331,6 +331,57 @@ MARKERS_HAVE_NO_KEY = version_flag(
     source="KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0)",
     trials=(Trial("log-compacted-transactions", ("transaction_has_its_marker",)),),
 )
+EMPTY_BATCHES_ALONE_ARE_WRITTEN = version_flag(
+    "empty_batches_alone_are_written",
+    "KAFKA-7385 (2.0.1, 2.1.0): the cleaner writes what it keeps of a buffer also if that is empty batches only; before, "
+    "it took -1 for their largest offset, and stopped",
+    {"2.0.1": True},
+    closes="the cleaner does not die of a buffer of which it keeps nothing but empty batches",
+    source="KAFKA-7385 (2.0.1, 2.1.0)",
+    trials=(
+        Trial(
+            "log-empty-batches",
+            ("cleaner_outlives_empty_batches",),
+            variant="2.0",
+            flags={"empty_markers_are_read": True},
+        ),
+    ),
+)
+EMPTY_MARKERS_ARE_READ = version_flag(
+    "empty_markers_are_read",
+    "KAFKA-7467 (2.0.1, 2.1.0): a marker that a cleaning has left empty is passed over; before, it was an exception for "
+    "the cleaner, and for a coordinator that loads its groups",
+    {"2.0.1": True},
+    closes="the cleaner and coordinators read logs with empty markers",
+    source="KAFKA-7467 (2.0.1, 2.1.0)",
+    trials=(
+        Trial("log-empty-batches", ("empty_marker_can_be_loaded",), variant="2.0"),
+        Trial(
+            "log-empty-batches",
+            ("cleaner_outlives_empty_batches",),
+            variant="2.0",
+            bounds={"cleanings": 3},
+            flags={"empty_batches_alone_are_written": True},
+        ),
+    ),
+)
+LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET = version_flag(
+    "last_batch_is_known_by_its_offset",
+    "KAFKA-8335 (2.2.1, 2.3.0): the cleaner knows the last batch of a producer by its offset; before, by its sequence "
+    "number, which all batches of a group coordinator share",
+    {"2.2.1": True},
+    closes="a cleaning leaves one empty batch of a producer",
+    source="KAFKA-8335 (2.2.1, 2.3.0)",
+    trials=(
+        Trial(
+            "log-empty-batches",
+            ("one_batch_is_left_empty",),
+            variant="2.0",
+            bounds={"reuses": 1},
+            flags={"empty_batches_alone_are_written": True, "empty_markers_are_read": True},
+        ),
+    ),
+)
 TRUNCATES_BY_EPOCH = version_flag(
     "truncates_by_epoch",
     "KIP-101 (0.11.0.0): a follower asks its leader where its latest leader epoch ends, and truncates to there; "
