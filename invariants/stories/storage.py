@@ -7,6 +7,7 @@ from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import future_logs, isr_changes, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
+from kwalk.invariants import write_errors as failures
 from kwalk.model.kafka.storage import (
     alter_partition_manager,
     compacted_transactions,
@@ -21,6 +22,7 @@ from kwalk.model.kafka.storage import (
     producer_state,
     topic_configs,
     versions,
+    write_errors,
 )
 from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
@@ -30,6 +32,7 @@ from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.state import PartitionLog
+from kwalk.model.kafka.storage.write_errors import FailingLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
 SEGMENTS = (
@@ -653,6 +656,7 @@ PRODUCER_STATE = Scenario(
         "losses": 1,
         "stops": 1,
         "truncations": 1,
+        "reads": 0,
     },
     variants=COMPACTED_TRANSACTIONS.variants,
     source="ProducerStateManager, Log.append; KAFKA-6683, KAFKA-7190, KAFKA-9892, KAFKA-12964",
@@ -698,6 +702,47 @@ LATE_BATCHES = PRODUCER_STATE.varied(
     ),
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
+)
+COMMITTED_READS = LATE_BATCHES.varied(
+    name="log-committed-reads",
+    story="A consumer reads committed records while a producer appends, in transactions, and others do.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.end_transaction,
+        producer_state.append_other,
+        producer_state.begin_read,
+        producer_state.end_read,
+    ),
+    properties=(
+        producers.open_transaction_is_not_read,
+        producers.committed_records_are_read,
+        producers.entry_is_that_of_the_last_batch,
+        producers.history_counts_the_batches,
+        producers.open_transaction_has_its_first_offset,
+        producers.batches_are_in_sequence,
+        producers.answered_batch_was_appended,
+        producers.producer_sends_within_its_transaction,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 0, "stops": 0, "truncations": 0, "epochs": 0, "reads": 2},
+    source="Log.fetchLastStableOffsetMetadata; KAFKA-9807",
+)
+WRITE_ERRORS = Scenario(
+    name="log-write-errors",
+    story="A write to the disk fails; others append until the log directory is offline, and the broker starts again.",
+    state=FailingLog,
+    actions=actions_of(write_errors),
+    properties=(
+        failures.answered_batch_survives_a_failure,
+        failures.offset_is_given_once,
+        failures.failure_takes_the_directory_offline,
+        failures.appended_batch_has_the_end_offset,
+        failures.log_is_recovered,
+    ),
+    bounds={"offsets": 4, "write_failures": 2},
+    variants=COMPACTED_TRANSACTIONS.variants,
+    source="Log.maybeHandleIOException, LogDirFailureChannel; KAFKA-7866, KAFKA-10778",
 )
 ISR_CHANGES = Scenario(
     name="isr-changes",
@@ -837,4 +882,6 @@ SCENARIOS = (
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
     EMPTY_BATCHES,
+    COMMITTED_READS,
+    WRITE_ERRORS,
 )

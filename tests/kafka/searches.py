@@ -166,6 +166,8 @@ SEARCHES = (
     "leader-epochs-missed-election --variant 3.9.0 --keep-going",
     "isr-changes --variant 3.9.0 --keep-going",
     "log-empty-batches --variant 3.9.0 --keep-going",
+    "log-write-errors --variant 3.9.0 --keep-going",
+    "log-committed-reads --variant 3.9.0 --keep-going",
     "log-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --bound elections=2 --bound members=3 --keep-going",

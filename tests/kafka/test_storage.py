@@ -360,6 +360,33 @@ BROKEN = (
         "2.3.1",
     ),
     (
+        Broken(
+            "offset_is_given_once()",
+            "log-write-errors",
+            "2.0",
+            "fail_to_index() append()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "answered_batch_survives_a_failure()",
+            "log-write-errors",
+            "2.7",
+            "fail_to_append() append() go_offline() restart()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "open_transaction_is_not_read()",
+            "log-committed-reads",
+            "2.3.1",
+            "begin() begin_read() produce(1,0) end_read()",
+        ),
+        "2.5",
+    ),
+    (
         Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
         "2.7",
     ),
@@ -791,6 +818,8 @@ SEARCHED = (
     ("leader-epochs-missed-election", "3.9.0"),
     ("isr-changes", "3.9.0"),
     ("log-empty-batches", "3.9.0"),
+    ("log-write-errors", "3.9.0"),
+    ("log-committed-reads", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

@@ -382,6 +382,32 @@ LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET = version_flag(
         ),
     ),
 )
+END_OFFSET_BEFORE_THE_INDEX = version_flag(
+    "end_offset_before_the_index",
+    "KAFKA-7866 (2.2.1, 2.3.0): the end offset is raised before the transaction index is written; before, after that, so "
+    "that the next batch got the same offset if the index could not be written",
+    {"2.2.1": True},
+    closes="an offset is given once, also after an error of the transaction index",
+    source="KAFKA-7866 (2.2.1, 2.3.0)",
+    trials=(Trial("log-write-errors", ("offset_is_given_once",), variant="2.0"),),
+)
+FAILED_WRITES_FENCE = version_flag(
+    "failed_writes_fence",
+    "KAFKA-10778 (2.8.0): a log whose write has failed takes no appends; before, until its directory was offline",
+    {"2.8.0": True},
+    closes="nothing is acknowledged behind a part of a batch",
+    source="KAFKA-10778 (2.8.0)",
+    trials=(Trial("log-write-errors", ("answered_batch_survives_a_failure",), variant="2.7"),),
+)
+STABLE_OFFSET_IS_OF_ONE_MOMENT = version_flag(
+    "stable_offset_is_of_one_moment",
+    "KAFKA-9807 (2.5.0): a fetch with read_committed reads the high watermark once; before, twice, and it may have risen "
+    "in between, to records of a transaction that is open",
+    {"2.5.0": True},
+    closes="readers of committed records read no record of an open transaction",
+    source="KAFKA-9807 (2.5.0)",
+    trials=(Trial("log-committed-reads", ("open_transaction_is_not_read",), variant="2.3.1"),),
+)
 TRUNCATES_BY_EPOCH = version_flag(
     "truncates_by_epoch",
     "KIP-101 (0.11.0.0): a follower asks its leader where its latest leader epoch ends, and truncates to there; "
