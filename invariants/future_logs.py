@@ -36,6 +36,15 @@ def moved_log_has_all_records(before: MovingReplica, after: MovingReplica) -> bo
     return is_copied and after.base == before.future_base
 
 
+@when_quiescent(
+    symptom="producers with acks=all wait for their timeout after a move to another log directory",
+    log="none: the leader's end offset is above its high watermark",
+)
+def replicated_record_is_committed(replica: MovingReplica) -> bool:
+    """What the leader knows to be in all replicas is at last below its high watermark."""
+    return replica.high_watermark >= replica.known_end
+
+
 @always(
     symptom="a log cannot be loaded: a segment begins behind its end",
     log="none: the files of the segments show their base offsets",

@@ -789,13 +789,36 @@ MOVE = Scenario(
         future_logs.replica_is_moved,
         future_logs.move_outlives_its_broker,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0},
+    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0, "late_updates": 0},
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()
         if not release.startswith("0.") and release != "1.0"
     },
     source="ReplicaAlterLogDirsThread; KAFKA-8002, KAFKA-9087, KAFKA-9654",
+)
+MOVE_LATE_UPDATE = MOVE.varied(
+    name="log-move-late-update",
+    story="A leader's replica moves to another log directory while a follower fetches, and its high watermark rises.",
+    actions=(
+        future_log.append_record,
+        future_log.begin_update,
+        future_log.end_update,
+        future_log.start_move,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+    ),
+    properties=(
+        future_logs.replicated_record_is_committed,
+        *(
+            prop
+            for prop in MOVE.properties
+            if prop not in (future_logs.move_begins_again, future_logs.move_outlives_its_broker)
+        ),
+    ),
+    bounds={"offsets": 3, "elections": 0, "stops": 0, "late_updates": 2},
+    source="Partition.maybeReplaceCurrentWithFutureReplica, Partition.maybeIncrementLeaderHW; KAFKA-9263",
 )
 COPY = LOOKUP.varied(
     name="log-copy",
@@ -883,5 +906,6 @@ SCENARIOS = (
     ISR_CHANGES,
     EMPTY_BATCHES,
     COMMITTED_READS,
+    MOVE_LATE_UPDATE,
     WRITE_ERRORS,
 )

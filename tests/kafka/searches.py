@@ -167,6 +167,7 @@ SEARCHES = (
     "isr-changes --variant 3.9.0 --keep-going",
     "log-empty-batches --variant 3.9.0 --keep-going",
     "log-write-errors --variant 3.9.0 --keep-going",
+    "log-move-late-update --variant 3.9.0 --keep-going",
     "log-committed-reads --variant 3.9.0 --keep-going",
     "log-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs --variant 3.9.0 --keep-going",

@@ -387,6 +387,17 @@ BROKEN = (
         "2.5",
     ),
     (
+        Broken(
+            "replicated_record_is_committed()",
+            "log-move-late-update",
+            "2.7",
+            """
+            append_record(0) begin_update() start_move() truncate_future() fetch(0) replace_log() end_update()
+            """,
+        ),
+        "3.7.0",
+    ),
+    (
         Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
         "2.7",
     ),
@@ -819,6 +830,7 @@ SEARCHED = (
     ("isr-changes", "3.9.0"),
     ("log-empty-batches", "3.9.0"),
     ("log-write-errors", "3.9.0"),
+    ("log-move-late-update", "3.9.0"),
     ("log-committed-reads", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),

@@ -607,6 +607,16 @@ FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
     source="KAFKA-9617 (2.6.0)",
     trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
 )
+LOG_IS_LOCKED_WHILE_IT_IS_UPDATED = version_flag(
+    "log_is_locked_while_it_is_updated",
+    "KAFKA-9263 (2.8.0): a leader's log is not replaced at the end of a move while its high watermark is raised; since "
+    "2.4.0 and until then, the high watermark of the log that was replaced could be raised instead",
+    {"2.4.0": False, "2.8.0": True},
+    before=True,
+    closes="a record that is in all replicas is committed, also when a move ends",
+    source="KAFKA-9263 (2.8.0)",
+    trials=(Trial("log-move-late-update", ("replicated_record_is_committed",), variant="2.7"),),
+)
 PAUSES_ARE_COUNTED = version_flag(
     "pauses_are_counted",
     "KAFKA-7441 (2.1.0): cleaning is resumed when it was resumed as often as it was paused; before, a truncation "
