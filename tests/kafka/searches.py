@@ -128,6 +128,7 @@ SEARCHES = (
     "consumer-group-late-expiration --variant 3.9.0 --keep-going",
     "consumer-group-join-timeout --variant 3.9.0 --keep-going",
     "consumer-group-long-metadata --variant 3.9.0 --keep-going",
+    "consumer-group-without-protocol --variant 3.9.0 --keep-going",
     "consumer-group-maximum-size --variant 3.9.0 --keep-going",
     "consumer-group-old-leader --variant 3.9.0 --keep-going",
     "consumer-group-over-its-maximum --variant 3.9.0 --keep-going",
