@@ -25,7 +25,7 @@ def empty_marker_can_be_loaded(log: CompactedBatches) -> bool:
 
 
 @step(
-    symptom="__consumer_offsets grows, and loads of groups take longer, with offsets that are committed in transactions",
+    symptom="__consumer_offsets grows, and groups load more slowly, with offsets that are committed in transactions",
     log="none: kafka-dump-log.sh shows batches with count: 0",
 )
 def one_batch_is_left_empty(before: CompactedBatches, after: CompactedBatches) -> bool:

@@ -275,8 +275,8 @@ BROKEN = (
             "leader-epochs-missed-election",
             "2.0",
             """
-            produce() fetch(1) elect_unnoticed(2,1) produce() truncate_follower(0) fetch(0) elect(0) truncate_follower(2)
-            fetch(1) fetch(2) elect(1)
+            produce() fetch(1) elect_unnoticed(2,1) produce() truncate_follower(0) fetch(0) elect(0)
+            truncate_follower(2) fetch(1) fetch(2) elect(1)
             """,
             flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True},
         ),

@@ -22,7 +22,20 @@ from kwalk.model.kafka.storage.versions import (
     ELECTIONS_KEEP_CHANGES,
     HIGH_WATERMARK_FOLLOWS_THE_ISR,
 )
-from kwalk.model.language import Actor, Bound, action, choice, evolve, flag, nested, number, optional, require, state, value
+from kwalk.model.language import (
+    Actor,
+    Bound,
+    action,
+    choice,
+    evolve,
+    flag,
+    nested,
+    number,
+    optional,
+    require,
+    state,
+    value,
+)
 
 FOLLOWER = Actor("follower", system=False)
 LAGS = Bound("lags", "how often the follower falls behind")
@@ -60,9 +73,9 @@ class LeaderAndIsr:
 class IsrPartition:
     """What ZooKeeper has (`znode`), what the leader takes for `committed`, and the change that it has `pending`.
 
-    A change waits in `unsent` until it is answered, also while it is `in_flight`; the controller has written an `answer`
-    with an `outcome`. A `request` of the controller about an election is on its way. The follower `is_behind` for longer
-    than replica.lag.time.max.ms. Offsets are those of the leader, and what the leader knows of the follower.
+    A change waits in `unsent` until it is answered, also while it is `in_flight`; the controller has written an
+    `answer` with an `outcome`. A `request` of the controller about an election is on its way. The follower `is_behind`
+    for longer than replica.lag.time.max.ms. Offsets are those of the leader, and what the leader knows of the follower.
     """
 
     znode: LeaderAndIsr = nested(LeaderAndIsr)
@@ -98,7 +111,9 @@ def produce(partition: IsrPartition) -> None:
     raise_high_watermark(partition)
 
 
-@action(by=BROKERS, description="the follower fetches all that the leader has", source="Partition.updateFollowerFetchState")
+@action(
+    by=BROKERS, description="the follower fetches all that the leader has", source="Partition.updateFollowerFetchState"
+)
 def fetch(partition: IsrPartition) -> None:
     """A fetch that changes nothing is no step."""
     require(not partition.is_behind and partition.follower_end < partition.end)

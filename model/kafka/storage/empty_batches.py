@@ -168,7 +168,7 @@ def clean(log: CompactedBatches, removes_markers: bool) -> None:
     source="GroupMetadataManager.doLoadGroupsAndOffsets; ProducerAppendInfo.append",
 )
 def load(log: CompactedBatches) -> None:
-    """Before KAFKA-7467 an empty marker is an exception (NoSuchElementException). A load that changes nothing is no step."""
+    """Before KAFKA-7467 an empty marker is an exception. A load that changes nothing is no step."""
     require(not log.load_fails and not EMPTY_MARKERS_ARE_READ)
     require(any(batch.is_marker and batch.is_empty for batch in log.batches))
     log.load_fails = True

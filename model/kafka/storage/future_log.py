@@ -140,7 +140,7 @@ def replicate(replica: MovingReplica) -> None:
 
 @action(
     by=REPLICAS,
-    description="fetch the last record; the leader's thread is about to raise the high watermark of the log that it has",
+    description="fetch the last record; the leader's thread is about to raise the high watermark of the log",
     source="Partition.updateFollowerFetchState",
 )
 def begin_update(replica: MovingReplica) -> None:

@@ -91,7 +91,7 @@ class ReplicaLog:
     `has_flushed_epochs` means that the file of the epochs is on disk as the cache is; `is_torn` that a crash of the
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
     its leader knows it. A `late_answer` says where it is to truncate. A replica that has missed elections takes its
-    `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader whose log is shorter.
+    `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
     """
 
     records: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
@@ -410,7 +410,8 @@ def may_join_isr(partition: EpochPartition, end: int) -> bool:
 def fetch(partition: EpochPartition, member: Member) -> None:
     """The leader learns the end of the follower's log, which gets the next record; one that is too long is cut off.
 
-    From 0.11, where unclean elections are off by default, to KAFKA-7414 the broker exited at a log that is too long. A fetch that changes nothing is no step.
+    From 0.11, where unclean elections are off by default, to KAFKA-7414 its broker exited instead. A fetch that changes
+    nothing is no step.
     """
     require(follows(partition, member) and not partition.replicas[member].is_truncating)
     assert partition.leader is not None

@@ -333,8 +333,8 @@ MARKERS_HAVE_NO_KEY = version_flag(
 )
 EMPTY_BATCHES_ALONE_ARE_WRITTEN = version_flag(
     "empty_batches_alone_are_written",
-    "KAFKA-7385 (2.0.1, 2.1.0): the cleaner writes what it keeps of a buffer also if that is empty batches only; before, "
-    "it took -1 for their largest offset, and stopped",
+    "KAFKA-7385 (2.0.1, 2.1.0): the cleaner writes what it keeps of a buffer also if that is empty batches only; "
+    "before, it took -1 for their largest offset, and stopped",
     {"2.0.1": True},
     closes="the cleaner does not die of a buffer of which it keeps nothing but empty batches",
     source="KAFKA-7385 (2.0.1, 2.1.0)",
@@ -349,8 +349,8 @@ EMPTY_BATCHES_ALONE_ARE_WRITTEN = version_flag(
 )
 EMPTY_MARKERS_ARE_READ = version_flag(
     "empty_markers_are_read",
-    "KAFKA-7467 (2.0.1, 2.1.0): a marker that a cleaning has left empty is passed over; before, it was an exception for "
-    "the cleaner, and for a coordinator that loads its groups",
+    "KAFKA-7467 (2.0.1, 2.1.0): a marker that a cleaning has left empty is passed over; before, it was an exception "
+    "for the cleaner, and for a coordinator that loads its groups",
     {"2.0.1": True},
     closes="the cleaner and coordinators read logs with empty markers",
     source="KAFKA-7467 (2.0.1, 2.1.0)",
@@ -384,8 +384,8 @@ LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET = version_flag(
 )
 END_OFFSET_BEFORE_THE_INDEX = version_flag(
     "end_offset_before_the_index",
-    "KAFKA-7866 (2.2.1, 2.3.0): the end offset is raised before the transaction index is written; before, after that, so "
-    "that the next batch got the same offset if the index could not be written",
+    "KAFKA-7866 (2.2.1, 2.3.0): the end offset is raised before the transaction index is written; before, after that, "
+    "so that the next batch got the same offset if the index could not be written",
     {"2.2.1": True},
     closes="an offset is given once, also after an error of the transaction index",
     source="KAFKA-7866 (2.2.1, 2.3.0)",
@@ -401,8 +401,8 @@ FAILED_WRITES_FENCE = version_flag(
 )
 STABLE_OFFSET_IS_OF_ONE_MOMENT = version_flag(
     "stable_offset_is_of_one_moment",
-    "KAFKA-9807 (2.5.0): a fetch with read_committed reads the high watermark once; before, twice, and it may have risen "
-    "in between, to records of a transaction that is open",
+    "KAFKA-9807 (2.5.0): a fetch with read_committed reads the high watermark once; before, twice, and it may have "
+    "risen in between, to records of a transaction that is open",
     {"2.5.0": True},
     closes="readers of committed records read no record of an open transaction",
     source="KAFKA-9807 (2.5.0)",
@@ -664,8 +664,8 @@ ELECTIONS_KEEP_CHANGES = version_flag(
 )
 CHANGES_ARE_TRIED_AGAIN = version_flag(
     "changes_are_tried_again",
-    "KAFKA-14010 (3.2.1, 3.3.0): a change of the ISR that the controller could not write is sent again; since 2.7.0 and "
-    "until then it was refused, as it still counted as sent",
+    "KAFKA-14010 (3.2.1, 3.3.0): a change of the ISR that the controller could not write is sent again; since 2.7.0 "
+    "and until then it was refused, as it still counted as sent",
     {"2.7.0": False, "3.2.1": True},
     before=True,
     closes="the ISR follows the replicas after an error of ZooKeeper",

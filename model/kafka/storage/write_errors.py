@@ -62,7 +62,11 @@ def append(log: FailingLog) -> None:
     log.end_offset += 1
 
 
-@action(by=FAULT, description="writes a part of a batch only: the disk fails", source="LogSegment.append; FileRecords.append")
+@action(
+    by=FAULT,
+    description="writes a part of a batch only: the disk fails",
+    source="LogSegment.append; FileRecords.append",
+)
 def fail_to_append(log: FailingLog) -> None:
     """The file system is full, or has an error."""
     require(accepts(log))
@@ -85,7 +89,11 @@ def fail_to_index(log: FailingLog) -> None:
     log.directory = DirectoryState.FAILING
 
 
-@action(by=LOG, description="takes the log directory offline", source="LogDirFailureChannel; ReplicaManager.handleLogDirFailure")
+@action(
+    by=LOG,
+    description="takes the log directory offline",
+    source="LogDirFailureChannel; ReplicaManager.handleLogDirFailure",
+)
 def go_offline(log: FailingLog) -> None:
     """A thread of its own waits for failures."""
     require(log.directory is DirectoryState.FAILING)
