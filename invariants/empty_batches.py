@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.empty_batches import CompactedBatches, has_records, is_aborted
+from kwalk.model.kafka.storage.empty_batches import REUSES, CompactedBatches, has_records, is_aborted
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -104,6 +104,22 @@ def appended_batch_is_the_last(before: CompactedBatches, after: CompactedBatches
     last = after.batches[-1]
     begun = before.ongoing if before.ongoing is not None else before.end_offset
     return last.offset == before.end_offset == after.end_offset - 1 and last.transaction == begun
+
+
+@step(
+    symptom="an idempotent producer ends with OUT_OF_ORDER_SEQUENCE_NUMBER",
+    log="none: kafka-dump-log.sh shows the sequence numbers",
+)
+def sequence_numbers_are_in_order(before: CompactedBatches, after: CompactedBatches) -> bool:
+    """A record has the next sequence number of its epoch, or 0 of a group coordinator; a marker may begin an epoch."""
+    premise(after.end_offset > before.end_offset)
+    last = after.batches[-1]
+    if last.is_marker:
+        is_fenced = last.epoch == before.epoch + 1 and last.aborts and after.last_sequence is None
+        return after.ongoing is None and last.epoch == after.epoch and (last.epoch == before.epoch or is_fenced)
+    first = before.last_sequence is None or REUSES > 0
+    expected = 0 if first or before.last_sequence is None else before.last_sequence + 1
+    return last.sequence == expected == after.last_sequence and last.epoch == before.epoch == after.epoch
 
 
 @reachable()

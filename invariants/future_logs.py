@@ -45,6 +45,21 @@ def replicated_record_is_committed(replica: MovingReplica) -> bool:
     return replica.high_watermark >= replica.known_end
 
 
+@step(
+    symptom="records are acknowledged with acks=all that a follower has not got",
+    log="none",
+)
+def update_follows_a_fetch(before: MovingReplica, after: MovingReplica) -> bool:
+    """A fetch of the last record is followed by one update, to the end that it has told, and by no other."""
+    premise(before.late_end != after.late_end or before.late_updates != after.late_updates)
+    if after.late_end is None:
+        assert before.late_end is not None
+        raised = before.high_watermark if before.is_replaced else max(before.high_watermark, before.late_end)
+        return after.high_watermark == raised and after.late_updates == before.late_updates
+    is_told = after.late_end == after.known_end == before.end > before.known_end
+    return before.late_end is None and is_told and after.late_updates == before.late_updates + 1
+
+
 @always(
     symptom="a log cannot be loaded: a segment begins behind its end",
     log="none: the files of the segments show their base offsets",

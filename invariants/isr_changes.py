@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.alter_partition_manager import IsrChange, IsrPartition
+from kwalk.model.kafka.storage.alter_partition_manager import IsrChange, IsrPartition, Outcome
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -65,6 +65,64 @@ def znode_changes_by_versions(before: IsrPartition, after: IsrPartition) -> bool
     old, new = before.znode, after.znode
     is_next = new.version == old.version + 1 and new.epoch in (old.epoch, old.epoch + 1)
     return is_next and (new.epoch > old.epoch or new.has_follower != old.has_follower)
+
+
+@step(
+    symptom="a replica joins the ISR without the records of its leader, or the leader counts what it has not got",
+    log="none",
+)
+def offsets_follow_fetches(before: IsrPartition, after: IsrPartition) -> bool:
+    """A leader appends record by record; a follower that catches up has all of them; lags and errors are counted."""
+    has_lagged = after.is_behind and not before.is_behind
+    has_failed = before.answer is None and after.answer is not None and after.outcome is Outcome.FAILED
+    is_counted = after.lags == before.lags + has_lagged and after.write_errors == before.write_errors + has_failed
+    catches_up = not before.is_behind or after.is_behind or after.follower_end == before.end
+    has_fetched = after.follower_end == before.follower_end or (
+        after.follower_end == before.end and not after.is_behind
+    )
+    return is_counted and catches_up and has_fetched and after.end in (before.end, before.end + 1)
+
+
+@step(
+    symptom="a leader does not hear of an election, or the ISR loses a replica that follows",
+    log="none",
+)
+def election_is_announced(before: IsrPartition, after: IsrPartition) -> bool:
+    """An election takes nobody out of the ISR but a follower that is behind, and the leader gets what is written."""
+    premise(after.znode.epoch != before.znode.epoch)
+    is_kept = after.znode.has_follower == before.znode.has_follower
+    is_removed = before.znode.has_follower and before.is_behind and not after.znode.has_follower
+    return before.request is None and after.request == after.znode and (is_kept or is_removed)
+
+
+@step(
+    symptom="a leader takes a change of its ISR for done that is not",
+    log="none",
+)
+def answer_says_what_was_done(before: IsrPartition, after: IsrPartition) -> bool:
+    """A change is written if it is of the present epoch and version; the answer says so."""
+    premise(before.answer is None and after.answer is not None and before.in_flight is not None)
+    assert before.in_flight is not None
+    wanted, old = before.in_flight, before.znode
+    if wanted.epoch < old.epoch:
+        return after.outcome is Outcome.FENCED and after.znode == old == after.answer
+    if wanted.has_follower == old.has_follower:
+        return after.outcome is Outcome.WRITTEN and after.znode == old == after.answer
+    if after.outcome is Outcome.WRITTEN:
+        return wanted.version == old.version and after.znode.has_follower == wanted.has_follower
+    return after.znode == old and (after.outcome is Outcome.FAILED) == (wanted.version == old.version)
+
+
+@step(
+    symptom="a leader asks for a change of its ISR that is not due",
+    log="none",
+)
+def change_is_due(before: IsrPartition, after: IsrPartition) -> bool:
+    """A leader asks for one change at a time, as it takes its ISR for another one than its follower shows."""
+    premise(before.pending is IsrChange.NONE and after.pending is not IsrChange.NONE)
+    is_expansion = after.pending is IsrChange.EXPANSION
+    is_right = before.committed.has_follower != is_expansion and before.is_behind != is_expansion
+    return is_right and before.unsent is None and after.unsent is not None
 
 
 @always(

@@ -212,6 +212,17 @@ def isr_is_whole_again(partition: EpochPartition) -> bool:
     )
 
 
+@always(
+    symptom="a replica asks a broker that does not lead, and follows nobody",
+    log="NOT_LEADER_FOR_PARTITION in responses to Fetch",
+)
+def unaware_replica_asks_another(partition: EpochPartition, member: Member) -> bool:
+    """A replica that has missed an election is live, does not lead, and takes another one for its leader."""
+    replica = partition.replicas[member]
+    premise(replica.former_leader is not None)
+    return replica.is_up and partition.leader != member and replica.former_leader not in (partition.leader, member)
+
+
 @reachable()
 def missed_election_is_made_up_for(partition: EpochPartition, member: Member) -> bool:
     """A replica that has missed an election has fetched from the leader of the next one."""

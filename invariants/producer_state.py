@@ -309,6 +309,18 @@ def open_transaction_is_not_read(log: ProducerLog) -> bool:
 
 
 @step(
+    symptom="consumers with isolation.level=read_committed get records again, or others than they have asked for",
+    log="none",
+)
+def read_has_its_limit(before: ProducerLog, after: ProducerLog) -> bool:
+    """A fetch begins with the high watermark of that moment, and ends once; nothing else is read."""
+    begins = after.is_reading and not before.is_reading
+    ends = before.is_reading and not after.is_reading
+    is_limited = not begins or after.read_limit == before.high_watermark
+    return after.reads == before.reads + begins and is_limited and (ends or after.read_to == before.read_to)
+
+
+@step(
     symptom="consumers with isolation.level=read_committed do not get records, although no transaction is open",
     log="none",
 )

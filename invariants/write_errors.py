@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwalk.model.kafka.storage.versions import END_OFFSET_BEFORE_THE_INDEX, FAILED_WRITES_FENCE
 from kwalk.model.kafka.storage.write_errors import DirectoryState, FailingLog
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
@@ -46,6 +47,29 @@ def appended_batch_has_the_end_offset(before: FailingLog, after: FailingLog) -> 
         return last.offset == before.end_offset and (not last.is_answered or after.end_offset == before.end_offset + 1)
     is_start = before.directory is DirectoryState.OFFLINE and after.directory is DirectoryState.ONLINE
     return is_start and before.batches[len(after.batches)].is_torn and not any(b.is_torn for b in after.batches)
+
+
+@always(
+    symptom="the lag of consumers counts records that are not there, or leaves out some that are",
+    log="none: kafka-dump-log.sh shows the offsets",
+)
+def end_offset_is_that_of_the_file(log: FailingLog) -> bool:
+    """The end offset is the number of whole batches; a directory in use has no other ones."""
+    premise(bool(END_OFFSET_BEFORE_THE_INDEX) and bool(FAILED_WRITES_FENCE))
+    whole = sum(not batch.is_torn for batch in log.batches)
+    return whole == log.end_offset and (whole == len(log.batches) or log.directory is not DirectoryState.ONLINE)
+
+
+@step(
+    symptom="a log directory stays in use after an error of its disk",
+    log="none: kafka-log-dirs.sh shows no error of the directory",
+)
+def failure_is_noticed(before: FailingLog, after: FailingLog) -> bool:
+    """A write fails where there was none before, and the directory is known to have failed."""
+    has_failed = before.directory is DirectoryState.ONLINE and after.directory is DirectoryState.FAILING
+    premise(has_failed or before.write_failures != after.write_failures)
+    is_written = len(after.batches) == len(before.batches) + 1
+    return has_failed and is_written and after.write_failures == before.write_failures + 1
 
 
 @reachable()

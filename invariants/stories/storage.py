@@ -546,6 +546,7 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     properties=(
         *LEADER_EPOCHS_LATE_ANSWER.properties,
         epochs.broker_outlives_its_leaders_log,
+        epochs.unaware_replica_asks_another,
         epochs.missed_election_is_made_up_for,
     ),
     bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
@@ -596,6 +597,7 @@ EMPTY_BATCHES = Scenario(
         empties.marker_outlives_its_transaction,
         empties.cleaned_log_has_one_record,
         empties.appended_batch_is_the_last,
+        empties.sequence_numbers_are_in_order,
         empties.batch_is_emptied,
         empties.marker_is_emptied,
     ),
@@ -717,6 +719,7 @@ COMMITTED_READS = LATE_BATCHES.varied(
     properties=(
         producers.open_transaction_is_not_read,
         producers.committed_records_are_read,
+        producers.read_has_its_limit,
         producers.entry_is_that_of_the_last_batch,
         producers.history_counts_the_batches,
         producers.open_transaction_has_its_first_offset,
@@ -738,6 +741,8 @@ WRITE_ERRORS = Scenario(
         failures.offset_is_given_once,
         failures.failure_takes_the_directory_offline,
         failures.appended_batch_has_the_end_offset,
+        failures.end_offset_is_that_of_the_file,
+        failures.failure_is_noticed,
         failures.log_is_recovered,
     ),
     bounds={"offsets": 4, "write_failures": 2},
@@ -756,6 +761,10 @@ ISR_CHANGES = Scenario(
         isr_changes.leader_knows_its_znode,
         isr_changes.isr_has_what_is_committed,
         isr_changes.znode_changes_by_versions,
+        isr_changes.offsets_follow_fetches,
+        isr_changes.election_is_announced,
+        isr_changes.answer_says_what_was_done,
+        isr_changes.change_is_due,
         isr_changes.request_is_what_is_unsent,
         isr_changes.follower_has_left_and_joined,
         isr_changes.change_is_fenced,
@@ -811,6 +820,7 @@ MOVE_LATE_UPDATE = MOVE.varied(
     ),
     properties=(
         future_logs.replicated_record_is_committed,
+        future_logs.update_follows_a_fetch,
         *(
             prop
             for prop in MOVE.properties
