@@ -408,11 +408,8 @@ PARTITION_TRIALS = (
     Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),
     Trial("log-empty-batches", variant=LATEST, bounds={"reuses": 1}, about="The same, of a group coordinator."),
     Trial("log-write-errors", variant=LATEST, about="Writes to the disk fail."),
-    Trial("leader-epochs-missed-election", variant=LATEST, about="A follower misses an election."),
-    Trial("log-committed-reads", variant=LATEST, about="A consumer reads committed records."),
-    Trial("log-move-late-update", variant=LATEST, about="A leader's replica moves while a follower fetches."),
 )
-"""The trials of ISR changes, empty batches and failures: docs/reference/mutants-of-partitions.md."""
+"""The trials of ISR changes, empty batches and failing writes: docs/reference/mutants-of-partitions.md."""
 
 
 MIGRATION_TRIALS = (
