@@ -36,6 +36,30 @@ def moved_log_has_all_records(before: MovingReplica, after: MovingReplica) -> bo
     return is_copied and after.base == before.future_base
 
 
+@when_quiescent(
+    symptom="producers with acks=all wait for their timeout after a move to another log directory",
+    log="none: the leader's end offset is above its high watermark",
+)
+def replicated_record_is_committed(replica: MovingReplica) -> bool:
+    """What the leader knows to be in all replicas is at last below its high watermark."""
+    return replica.high_watermark >= replica.known_end
+
+
+@step(
+    symptom="records are acknowledged with acks=all that a follower has not got",
+    log="none",
+)
+def update_follows_a_fetch(before: MovingReplica, after: MovingReplica) -> bool:
+    """A fetch of the last record is followed by one update, to the end that it has told, and by no other."""
+    premise(before.late_end != after.late_end or before.late_updates != after.late_updates)
+    if after.late_end is None:
+        assert before.late_end is not None
+        raised = before.high_watermark if before.is_replaced else max(before.high_watermark, before.late_end)
+        return after.high_watermark == raised and after.late_updates == before.late_updates
+    is_told = after.late_end == after.known_end == before.end > before.known_end
+    return before.late_end is None and is_told and after.late_updates == before.late_updates + 1
+
+
 @always(
     symptom="a log cannot be loaded: a segment begins behind its end",
     log="none: the files of the segments show their base offsets",
@@ -72,7 +96,7 @@ def move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
     """After a restart or a new leader epoch the copy goes on with the epoch; a log without a copy does not change."""
     premise(before.epoch < after.epoch or before.stops < after.stops)
     is_begun = after.phase is MovePhase.TRUNCATING and after.thread_epoch == after.epoch
-    return is_begun if before.phase in (MovePhase.TRUNCATING, MovePhase.FETCHING) else after.phase is before.phase
+    return is_begun if is_moving(before) else after.phase is before.phase
 
 
 @always(

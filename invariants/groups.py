@@ -539,6 +539,16 @@ def short_isr_ends_no_consumer(cluster: GroupCluster, consumer: ConsumerId) -> b
 
 
 @always(
+    symptom="no consumer can join a group",
+    log="INCONSISTENT_GROUP_PROTOCOL in responses to JoinGroup",
+)
+def named_protocol_is_accepted(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer that names a protocol is not refused for one that names none."""
+    premise(not has_another_protocol(consumer))
+    return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
+
+
+@always(
     symptom="a group has more members than group.max.size",
     log="none: kafka-consumer-groups.sh --describe --members shows them",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import Offset
-from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, latest_epoch
+from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, follows, latest_epoch
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -25,10 +25,9 @@ def committed_record_is_kept(partition: EpochPartition, offset: Offset) -> bool:
 )
 def logs_agree(partition: EpochPartition, member: Member, offset: Offset) -> bool:
     """A follower that has truncated its log has no other record than its leader at an offset that both have."""
-    premise(partition.leader is not None and partition.leader != member)
+    premise(follows(partition, member) and not partition.replicas[member].is_truncating)
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
-    premise(follower.is_up and not follower.is_truncating)
     premise(offset < min(len(leader.records), len(follower.records)))
     return leader.records[offset] == follower.records[offset]
 
@@ -163,6 +162,26 @@ def follower_knows_what_is_committed(before: EpochPartition, after: EpochPartiti
 
 
 @always(
+    symptom="consumers that fetch from a follower read records which no leader has, and others at these offsets later",
+    log="Truncating … to offset … below high watermark …",
+)
+def follower_shows_what_is_committed(partition: EpochPartition, member: Member, offset: Offset) -> bool:
+    """A live follower has the committed records below its high watermark."""
+    replica = partition.replicas[member]
+    premise(replica.is_up and partition.leader != member and offset < replica.high_watermark)
+    return offset < len(partition.committed) and replica.records[offset] == partition.committed[offset]
+
+
+@always(
+    symptom="brokers stop, one after another, once a leader has a shorter log than they have",
+    log="Exiting because log truncation is not allowed for partition …",
+)
+def broker_outlives_its_leaders_log(partition: EpochPartition) -> bool:
+    """No broker exits as its leader's log is shorter."""
+    return not any(replica.has_exited for replica in partition.replicas)
+
+
+@always(
     symptom="a log directory is offline after a crash of the machine: its file leader-epoch-checkpoint has no numbers",
     log="Malformed line in checkpoint file (…): …",
 )
@@ -191,3 +210,22 @@ def isr_is_whole_again(partition: EpochPartition) -> bool:
     return partition.crashes > 0 and all(
         replica.is_up and replica.is_in_isr and not replica.records.is_empty for replica in partition.replicas
     )
+
+
+@always(
+    symptom="a replica asks a broker that does not lead, and follows nobody",
+    log="NOT_LEADER_FOR_PARTITION in responses to Fetch",
+)
+def unaware_replica_asks_another(partition: EpochPartition, member: Member) -> bool:
+    """A replica that has missed an election is live, does not lead, and takes another one for its leader."""
+    replica = partition.replicas[member]
+    premise(replica.former_leader is not None)
+    return replica.is_up and partition.leader != member and replica.former_leader not in (partition.leader, member)
+
+
+@reachable()
+def missed_election_is_made_up_for(partition: EpochPartition, member: Member) -> bool:
+    """A replica that has missed an election has fetched from the leader of the next one."""
+    replica = partition.replicas[member]
+    is_aware = replica.former_leader is None and not replica.is_truncating and partition.leader != member
+    return is_aware and partition.missed_elections > 0 and replica.known_end > 0 and partition.leader_epoch > 1

@@ -403,6 +403,14 @@ MOVE_TRIALS = (
 )
 """The trials of moves between log directories: docs/reference/mutants-of-moves.md."""
 
+PARTITION_TRIALS = (
+    Trial("isr-changes", variant=LATEST, about="A leader has the controller change its ISR."),
+    Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),
+    Trial("log-empty-batches", variant=LATEST, bounds={"reuses": 1}, about="The same, of a group coordinator."),
+    Trial("log-write-errors", variant=LATEST, about="Writes to the disk fail."),
+)
+"""The trials of ISR changes, empty batches and failing writes: docs/reference/mutants-of-partitions.md."""
+
 
 MIGRATION_TRIALS = (
     Trial(

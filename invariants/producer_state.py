@@ -296,6 +296,40 @@ def snapshots_are_within_the_log(log: ProducerLog) -> bool:
     return log.snapshots[-1].offset == highest <= end_offset(log)
 
 
+@always(
+    symptom="consumers with isolation.level=read_committed get records of a transaction that is aborted later",
+    log="none",
+)
+def open_transaction_is_not_read(log: ProducerLog) -> bool:
+    """A fetch with read_committed ends where an open transaction begins, or before."""
+    premise(log.entry is not None and log.entry.transaction is not None)
+    assert log.entry is not None
+    assert log.entry.transaction is not None
+    return log.read_to <= log.entry.transaction
+
+
+@step(
+    symptom="consumers with isolation.level=read_committed get records again, or others than they have asked for",
+    log="none",
+)
+def read_has_its_limit(before: ProducerLog, after: ProducerLog) -> bool:
+    """A fetch begins with the high watermark of that moment, and ends once; nothing else is read."""
+    begins = after.is_reading and not before.is_reading
+    ends = before.is_reading and not after.is_reading
+    is_limited = not begins or after.read_limit == before.high_watermark
+    return after.reads == before.reads + begins and is_limited and (ends or after.read_to == before.read_to)
+
+
+@step(
+    symptom="consumers with isolation.level=read_committed do not get records, although no transaction is open",
+    log="none",
+)
+def committed_records_are_read(before: ProducerLog, after: ProducerLog) -> bool:
+    """A fetch gets all below the high watermark that it has seen, and nothing above the present one."""
+    premise(before.is_reading and not after.is_reading)
+    return before.read_limit <= after.read_to <= after.high_watermark
+
+
 @reachable()
 def producer_is_forgotten(log: ProducerLog) -> bool:
     """A producer that has appended is not known."""

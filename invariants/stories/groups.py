@@ -285,6 +285,21 @@ LONG_METADATA = CONSUMER_GROUP.varied(
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "consumers": 1, "consumer_stops": 1, "long_metadata": 1},
     source="KAFKA-16371",
 )
+WITHOUT_PROTOCOL = CONSUMER_GROUP.varied(
+    name="consumer-group-without-protocol",
+    story="A client that names no protocol joins the group of a consumer, which may join first.",
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.named_protocol_is_accepted),
+    bounds={
+        "brokers": 1,
+        "moves": 0,
+        "leader_epochs": 0,
+        "commits": 0,
+        "consumer_stops": 1,
+        "other_protocols": 1,
+        "empty_protocols": 1,
+    },
+    source="GroupCoordinator.doJoinGroup; KAFKA-6005",
+)
 SHORT_OF_REPLICAS = CONSUMER_GROUP.varied(
     name="consumer-group-short-of-replicas",
     story="While consumers join, the partition of their group has too few in-sync replicas for a time.",
@@ -346,6 +361,7 @@ SCENARIOS = (
     LATE_EXPIRATION,
     JOIN_TIMEOUT,
     LONG_METADATA,
+    WITHOUT_PROTOCOL,
     SHORT_OF_REPLICAS,
     MAXIMUM_SIZE,
     OVER_ITS_MAXIMUM,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
-from kwalk.invariants import future_logs, storage
+from kwalk.invariants import empty_batches as empties
+from kwalk.invariants import future_logs, isr_changes, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
+from kwalk.invariants import write_errors as failures
 from kwalk.model.kafka.storage import (
+    alter_partition_manager,
     compacted_transactions,
     domains,
     dynamic_broker_config,
+    empty_batches,
     future_log,
     leader_epochs,
     log,
@@ -18,13 +22,17 @@ from kwalk.model.kafka.storage import (
     producer_state,
     topic_configs,
     versions,
+    write_errors,
 )
+from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
+from kwalk.model.kafka.storage.empty_batches import CompactedBatches
 from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.state import PartitionLog
+from kwalk.model.kafka.storage.write_errors import FailingLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
 SEGMENTS = (
@@ -448,6 +456,7 @@ LEADER_EPOCHS = Scenario(
         leader_epochs.elect,
         leader_epochs.produce,
         leader_epochs.truncate_follower,
+        leader_epochs.raise_before_truncation,
         leader_epochs.fetch,
         leader_epochs.crash,
         leader_epochs.restart,
@@ -467,10 +476,20 @@ LEADER_EPOCHS = Scenario(
         epochs.high_watermark_goes_back_by_truncation,
         epochs.follower_knows_what_is_committed,
         epochs.follower_knows_no_later_epoch,
+        epochs.follower_shows_what_is_committed,
         epochs.isr_is_whole_again,
         epochs.follower_is_truncated_and_fetches,
     ),
-    bounds={"members": 2, "elections": 3, "offsets": 3, "crashes": 2, "losses": 0, "removals": 0, "late_answers": 0},
+    bounds={
+        "members": 2,
+        "elections": 3,
+        "offsets": 3,
+        "crashes": 2,
+        "losses": 0,
+        "removals": 0,
+        "late_answers": 0,
+        "missed_elections": 0,
+    },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
 )
@@ -513,6 +532,26 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
     bounds={"crashes": 0, "elections": 2, "late_answers": 1},
     source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
 )
+LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-missed-election",
+    story="Replicas lead one after another; a follower does not hear of one election.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.elect_unnoticed,
+        leader_epochs.hear_of_election,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+    ),
+    properties=(
+        *LEADER_EPOCHS_LATE_ANSWER.properties,
+        epochs.broker_outlives_its_leaders_log,
+        epochs.unaware_replica_asks_another,
+        epochs.missed_election_is_made_up_for,
+    ),
+    bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
+    source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
+)
 COMPACTED_TRANSACTIONS = Scenario(
     name="log-compacted-transactions",
     story="A producer commits and aborts transactions in a compacted log; the cleaner's map has room for one key.",
@@ -543,6 +582,28 @@ TRANSACTIONS_IN_GROUPS = COMPACTED_TRANSACTIONS.varied(
     properties=tuple(prop for prop in COMPACTED_TRANSACTIONS.properties if prop is not transactions.map_has_room),
     bounds={"map_keys": 0, "second_group": 2},
     source="Cleaner.doClean, CleanedTransactionMetadata; KAFKA-8351",
+)
+EMPTY_BATCHES = Scenario(
+    name="log-empty-batches",
+    story="A producer commits and aborts transactions in a compacted log; the cleaner leaves its last batch empty.",
+    state=CompactedBatches,
+    actions=actions_of(empty_batches),
+    properties=(
+        empties.cleaner_outlives_empty_batches,
+        empties.empty_marker_can_be_loaded,
+        empties.one_batch_is_left_empty,
+        empties.producer_is_known_from_the_log,
+        empties.last_record_is_kept,
+        empties.marker_outlives_its_transaction,
+        empties.cleaned_log_has_one_record,
+        empties.appended_batch_is_the_last,
+        empties.sequence_numbers_are_in_order,
+        empties.batch_is_emptied,
+        empties.marker_is_emptied,
+    ),
+    bounds={"offsets": 6, "cleanings": 2, "epochs": 1, "reuses": 0},
+    variants=COMPACTED_TRANSACTIONS.variants,
+    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-7385, KAFKA-7467, KAFKA-8335",
 )
 PRODUCERS = (
     producers.entry_is_that_of_the_last_batch,
@@ -597,6 +658,7 @@ PRODUCER_STATE = Scenario(
         "losses": 1,
         "stops": 1,
         "truncations": 1,
+        "reads": 0,
     },
     variants=COMPACTED_TRANSACTIONS.variants,
     source="ProducerStateManager, Log.append; KAFKA-6683, KAFKA-7190, KAFKA-9892, KAFKA-12964",
@@ -643,6 +705,74 @@ LATE_BATCHES = PRODUCER_STATE.varied(
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
 )
+COMMITTED_READS = LATE_BATCHES.varied(
+    name="log-committed-reads",
+    story="A consumer reads committed records while a producer appends, in transactions, and others do.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.end_transaction,
+        producer_state.append_other,
+        producer_state.begin_read,
+        producer_state.end_read,
+    ),
+    properties=(
+        producers.open_transaction_is_not_read,
+        producers.committed_records_are_read,
+        producers.read_has_its_limit,
+        producers.entry_is_that_of_the_last_batch,
+        producers.history_counts_the_batches,
+        producers.open_transaction_has_its_first_offset,
+        producers.batches_are_in_sequence,
+        producers.answered_batch_was_appended,
+        producers.producer_sends_within_its_transaction,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 0, "stops": 0, "truncations": 0, "epochs": 0, "reads": 2},
+    source="Log.fetchLastStableOffsetMetadata; KAFKA-9807",
+)
+WRITE_ERRORS = Scenario(
+    name="log-write-errors",
+    story="A write to the disk fails; others append until the log directory is offline, and the broker starts again.",
+    state=FailingLog,
+    actions=actions_of(write_errors),
+    properties=(
+        failures.answered_batch_survives_a_failure,
+        failures.offset_is_given_once,
+        failures.failure_takes_the_directory_offline,
+        failures.appended_batch_has_the_end_offset,
+        failures.end_offset_is_that_of_the_file,
+        failures.failure_is_noticed,
+        failures.log_is_recovered,
+    ),
+    bounds={"offsets": 4, "write_failures": 2},
+    variants=COMPACTED_TRANSACTIONS.variants,
+    source="Log.maybeHandleIOException, LogDirFailureChannel; KAFKA-7866, KAFKA-10778",
+)
+ISR_CHANGES = Scenario(
+    name="isr-changes",
+    story="A follower falls behind and catches up; its leader has the controller change the ISR, also amid elections.",
+    state=IsrPartition,
+    actions=actions_of(alter_partition_manager),
+    properties=(
+        isr_changes.isr_follows_its_replica,
+        isr_changes.lone_leader_has_committed_all,
+        isr_changes.full_isr_has_committed_all,
+        isr_changes.leader_knows_its_znode,
+        isr_changes.isr_has_what_is_committed,
+        isr_changes.znode_changes_by_versions,
+        isr_changes.offsets_follow_fetches,
+        isr_changes.election_is_announced,
+        isr_changes.answer_says_what_was_done,
+        isr_changes.change_is_due,
+        isr_changes.request_is_what_is_unsent,
+        isr_changes.follower_has_left_and_joined,
+        isr_changes.change_is_fenced,
+    ),
+    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "versions": 9},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
+    source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
+)
 MOVE = Scenario(
     name="log-move",
     story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
@@ -668,13 +798,37 @@ MOVE = Scenario(
         future_logs.replica_is_moved,
         future_logs.move_outlives_its_broker,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0},
+    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0, "late_updates": 0},
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()
         if not release.startswith("0.") and release != "1.0"
     },
     source="ReplicaAlterLogDirsThread; KAFKA-8002, KAFKA-9087, KAFKA-9654",
+)
+MOVE_LATE_UPDATE = MOVE.varied(
+    name="log-move-late-update",
+    story="A leader's replica moves to another log directory while a follower fetches, and its high watermark rises.",
+    actions=(
+        future_log.append_record,
+        future_log.begin_update,
+        future_log.end_update,
+        future_log.start_move,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+    ),
+    properties=(
+        future_logs.replicated_record_is_committed,
+        future_logs.update_follows_a_fetch,
+        *(
+            prop
+            for prop in MOVE.properties
+            if prop not in (future_logs.move_begins_again, future_logs.move_outlives_its_broker)
+        ),
+    ),
+    bounds={"offsets": 3, "elections": 0, "stops": 0, "late_updates": 2},
+    source="Partition.maybeReplaceCurrentWithFutureReplica, Partition.maybeIncrementLeaderHW; KAFKA-9263",
 )
 COPY = LOOKUP.varied(
     name="log-copy",
@@ -757,5 +911,11 @@ SCENARIOS = (
     MOVE_COMPACTED,
     COPY,
     LEADER_EPOCHS_LATE_ANSWER,
+    LEADER_EPOCHS_MISSED_ELECTION,
     FUTURE_TIMESTAMPS,
+    ISR_CHANGES,
+    EMPTY_BATCHES,
+    COMMITTED_READS,
+    MOVE_LATE_UPDATE,
+    WRITE_ERRORS,
 )

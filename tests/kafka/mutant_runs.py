@@ -11,6 +11,7 @@ from kwalk.invariants.mutation import (
     LOG_TRIALS,
     MIGRATION_TRIALS,
     MOVE_TRIALS,
+    PARTITION_TRIALS,
     PRODUCER_TRIALS,
     TRIALS,
 )
@@ -74,6 +75,7 @@ RUNS = (
         "--function migration --sample 200 --seed 0 --seconds 20 ",
     ),
     MutantRun("mutants-of-moves", MOVE_TRIALS, "MOVE_TRIALS"),
+    MutantRun("mutants-of-partitions", PARTITION_TRIALS, "PARTITION_TRIALS"),
     MutantRun(
         "mutants-of-producers",
         PRODUCER_TRIALS,

@@ -272,6 +272,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "named_protocol_is_accepted(0)",
+            "consumer-group-without-protocol",
+            "0.11.0.0",
+            "start(0) start(1) join_group(1,0) join_group(0,0)",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
             "pending_commit_is_on_its_way(0)",
             "consumer-group-long-metadata",
             "2.8.2",

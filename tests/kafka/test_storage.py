@@ -270,6 +270,134 @@ BROKEN = (
         "2.5",
     ),
     (
+        Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs-missed-election",
+            "2.0",
+            """
+            produce() fetch(1) elect_unnoticed(2,1) produce() truncate_follower(0) fetch(0) elect(0)
+            truncate_follower(2) fetch(1) fetch(2) elect(1)
+            """,
+            flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "broker_outlives_its_leaders_log()",
+            "leader-epochs-missed-election",
+            "2.0",
+            "produce() fetch(1) elect_unnoticed(2,1) truncate_follower(0) elect(0) fetch(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "follower_shows_what_is_committed(0, 0)",
+            "leader-epochs",
+            "2.8.2",
+            "produce() elect(1) crash(0,0) produce() restart(0) raise_before_truncation(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "isr_follows_its_replica()",
+            "isr-changes",
+            "2.7",
+            """
+            fall_behind() shrink_isr() elect(0) handle_leader_and_isr() shrink_isr() handle_alter_isr(0) handle_answer()
+            """,
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "isr_follows_its_replica()",
+            "isr-changes",
+            "2.8.2",
+            "fall_behind() shrink_isr() handle_alter_isr(1) handle_answer()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "lone_leader_has_committed_all()",
+            "isr-changes",
+            "2.8.2",
+            "produce() fall_behind() shrink_isr() handle_alter_isr(0) handle_answer()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "cleaner_outlives_empty_batches()",
+            "log-empty-batches",
+            "2.0",
+            "append_record() end_transaction(0,1) clean(0) clean(1)",
+            flags={"empty_markers_are_read": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "empty_marker_can_be_loaded()",
+            "log-empty-batches",
+            "2.0",
+            "append_record() end_transaction(0,0) append_record() end_transaction(1,1) clean(0) clean(1) load()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "one_batch_is_left_empty()",
+            "log-empty-batches",
+            "2.0",
+            "append_record() append_record() end_transaction(0,1) clean(0)",
+            bounds={"reuses": 1},
+            flags={"empty_batches_alone_are_written": True, "empty_markers_are_read": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "offset_is_given_once()",
+            "log-write-errors",
+            "2.0",
+            "fail_to_index() append()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "answered_batch_survives_a_failure()",
+            "log-write-errors",
+            "2.7",
+            "fail_to_append() append() go_offline() restart()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "open_transaction_is_not_read()",
+            "log-committed-reads",
+            "2.3.1",
+            "begin() begin_read() produce(1,0) end_read()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "replicated_record_is_committed()",
+            "log-move-late-update",
+            "2.7",
+            """
+            append_record(0) begin_update() start_move() truncate_future() fetch(0) replace_log() end_update()
+            """,
+        ),
+        "3.7.0",
+    ),
+    (
         Broken("truncation_ends(0)", "leader-epochs", "2.5", "produce() elect(1) produce() elect(0) elect(1)"),
         "2.7",
     ),
@@ -698,6 +826,12 @@ SEARCHED = (
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
+    ("leader-epochs-missed-election", "3.9.0"),
+    ("isr-changes", "3.9.0"),
+    ("log-empty-batches", "3.9.0"),
+    ("log-write-errors", "3.9.0"),
+    ("log-move-late-update", "3.9.0"),
+    ("log-committed-reads", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

@@ -28,6 +28,7 @@ GROUP_DELETIONS = Bound("group_deletions", "how often an operator deletes the gr
 OTHER_PROTOCOLS = Bound(
     "other_protocols", "consumers, the last ones, that support another protocol than the rest", default=0
 )
+EMPTY_PROTOCOLS = Bound("empty_protocols", "1 if those consumers name no protocol at all", default=0)
 OLD_CONSUMERS = Bound(
     "old_consumers", "consumers, the first ones, of a release before 2.3: they have no group.instance.id", default=0
 )

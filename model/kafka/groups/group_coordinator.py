@@ -14,6 +14,7 @@ from kwalk.model.kafka.groups.domains import (
     CONSUMER_STOPS,
     CONSUMERS,
     COORDINATOR,
+    EMPTY_PROTOCOLS,
     GROUP_MAX_SIZE,
     LATE_EXPIRATIONS,
     MEMBER_IDS,
@@ -43,6 +44,7 @@ from kwalk.model.kafka.groups.state import (
 )
 from kwalk.model.kafka.groups.versions import (
     EMPTY_GROUPS_STAY,
+    EMPTY_PROTOCOLS_ARE_REFUSED,
     HEARTBEAT_WHILE_COMPLETING,
     JOIN_CREATES_OR_CHECKS,
     LAST_MEMBERS_ARE_EVICTED,
@@ -170,11 +172,16 @@ def exceeds_maximum(group: GroupMetadata, joining: Consumer) -> bool:
 def has_other_protocol(cluster: GroupCluster, group: GroupMetadata, consumer: int) -> bool:
     """Whether the group has members, and they do not support the consumer's protocol: INCONSISTENT_GROUP_PROTOCOL.
 
-    Kafka: GroupMetadata.supportsProtocols.
+    Since KAFKA-6005 an empty group refuses a consumer that names none, too.
+
+    Kafka: GroupMetadata.supportsProtocols; GroupCoordinator.doJoinGroup.
     """
     if OTHER_PROTOCOLS == 0:
         return False
-    return bool(group.members) and group.other_protocol != (consumer >= len(CONSUMERS) - OTHER_PROTOCOLS)
+    is_other = consumer >= len(CONSUMERS) - OTHER_PROTOCOLS
+    if EMPTY_PROTOCOLS > 0 and is_other:
+        return bool(EMPTY_PROTOCOLS_ARE_REFUSED) or bool(group.members)
+    return bool(group.members) and group.other_protocol != is_other
 
 
 def join_without_member_id(cluster: GroupCluster, consumer: int, broker: int) -> None:

@@ -68,7 +68,6 @@ def handle_leader_and_isr(cluster: GroupCluster, broker: Broker, overtakes: bool
     require(not overtakes or (bool(CONCURRENT_REQUESTS) and not coordinator.tasks.is_empty))
     wanted = coordinator.requests.pop()
     coordinator.is_leader = wanted.leader == broker
-    coordinator.leader_epoch = wanted.leader_epoch
     if not coordinator.is_leader:
         resign(cluster, broker)
     task, waiting = Task(is_load=coordinator.is_leader, leader_epoch=wanted.leader_epoch), len(coordinator.tasks)
@@ -99,7 +98,7 @@ def handle_stop_replica(cluster: GroupCluster, broker: Broker) -> None:
     coordinator = cluster.coordinators[broker]
     require(not coordinator.requests.is_empty and coordinator.requests.head.stops_replica)
     wanted = coordinator.requests.pop()
-    coordinator.is_leader, coordinator.leader_epoch = False, wanted.leader_epoch
+    coordinator.is_leader = False
     resign(cluster, broker)
     if STOP_REPLICA_UNLOADS:
         coordinator.tasks.push(Task(is_load=False, leader_epoch=wanted.leader_epoch))

@@ -240,13 +240,11 @@ class Task:
 class Coordinator:
     """A broker: its replica of the partition, and its GroupMetadataManager.
 
-    `is_leader` and `leader_epoch` are the replica's. `owns` is ownedPartitions; `loaded_epoch` is the highest leader
-    epoch of a load or unload that was done. `misses_deletion` means that an UpdateMetadata about the deleted topic is
-    on its way.
+    `is_leader` is the replica's. `owns` is ownedPartitions; `loaded_epoch` is the highest leader epoch of a load or
+    unload that was done. `misses_deletion` means that an UpdateMetadata about the deleted topic is on its way.
     """
 
     is_leader: bool = flag()
-    leader_epoch: int = number(0, LEADER_EPOCHS)
     requests: Fifo[LeaderAndIsr] = fifo(LeaderAndIsr, REQUESTS)
     tasks: Fifo[Task] = fifo(Task, TASKS)
     owns: bool = flag()

@@ -183,6 +183,15 @@ SHORT_ISR_IS_RETRIABLE = version_flag(
     source="KAFKA-3590 (0.10.1.0)",
     trials=(Trial("consumer-group-short-of-replicas", ("short_isr_ends_no_consumer",)),),
 )
+EMPTY_PROTOCOLS_ARE_REFUSED = version_flag(
+    "empty_protocols_are_refused",
+    "KAFKA-6005 (1.0.0): a group without members refuses a member that names no protocol; before, it took the member, "
+    "and refused all others",
+    {"1.0.0": True},
+    closes="a client that names no protocol keeps no others out of its group",
+    source="KAFKA-6005 (1.0.0)",
+    trials=(Trial("consumer-group-without-protocol", ("named_protocol_is_accepted",)),),
+)
 LONG_METADATA_IS_NOT_PENDING = version_flag(
     "long_metadata_is_not_pending",
     "KAFKA-16371 (3.7.1): a commit that is refused for its metadata is not pending; before, it was until the "

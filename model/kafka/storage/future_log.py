@@ -30,15 +30,17 @@ from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
 from kwalk.model.kafka.storage.versions import (
     CHECKPOINT_MOVES,
     EPOCH_REACHES_THE_MOVE,
+    LOG_IS_LOCKED_WHILE_IT_IS_UPDATED,
     MOVE_COMPARES_OFFSETS,
     MOVE_RESUMES_AT_ITS_LOG,
     MOVES_HAVE_AN_EPOCH,
     MOVES_PAUSE_ONCE,
     PAUSES_ARE_COUNTED,
 )
-from kwalk.model.language import Actor, action, choice, flag, number, optional, require, state
+from kwalk.model.language import Actor, Bound, action, choice, flag, number, optional, require, state
 
 CONTROLLER = Actor("controller", system=False)
+LATE_UPDATES = Bound("late_updates", "how often a leader is late to raise its high watermark after a fetch", default=0)
 
 
 class MovePhase(Enum):
@@ -61,6 +63,9 @@ class MovingReplica:
     Of a compacted log: the cleaner leaves it out while it has `pauses`. `checkpoint` is what cleaner-offset-checkpoint
     of the log's directory has, and `stale_checkpoint` that of the other directory, which `is_read_last` if it stands
     later in log.dirs.
+
+    Of a leader whose thread is late: the follower has fetched up to `known_end`, and the thread is to raise the high
+    watermark to `late_end`, of a log that by then `is_replaced`.
     """
 
     end: int = number(0, OFFSETS)
@@ -79,6 +84,10 @@ class MovingReplica:
     is_read_last: bool = flag(when=CLEANINGS)
     cleanings: int = number(0, CLEANINGS)
     truncations: int = number(0, TRUNCATIONS)
+    known_end: int = number(0, OFFSETS, when=LATE_UPDATES)
+    late_end: int | None = optional(number(0, OFFSETS), when=LATE_UPDATES)
+    is_replaced: bool = flag(when=LATE_UPDATES)
+    late_updates: int = number(0, LATE_UPDATES)
 
 
 def starts_in_a_directory(replica: MovingReplica, is_last: bool) -> None:
@@ -131,6 +140,29 @@ def replicate(replica: MovingReplica) -> None:
 
 @action(
     by=REPLICAS,
+    description="fetch the last record; the leader's thread is about to raise the high watermark of the log",
+    source="Partition.updateFollowerFetchState",
+)
+def begin_update(replica: MovingReplica) -> None:
+    """A fetch that tells the leader nothing is no step."""
+    require(replica.late_end is None and replica.known_end < replica.end)
+    replica.late_updates += 1
+    replica.known_end = replica.end
+    replica.late_end = replica.end
+
+
+@action(by=LOG, description="raises the high watermark", source="Partition.maybeIncrementLeaderHW")
+def end_update(replica: MovingReplica) -> None:
+    """Before KAFKA-9263 perhaps that of a log which was replaced meanwhile."""
+    require(replica.late_end is not None)
+    assert replica.late_end is not None
+    if not replica.is_replaced:
+        replica.high_watermark = max(replica.high_watermark, replica.late_end)
+    replica.late_end, replica.is_replaced = None, False
+
+
+@action(
+    by=REPLICAS,
     description="truncate the log to its high watermark",
     source="ReplicaFetcherThread.truncate; LogManager.truncateTo, LogCleanerManager.maybeTruncateCheckpoint",
 )
@@ -167,9 +199,12 @@ def start_move(replica: MovingReplica) -> None:
     source="ReplicaManager.becomeLeaderOrFollower",
 )
 def change_leader(replica: MovingReplica) -> None:
-    """Since KAFKA-9654 the thread learns the epoch, and begins again; until KAFKA-16709 cleaning pauses once more."""
+    """Since KAFKA-9654 the thread learns the epoch, and begins again, also with a partition that it had dropped.
+
+    Until KAFKA-16709 cleaning pauses once more.
+    """
     replica.epoch += 1
-    if is_moving(replica) and replica.phase is not MovePhase.FAILED and EPOCH_REACHES_THE_MOVE:
+    if is_moving(replica) and EPOCH_REACHES_THE_MOVE:
         begin_at(replica, resumption_offset(replica))
         if not MOVES_PAUSE_ONCE:
             pause_cleaning(replica)
@@ -234,6 +269,9 @@ def replace_log(replica: MovingReplica) -> None:
     """
     require(replica.phase is MovePhase.FETCHING and replica.fetch_offset == replica.future_end == replica.end)
     require(bool(MOVE_COMPARES_OFFSETS) or replica.future_base == replica.base)
+    require(LATE_UPDATES == 0 or replica.late_end is None or not LOG_IS_LOCKED_WHILE_IT_IS_UPDATED)
+    if LATE_UPDATES > 0:
+        replica.is_replaced = replica.late_end is not None
     is_paused = CLEANINGS == 0 or replica.pauses > 0
     replica.phase, replica.base = MovePhase.DONE if is_paused else MovePhase.FAILED, replica.future_base
     if CLEANINGS > 0:

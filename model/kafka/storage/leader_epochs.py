@@ -9,8 +9,8 @@ What the model leaves out, and why its stories lose nothing by it:
 * A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order. Records of
   message formats before 0.11, which have none, are not there (KAFKA-6857, KAFKA-7601, KAFKA-7897).
 * A log is one segment that was not flushed: its recovery reads all records. Nothing is deleted at its beginning.
-* Requests are one step each, but for an answer that may be late, and a replica follows a new leader at once: a crash
-  may come before its next step.
+* Requests are one step each, but for an answer that may be late, and a replica follows a new leader at once, unless it
+  misses the election: a crash may come before its next step.
 * From 2.7 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared.
 * The last member of the ISR stays in it. Replicas that are slow leave the ISR only by a crash.
 """
@@ -27,7 +27,10 @@ from kwalk.model.kafka.storage.versions import (
     ISR_NEEDS_THE_EPOCH,
     LEADER_ANSWERS_WITH_ITS_EPOCH,
     LEADER_KNOWS_ITS_EPOCH,
+    MISSED_EPOCHS_TRUNCATE,
     REMOVED_PARTITIONS_STAY,
+    SHORTER_LEADERS_ARE_FOLLOWED,
+    TRUNCATES_BEFORE_THE_HIGH_WATERMARK,
     TRUNCATES_BY_EPOCH,
 )
 from kwalk.model.language import (
@@ -51,6 +54,9 @@ MEMBERS = Domain("members", "replicas of the partition")
 ELECTIONS = Bound("elections", "how often a replica is elected: the highest leader epoch")
 LATE_ANSWERS = Bound(
     "late_answers", "how often a fetcher handles the answer of a leader late: the follower may lead by then", default=0
+)
+MISSED_ELECTIONS = Bound(
+    "missed_elections", "how often a follower does not get the controller's request about an election", default=0
 )
 REMOVALS = Bound("removals", "how often leader-epoch-checkpoint is removed while its broker is down", default=0)
 
@@ -84,7 +90,8 @@ class ReplicaLog:
 
     `has_flushed_epochs` means that the file of the epochs is on disk as the cache is; `is_torn` that a crash of the
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
-    its leader knows it. A `late_answer` says where it is to truncate.
+    its leader knows it. A `late_answer` says where it is to truncate. A replica that has missed elections takes its
+    `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
     """
 
     records: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
@@ -97,6 +104,8 @@ class ReplicaLog:
     has_flushed_epochs: bool = flag(when=LOSSES, default=True)
     is_torn: bool = flag(when=LOSSES)
     late_answer: EpochEnd | None = optional(EpochEnd, when=LATE_ANSWERS)
+    former_leader: int | None = optional(MEMBERS, when=MISSED_ELECTIONS)
+    has_exited: bool = flag(when=MISSED_ELECTIONS)
 
 
 @state
@@ -111,6 +120,7 @@ class EpochPartition:
     crashes: int = number(0, CRASHES)
     removals: int = number(0, REMOVALS)
     late_answers: int = number(0, LATE_ANSWERS)
+    missed_elections: int = number(0, MISSED_ELECTIONS)
 
 
 def latest_epoch(log: ReplicaLog) -> int:
@@ -195,14 +205,53 @@ def elect(partition: EpochPartition, member: Member) -> None:
     """A live member of the ISR leads: the leader is dead, or another replica is preferred; all others follow."""
     elected = partition.replicas[member]
     require(elected.is_up and elected.is_in_isr and not elected.is_torn and partition.leader != member)
+    for other in MEMBERS:
+        replica = partition.replicas[other]
+        replica.is_truncating = other != member and (replica.is_truncating or not is_unaware(replica, member))
+        if MISSED_ELECTIONS > 0:
+            replica.former_leader = None
+    lead(partition, member)
+
+
+def is_unaware(replica: ReplicaLog, leader: int) -> bool:
+    """Whether a replica takes an election for none: its leader is the same as when it missed another one.
+
+    Since KAFKA-7164 it looks at the leader epoch, too. Kafka: Partition.makeFollower.
+    """
+    return MISSED_ELECTIONS > 0 and replica.former_leader == leader and not MISSED_EPOCHS_TRUNCATE
+
+
+def lead(partition: EpochPartition, member: int) -> None:
+    """Begin another leader epoch."""
+    elected = partition.replicas[member]
     partition.leader = member
     partition.leader_epoch += 1
     partition.epoch_start = len(elected.records)
-    for other in MEMBERS:
-        partition.replicas[other].known_end = 0
-        partition.replicas[other].is_truncating = other != member
+    for replica in partition.replicas:
+        replica.known_end = 0
     if LEADER_KNOWS_ITS_EPOCH:
         assign(elected, partition.leader_epoch, len(elected.records))
+
+
+@action(
+    by=CONTROLLER,
+    description="elects replica {member}; replica {unaware} does not hear of it",
+    source="RequestSendThread.doWork; Partition.makeFollower",
+)
+def elect_unnoticed(partition: EpochPartition, member: Member, unaware: Member) -> None:
+    """The request to one follower waits, or is lost with its controller; it asks the former leader, which is none."""
+    elected, leader = partition.replicas[member], partition.leader
+    require(elected.is_up and elected.is_in_isr and not elected.is_torn)
+    require(leader is not None and member != leader != unaware and unaware != member)
+    assert leader is not None
+    require(partition.replicas[unaware].is_up and partition.replicas[unaware].former_leader is None)
+    partition.missed_elections += 1
+    partition.replicas[unaware].former_leader = leader
+    for other in MEMBERS:
+        if other != unaware:
+            partition.replicas[other].is_truncating = other != member
+            partition.replicas[other].former_leader = None
+    lead(partition, member)
 
 
 @action(by=PRODUCER, description="produces a record", source="Partition.appendRecordsToLeader; Log.append")
@@ -234,9 +283,40 @@ def raise_high_watermark(partition: EpochPartition) -> None:
             partition.committed.push(epoch)
 
 
+@action(
+    by=BROKERS,
+    description="replica {member} hears of the election that it has missed",
+    source="ReplicaManager.becomeLeaderOrFollower; Partition.makeFollower",
+)
+def hear_of_election(partition: EpochPartition, member: Member) -> None:
+    """The request comes late, before the next one: the leader is another one, and the replica truncates."""
+    replica = partition.replicas[member]
+    require(replica.is_up and replica.former_leader is not None)
+    replica.former_leader, replica.is_truncating = None, True
+
+
 def follows(partition: EpochPartition, member: int) -> bool:
-    """Whether a live replica has a live leader."""
-    return partition.replicas[member].is_up and partition.leader is not None and partition.leader != member
+    """Whether a live replica has a live leader, and knows it."""
+    replica = partition.replicas[member]
+    is_aware = MISSED_ELECTIONS == 0 or replica.former_leader is None
+    return replica.is_up and is_aware and partition.leader is not None and partition.leader != member
+
+
+def truncation_offset(leader: ReplicaLog, follower: ReplicaLog) -> tuple[int, bool]:
+    """Return to where a follower truncates by its leader's answer, and whether that is all.
+
+    Kafka: AbstractFetcherThread.getOffsetTruncationState.
+    """
+    requested = latest_epoch(follower)
+    leader_offset, leader_epoch = end_offset_for(leader, requested), epoch_for(leader, requested)
+    own_offset, own_epoch = end_offset_for(follower, leader_epoch), epoch_for(follower, leader_epoch)
+    if not TRUNCATES_BY_EPOCH or leader_offset == UNDEFINED:
+        return follower.high_watermark, True
+    if not LEADER_ANSWERS_WITH_ITS_EPOCH or own_offset == UNDEFINED:
+        return leader_offset, True
+    if own_epoch != leader_epoch:
+        return own_offset, False
+    return min(own_offset, leader_offset), True
 
 
 @action(
@@ -253,21 +333,28 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
     require(follows(partition, member) and partition.replicas[member].is_truncating)
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
-    requested, end = latest_epoch(follower), len(follower.records)
-    leader_offset, leader_epoch = end_offset_for(leader, requested), epoch_for(leader, requested)
-    own_offset, own_epoch = end_offset_for(follower, leader_epoch), epoch_for(follower, leader_epoch)
-    is_done = True
-    if not TRUNCATES_BY_EPOCH or leader_offset == UNDEFINED:
-        target = follower.high_watermark
-    elif not LEADER_ANSWERS_WITH_ITS_EPOCH or own_offset == UNDEFINED:
-        target = leader_offset
-    elif own_epoch != leader_epoch:
-        target, is_done = own_offset, False
-    else:
-        target = min(own_offset, leader_offset)
+    end = len(follower.records)
+    target, is_done = truncation_offset(leader, follower)
     require(is_done or target < end or (bool(EPOCHS_ARE_TRUNCATED_AT_THE_END) and has_epoch_from(follower, end)))
     truncate_to(follower, min(target, end))
     follower.is_truncating = not is_done
+
+
+@action(
+    by=BROKERS,
+    description="replica {member} takes over the high watermark of its leader before it truncates its log",
+    source="AbstractFetcherThread.processFetchRequest; ReplicaFetcherThread.processPartitionData",
+)
+def raise_before_truncation(partition: EpochPartition, member: Member) -> None:
+    """In 2.7 and later a response has both the diverging epoch and the high watermark (until KAFKA-14704)."""
+    require(not TRUNCATES_BEFORE_THE_HIGH_WATERMARK)
+    require(follows(partition, member) and partition.replicas[member].is_truncating)
+    assert partition.leader is not None
+    leader, follower = partition.replicas[partition.leader], partition.replicas[member]
+    end = len(follower.records)
+    target, _ = truncation_offset(leader, follower)
+    require(target < end and follower.high_watermark < min(leader.high_watermark, end))
+    follower.high_watermark = min(leader.high_watermark, end)
 
 
 @action(
@@ -323,7 +410,8 @@ def may_join_isr(partition: EpochPartition, end: int) -> bool:
 def fetch(partition: EpochPartition, member: Member) -> None:
     """The leader learns the end of the follower's log, which gets the next record; one that is too long is cut off.
 
-    A fetch that changes nothing is no step.
+    From 0.11, where unclean elections are off by default, to KAFKA-7414 its broker exited instead. A fetch that changes
+    nothing is no step.
     """
     require(follows(partition, member) and not partition.replicas[member].is_truncating)
     assert partition.leader is not None
@@ -333,7 +421,12 @@ def fetch(partition: EpochPartition, member: Member) -> None:
     is_news = follower.known_end < end or follower.high_watermark < high_watermark
     require(end != len(leader.records) or may_join or is_news)
     if end > len(leader.records):
-        truncate_to(follower, len(leader.records))
+        if SHORTER_LEADERS_ARE_FOLLOWED:
+            truncate_to(follower, len(leader.records))
+        else:
+            leave(partition, member)
+            if MISSED_ELECTIONS > 0:
+                follower.has_exited = True
     else:
         follower.known_end = end
         raise_high_watermark(partition)
@@ -355,12 +448,20 @@ def crash(partition: EpochPartition, member: Member, with_machine: bool) -> None
     replica = partition.replicas[member]
     require(replica.is_up and (LOSSES > 0 or not with_machine))
     partition.crashes += 1
-    replica.is_up = False
-    if LATE_ANSWERS > 0:
-        replica.late_answer = None
     if LOSSES > 0:
         replica.is_torn = replica.is_torn or (with_machine and not replica.has_flushed_epochs)
         replica.has_flushed_epochs = True
+    leave(partition, member)
+
+
+def leave(partition: EpochPartition, member: int) -> None:
+    """Take a broker down: the controller takes it out of the ISR, unless it is the last member."""
+    replica = partition.replicas[member]
+    replica.is_up = False
+    if LATE_ANSWERS > 0:
+        replica.late_answer = None
+    if MISSED_ELECTIONS > 0:
+        replica.former_leader = None
     if partition.leader == member:
         partition.leader = None
     if any(other != member and partition.replicas[other].is_in_isr for other in MEMBERS):
@@ -390,6 +491,7 @@ def restart(partition: EpochPartition, member: Member) -> None:
     """A log that was not closed is recovered, and its epochs with it, from those after the latest that the file has."""
     replica = partition.replicas[member]
     require(not replica.is_up and not replica.is_torn)
+    require(MISSED_ELECTIONS == 0 or not replica.has_exited)
     replica.is_up, replica.is_truncating = True, True
     for at, epoch in enumerate(replica.records):
         if epoch > latest_epoch(replica) and (epoch > 0 or EPOCH_ZERO_IS_RECOVERED):

@@ -42,6 +42,7 @@ from kwalk.model.kafka.storage.versions import (
     ROLLS_BEFORE_THE_BATCH,
     SNAPSHOTS_ARE_FLUSHED,
     SNAPSHOTS_ARE_RENAMED,
+    STABLE_OFFSET_IS_OF_ONE_MOMENT,
     TRANSACTIONS_ARE_VERIFIED,
     TRUNCATES_TRANSACTIONS_FIRST,
     UNKNOWN_PRODUCERS_CONTINUE,
@@ -65,11 +66,13 @@ EXPIRATION_MS = Bound("expiration_ms", "transactional.id.expiration.ms; since 3.
 FOLLOWS = Bound("follows", "1 if the broker follows: the batches come from the leader", default=0)
 TRANSACTIONAL = Bound("transactional", "1 if the producer is transactional", default=0)
 EPOCHS = Bound("epochs", "the highest epoch of the producer: 1 if the coordinator may fence it", default=0)
+READS = Bound("reads", "how often a consumer fetches with read_committed", default=0)
 NEVER = -1
 """The time of a producer of which only a marker is known (Kafka: RecordBatch.NO_TIMESTAMP)."""
 
 Epoch = Annotated[int, number(0, EPOCHS)]
 COORDINATOR = Actor("transaction coordinator", system=False)
+CONSUMER = Actor("consumer", system=False)
 
 
 class BatchKind(Enum):
@@ -128,6 +131,9 @@ class ProducerLog:
     Of the producer: `next_sequence` is that of the batch that it sends next, or again; a batch may be `in_flight`. It
     `is_fenced` once the coordinator has ended its transaction, which `is_ongoing`, on its own. History has
     how many of its batches were `appended` and not truncated.
+
+    A fetch with read_committed that `is_reading` has found that no open transaction begins below `read_limit`; the
+    last one has read up to `read_to`.
     """
 
     batches: Fifo[ProducerBatch] = fifo(ProducerBatch, OFFSETS)
@@ -149,6 +155,10 @@ class ProducerLog:
     crashes: int = number(0, CRASHES)
     stops: int = number(0, STOPS)
     truncations: int = number(0, TRUNCATIONS)
+    is_reading: bool = flag(when=READS)
+    read_limit: int = number(0, OFFSETS, when=READS)
+    read_to: int = number(0, OFFSETS, when=READS)
+    reads: int = number(0, READS)
 
 
 def end_offset(log: ProducerLog) -> int:
@@ -423,6 +433,27 @@ def delete_files(log: ProducerLog) -> None:
     doomed = log.doomed.head
     log.doomed.pop()
     log.snapshots = [snapshot for snapshot in log.snapshots if snapshot.offset != doomed]
+
+
+@action(
+    by=CONSUMER,
+    description="fetches with read_committed: the broker looks for an open transaction below the high watermark",
+    source="Log.fetchLastStableOffsetMetadata; before 2.4 Replica.lastStableOffset",
+)
+def begin_read(log: ProducerLog) -> None:
+    """Of a fetch that finds one, the end is known: such a fetch is no step."""
+    require(log.is_up and not log.is_reading)
+    require(log.entry is None or log.entry.transaction is None or log.entry.transaction >= log.high_watermark)
+    log.reads += 1
+    log.is_reading, log.read_limit = True, log.high_watermark
+
+
+@action(by=CONSUMER, description="gets the records", source="Log.read; Log.fetchLastStableOffsetMetadata")
+def end_read(log: ProducerLog) -> None:
+    """Up to the high watermark; before KAFKA-9807 it is read again, and may be another one."""
+    require(log.is_up and log.is_reading)
+    log.is_reading = False
+    log.read_to = log.read_limit if STABLE_OFFSET_IS_OF_ONE_MOMENT else log.high_watermark
 
 
 @action(by=OPERATOR, description="stops the broker", source="Log.close; ProducerStateManager.takeSnapshot")

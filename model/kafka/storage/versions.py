@@ -331,6 +331,83 @@ MARKERS_HAVE_NO_KEY = version_flag(
     source="KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0)",
     trials=(Trial("log-compacted-transactions", ("transaction_has_its_marker",)),),
 )
+EMPTY_BATCHES_ALONE_ARE_WRITTEN = version_flag(
+    "empty_batches_alone_are_written",
+    "KAFKA-7385 (2.0.1, 2.1.0): the cleaner writes what it keeps of a buffer also if that is empty batches only; "
+    "before, it took -1 for their largest offset, and stopped",
+    {"2.0.1": True},
+    closes="the cleaner does not die of a buffer of which it keeps nothing but empty batches",
+    source="KAFKA-7385 (2.0.1, 2.1.0)",
+    trials=(
+        Trial(
+            "log-empty-batches",
+            ("cleaner_outlives_empty_batches",),
+            variant="2.0",
+            flags={"empty_markers_are_read": True},
+        ),
+    ),
+)
+EMPTY_MARKERS_ARE_READ = version_flag(
+    "empty_markers_are_read",
+    "KAFKA-7467 (2.0.1, 2.1.0): a marker that a cleaning has left empty is passed over; before, it was an exception "
+    "for the cleaner, and for a coordinator that loads its groups",
+    {"2.0.1": True},
+    closes="the cleaner and coordinators read logs with empty markers",
+    source="KAFKA-7467 (2.0.1, 2.1.0)",
+    trials=(
+        Trial("log-empty-batches", ("empty_marker_can_be_loaded",), variant="2.0"),
+        Trial(
+            "log-empty-batches",
+            ("cleaner_outlives_empty_batches",),
+            variant="2.0",
+            bounds={"cleanings": 3},
+            flags={"empty_batches_alone_are_written": True},
+        ),
+    ),
+)
+LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET = version_flag(
+    "last_batch_is_known_by_its_offset",
+    "KAFKA-8335 (2.2.1, 2.3.0): the cleaner knows the last batch of a producer by its offset; before, by its sequence "
+    "number, which all batches of a group coordinator share",
+    {"2.2.1": True},
+    closes="a cleaning leaves one empty batch of a producer",
+    source="KAFKA-8335 (2.2.1, 2.3.0)",
+    trials=(
+        Trial(
+            "log-empty-batches",
+            ("one_batch_is_left_empty",),
+            variant="2.0",
+            bounds={"reuses": 1},
+            flags={"empty_batches_alone_are_written": True, "empty_markers_are_read": True},
+        ),
+    ),
+)
+END_OFFSET_BEFORE_THE_INDEX = version_flag(
+    "end_offset_before_the_index",
+    "KAFKA-7866 (2.2.1, 2.3.0): the end offset is raised before the transaction index is written; before, after that, "
+    "so that the next batch got the same offset if the index could not be written",
+    {"2.2.1": True},
+    closes="an offset is given once, also after an error of the transaction index",
+    source="KAFKA-7866 (2.2.1, 2.3.0)",
+    trials=(Trial("log-write-errors", ("offset_is_given_once",), variant="2.0"),),
+)
+FAILED_WRITES_FENCE = version_flag(
+    "failed_writes_fence",
+    "KAFKA-10778 (2.8.0): a log whose write has failed takes no appends; before, until its directory was offline",
+    {"2.8.0": True},
+    closes="nothing is acknowledged behind a part of a batch",
+    source="KAFKA-10778 (2.8.0)",
+    trials=(Trial("log-write-errors", ("answered_batch_survives_a_failure",), variant="2.7"),),
+)
+STABLE_OFFSET_IS_OF_ONE_MOMENT = version_flag(
+    "stable_offset_is_of_one_moment",
+    "KAFKA-9807 (2.5.0): a fetch with read_committed reads the high watermark once; before, twice, and it may have "
+    "risen in between, to records of a transaction that is open",
+    {"2.5.0": True},
+    closes="readers of committed records read no record of an open transaction",
+    source="KAFKA-9807 (2.5.0)",
+    trials=(Trial("log-committed-reads", ("open_transaction_is_not_read",), variant="2.3.1"),),
+)
 TRUNCATES_BY_EPOCH = version_flag(
     "truncates_by_epoch",
     "KIP-101 (0.11.0.0): a follower asks its leader where its latest leader epoch ends, and truncates to there; "
@@ -373,6 +450,42 @@ ISR_NEEDS_THE_EPOCH = version_flag(
             bounds={"members": 3, "elections": 2, "offsets": 2, "crashes": 1},
         ),
     ),
+)
+MISSED_EPOCHS_TRUNCATE = version_flag(
+    "missed_epochs_truncate",
+    "KAFKA-7164 (2.0.1, 2.1.0): a follower truncates after each leader epoch that it has missed; before, if its leader "
+    "was the one that it knew, it went on to fetch",
+    {"2.0.1": True},
+    closes="a follower that has missed an election truncates what its leader does not have any more",
+    source="KAFKA-7164 (2.0.1, 2.1.0)",
+    trials=(
+        Trial(
+            "leader-epochs-missed-election",
+            ("logs_agree", "committed_record_is_kept"),
+            variant="2.0",
+            flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True},
+        ),
+    ),
+)
+SHORTER_LEADERS_ARE_FOLLOWED = version_flag(
+    "shorter_leaders_are_followed",
+    "KAFKA-7414 (2.1.0): a follower whose log is longer than its leader's truncates it; before, with "
+    "unclean.leader.election.enable=false, which is the default since 0.11.0.0, its broker exited",
+    {"0.11.0.0": False, "2.1.0": True},
+    before=True,
+    closes="no broker exits as its leader's log is shorter",
+    source="KAFKA-7414 (2.1.0)",
+    trials=(Trial("leader-epochs-missed-election", ("broker_outlives_its_leaders_log",), variant="2.0"),),
+)
+TRUNCATES_BEFORE_THE_HIGH_WATERMARK = version_flag(
+    "truncates_before_the_high_watermark",
+    "KAFKA-14704 (3.4.1, 3.5.0): a follower truncates by the diverging epoch of a response, and takes the high "
+    "watermark from the next one; since 2.7.0 (KIP-595) and until then, it raised its high watermark first",
+    {"2.7.0": False, "3.4.1": True},
+    before=True,
+    closes="a follower shows consumers no record that it is about to truncate",
+    source="KAFKA-14704 (3.4.1, 3.5.0)",
+    trials=(Trial("leader-epochs", ("follower_shows_what_is_committed",)),),
 )
 REMOVED_PARTITIONS_STAY = version_flag(
     "removed_partitions_stay",
@@ -494,6 +607,16 @@ FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
     source="KAFKA-9617 (2.6.0)",
     trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
 )
+LOG_IS_LOCKED_WHILE_IT_IS_UPDATED = version_flag(
+    "log_is_locked_while_it_is_updated",
+    "KAFKA-9263 (2.8.0): a leader's log is not replaced at the end of a move while its high watermark is raised; since "
+    "2.4.0 and until then, the high watermark of the log that was replaced could be raised instead",
+    {"2.4.0": False, "2.8.0": True},
+    before=True,
+    closes="a record that is in all replicas is committed, also when a move ends",
+    source="KAFKA-9263 (2.8.0)",
+    trials=(Trial("log-move-late-update", ("replicated_record_is_committed",), variant="2.7"),),
+)
 PAUSES_ARE_COUNTED = version_flag(
     "pauses_are_counted",
     "KAFKA-7441 (2.1.0): cleaning is resumed when it was resumed as often as it was paused; before, a truncation "
@@ -528,6 +651,36 @@ CHECKPOINT_MOVES = version_flag(
     closes="the cleaner knows what it has cleaned after a move",
     source="KAFKA-8362 (2.7.0)",
     trials=(Trial("log-move-compacted", ("cleaning_is_remembered",), variant="2.5"),),
+)
+ELECTIONS_KEEP_CHANGES = version_flag(
+    "elections_keep_changes",
+    "KAFKA-12686 (3.0.0): a LeaderAndIsr request leaves the change of an ISR that its broker has sent; since 2.7.0 and "
+    "until then it made room for another one, which was then taken for answered with the first, and never sent",
+    {"2.7.0": False, "3.0.0": True},
+    before=True,
+    closes="the ISR follows the replicas after an election",
+    source="KAFKA-12686 (3.0.0)",
+    trials=(Trial("isr-changes", ("isr_follows_its_replica",), variant="2.7", bounds={"write_errors": 0}),),
+)
+CHANGES_ARE_TRIED_AGAIN = version_flag(
+    "changes_are_tried_again",
+    "KAFKA-14010 (3.2.1, 3.3.0): a change of the ISR that the controller could not write is sent again; since 2.7.0 "
+    "and until then it was refused, as it still counted as sent",
+    {"2.7.0": False, "3.2.1": True},
+    before=True,
+    closes="the ISR follows the replicas after an error of ZooKeeper",
+    source="KAFKA-14010 (3.2.1, 3.3.0)",
+    trials=(Trial("isr-changes", ("isr_follows_its_replica",), flags={"elections_keep_changes": True}),),
+)
+HIGH_WATERMARK_FOLLOWS_THE_ISR = version_flag(
+    "high_watermark_follows_the_isr",
+    "KAFKA-13091 (3.1.0): a leader raises its high watermark when a replica has left the ISR; since 2.7.0 and until "
+    "then, with the next append or fetch",
+    {"2.7.0": False, "3.1.0": True},
+    before=True,
+    closes="a record is committed as soon as all replicas of the ISR have it",
+    source="KAFKA-13091 (3.1.0)",
+    trials=(Trial("isr-changes", ("lone_leader_has_committed_all",)),),
 )
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
