@@ -21,10 +21,7 @@ VALUE, BELOW, BESIDE, CHAIN = range(4)
 FRAME = 12
 """The words of the stack that a call of a loop by a loop takes: its block, with nine arguments at most."""
 NOT_KEPT = -1
-QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE = range(1, 5)
-QUESTION_SATURATE, QUESTION_PREIMAGE, QUESTION_WEIGH = range(5, 8)  # 8 is a question of `weigh` as well
-MOST_STATES = 1 << 62
-"""What a count stays below."""
+QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE, QUESTION_SATURATE = range(1, 6)
 
 
 @part
@@ -253,27 +250,6 @@ def minus(engine: int, left: int, right: int) -> int:
     result = end_frame(engine, frame)
     keep(engine, first, second, result)
     return result
-
-
-@loop
-def count(engine: int, node: int) -> int:
-    """Return the number of vectors of a set; MOST_STATES if there are more."""
-    if node < 2:
-        return node
-    nodes, counts = get(engine, EngineBlock.NODES), get(engine, EngineBlock.COUNTS)
-    known = get(counts, node)
-    if known != 0:
-        return known
-    frame, total, each = begin_frame(engine), 0, node
-    while each != 0:
-        put(frame, BLOCK_ARGUMENTS, engine)
-        put(frame, BLOCK_ARGUMENTS + 1, item(each, nodes, BELOW))
-        enter(get(engine, EngineBlock.COUNT), frame)
-        total = min(MOST_STATES, total + get(frame, BLOCK_RESULT))
-        each = item(each, nodes, BESIDE)
-    put(engine, EngineBlock.TOP, frame)
-    put(counts, node, total)
-    return total
 
 
 @loop

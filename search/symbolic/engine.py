@@ -24,7 +24,7 @@ STACK_BYTES = 1 << 30
 LEAST_BYTES = 1 << 24
 OTHER_LOOPS = (
     *(diagrams.single, diagrams.collect, rules.value_in, rules.write_value),
-    *(rules.successors, rules.predecessors, rules.states_where),
+    *(rules.successors, rules.predecessors),
 )
 """The loops that only Python calls; they are compiled before the search begins."""
 NEARLY = 0.7
@@ -130,9 +130,7 @@ class SymbolicEngine:
         self._changes: dict[tuple[int, bytes], int] = {}
         self._code: list[LoadedCode] = []
         self._into = self._array(1 << 16)
-        self._target, self._targets = 0, 0
-        self._counts = np.zeros(0, np.int64)
-        """The numbers of states by node, as far as they are known."""
+        self._target, self._targets = 0, rules.WHERE
 
     # Memory.
 
@@ -165,13 +163,10 @@ class SymbolicEngine:
         loops = {
             EngineBlock.UNION: diagrams.union,
             EngineBlock.MINUS: diagrams.minus,
-            EngineBlock.COUNT: diagrams.count,
             EngineBlock.PROJECT: rules.project,
             EngineBlock.IMAGE: rules.image,
-            EngineBlock.PREIMAGE: rules.preimage,
             EngineBlock.LEARN: rules.learn,
             EngineBlock.SATURATE: rules.saturate,
-            EngineBlock.WEIGH: rules.weigh,
         }
         for which, one in loops.items():
             self.block[which] = one.entry
@@ -201,6 +196,11 @@ class SymbolicEngine:
         return int(self.block[EngineBlock.FRESH])
 
     @property
+    def node_table(self) -> np.ndarray:
+        """The nodes, uint32[nodes, 4]."""
+        return self._kept[int(self.block[EngineBlock.NODES])].reshape(-1, 4)
+
+    @property
     def is_nearly_full(self) -> bool:
         """Whether garbage should be collected."""
         return (
@@ -215,7 +215,6 @@ class SymbolicEngine:
         """
         known = [int(rule[which]) for rule in self.rules for which in (RuleBlock.SEEN, RuleBlock.PAIRS)]
         roots = np.array([*sets, *known, 0], np.int64)
-        self._counts = np.zeros(0, np.int64)
         left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
         if left > NEARLY * self.block[EngineBlock.LIMIT]:
             raise Stopped(Stop.FULL)
@@ -257,23 +256,8 @@ class SymbolicEngine:
         return bool(self._kept[int(block[RuleBlock.CHANGES])][0]) or not block[RuleBlock.LAST]
 
     def where(self, states: int, mode: int, rule: int) -> int:
-        """Return the states of a set where the conditions of a rule without effect hold."""
-        found = 0
-        for _, part in self.after(states, mode, rule):
-            found = self.union(found, part)
-        return found
-
-    def count(self, sets: Mapping[int, int], rule: int | None = None, *, same: bool = False) -> int:
-        """Return the number of states of some sets by mode, or of those where the conditions of a rule hold.
-
-        With `same` only those are counted that the rule leaves as they are.
-        """
-        if len(self._counts) < self.nodes:
-            self._counts = reserve(int(self.block[EngineBlock.LIMIT]), np.int64, dense=False)
-            self.block[EngineBlock.COUNTS] = self._counts.ctypes.data
-        if rule is None:
-            return sum(self.run(diagrams.count, states) for states in sets.values())
-        return sum(self.run(rules.states_where, states, mode, rule, int(same)) for mode, states in sets.items())
+        """Return the states of a set where the conditions of a rule hold."""
+        return self.run(rules.predecessors, states, mode, rule, (1, 0, rules.WHERE))
 
     # States.
 
@@ -290,14 +274,14 @@ class SymbolicEngine:
 
     def state(self, mode: int, states: int, choose: Callable[[int], int] = lambda _: 0) -> np.ndarray:
         """Return a packed state of a set; `choose` takes one of so many nodes."""
-        nodes, numbers = self._kept[int(self.block[EngineBlock.NODES])], [mode]
+        nodes, numbers = self.node_table, [mode]
         while states > 1:
             beside = [states]
-            while following := int(nodes[4 * beside[-1] + diagrams.BESIDE]):
+            while following := int(nodes[beside[-1], diagrams.BESIDE]):
                 beside.append(following)
-            chosen = beside[choose(len(beside))]
-            numbers.append(int(nodes[4 * chosen + diagrams.VALUE]))
-            states = int(nodes[4 * chosen + diagrams.BELOW])
+            chosen = nodes[beside[choose(len(beside))]]
+            numbers.append(int(chosen[diagrams.VALUE]))
+            states = int(chosen[diagrams.BELOW])
         packed = np.zeros(self.layout.words, np.uint64)
         for component, number in zip(self._components, numbers, strict=True):
             self.run(rules.write_value, component, number, packed.ctypes.data)

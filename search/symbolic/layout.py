@@ -43,27 +43,21 @@ class EngineBlock(IntEnum):
     """The address of a packed state to evaluate, and behind it of the state after a step."""
     INITIAL = 15
     """The address of a packed initial state, for the parts that do not matter."""
-    LEVELS = 16
-    RULES = 17
+    RULES = 16
     """The address of the addresses of all rules."""
-    STARTS = 18
+    STARTS = 17
     """For each level the address of a list: the number of rules whose first level it is, and their numbers."""
-    BY_MODE = 19
+    BY_MODE = 18
     """For each level, whether a rule that reads the mode begins there or below."""
-    UNION = 20
-    """The entries of loops that call themselves and each other, up to PREIMAGE."""
-    MINUS = 21
-    PROJECT = 22
-    IMAGE = 23
-    SATURATE = 24
-    COUNT = 25
-    PREIMAGE = 26
-    LEARN = 27
-    WEIGH = 30
-    EVALUATED = 28
+    UNION = 19
+    """The entries of loops that call themselves and each other, up to LEARN."""
+    MINUS = 20
+    PROJECT = 21
+    IMAGE = 22
+    SATURATE = 23
+    LEARN = 24
+    EVALUATED = 25
     """How many vectors of classes were evaluated."""
-    COUNTS = 29
-    """The address of uint64 counts by node, while states are counted."""
 
 
 class Stop(IntEnum):
