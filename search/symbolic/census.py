@@ -10,7 +10,7 @@ carries how many vectors above a place go with which pairs of the rule.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,19 +41,19 @@ ITEM = 4
 """The words of what is carried to a place: the place, the pairs below, how many vectors, and the next for the place."""
 
 
-class CensusBlock(IntEnum):
-    """The block of a census."""
+class CensusLayout(NamedTuple):
+    """The addresses of the arrays of a census."""
 
-    FIRST = 0
-    """The address of the first place of each level, int64; behind the last level there is one, for no vector."""
-    STARTS = 1
-    """The address of the first entry of each place, uint32."""
-    ENTRIES = 2
-    """The address of the entries: value · 2^32 + the place below."""
-    MARKS = 3
-    """The address of a number for each place, uint32, 0 between passes."""
-    COUNTS = 4
-    """The address of the number of vectors from each place on, int64."""
+    first: int
+    """The first place of each level, int64; behind the last level there is one, for no vector."""
+    starts: int
+    """The first entry of each place, uint32."""
+    entries: int
+    """The entries, int64: value · 2^32 + the place below."""
+    marks: int
+    """A number for each place, uint32, 0 between passes."""
+    counts: int
+    """The number of vectors from each place on, int64."""
 
 
 class Census:
@@ -73,7 +73,7 @@ class Census:
         places = np.unique(np.array([states for column in columns for states in column.values()], np.int64))
         self.columns = [_roots(column, places) for column in columns]
         self._all = np.concatenate([[sum(map(len, columns))], *(roots[1:] for roots in self.columns)]).astype(np.int64)
-        first, starts, entries = [0, 0], [np.zeros(1, np.int64)], [np.zeros(0, np.int64)]
+        first, starts, entries = [0, 0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for _ in range(1, engine.levels):
             owners, rest = np.arange(len(places)), places
             parts = [(owners[:0], nodes[:0])]  # there may be no place
@@ -82,37 +82,42 @@ class Census:
                 owners, rest = owners[nodes[rest, BESIDE] > 0], nodes[rest, BESIDE][nodes[rest, BESIDE] > 0]
             owner, node = (np.concatenate(each) for each in zip(*parts, strict=True))
             node = node[np.argsort(owner, kind="stable")].astype(np.int64)
-            starts.append(sum(map(len, entries)) + np.cumsum(np.bincount(owner, minlength=len(places))))
+            lengths = np.bincount(owner, minlength=len(places))
+            starts.append(sum(map(len, entries)) + np.cumsum(lengths) - lengths)
             first.append(first[-1] + len(places))
             places, below = np.unique(node[:, BELOW], return_inverse=True)
             entries.append(node[:, VALUE] << 32 | first[-1] + below)
-        self._arrays = {
-            CensusBlock.FIRST: np.array(first, np.int64),
-            CensusBlock.STARTS: np.concatenate(starts).astype(np.uint32),
-            CensusBlock.ENTRIES: np.concatenate(entries),
-            CensusBlock.MARKS: np.zeros(first[-1] + 1, np.uint32),
-            CensusBlock.COUNTS: np.ones(first[-1] + 1, np.int64),
-        }
-        self.block = np.array([self._arrays[which].ctypes.data for which in CensusBlock], np.int64)
-        engine.run(count_below, self.block.ctypes.data, first[-1])
+        self._sizes = np.ones(first[-1] + 1, np.int64)
+        for level in range(engine.levels - 1, 0, -1):
+            under, begins = self._sizes[entries[level] & LOW], starts[level] - starts[level][:1]
+            if len(begins):
+                rough, exact = (np.add.reduceat(each, begins) for each in (under.astype(float), under))
+                self._sizes[first[level] : first[level + 1]] = np.where(rough < MOST_STATES, exact, MOST_STATES)
+        self._arrays = (
+            np.array(first, np.int64),
+            np.concatenate([*starts, [sum(map(len, entries))]]).astype(np.uint32),
+            np.concatenate(entries),
+            np.zeros(first[-1] + 1, np.uint32),
+            self._sizes,
+        )
+        self.layout = CensusLayout(*(each.ctypes.data for each in self._arrays))
         self._learnt, self._counts = set(learnt), dict[tuple[int, bool], list[int]]()
 
     def total(self) -> int:
         """Return the number of states of all columns."""
-        counts = self._arrays[CensusBlock.COUNTS]
-        return min(MOST_STATES, sum(int(counts[place]) for place in self._all[2::2]))
+        return min(MOST_STATES, sum(int(self._sizes[place]) for place in self._all[2::2]))
 
     def count(self, rule: int, *, same: bool = False) -> list[int]:
         """Return for each column in how many states the conditions of a rule hold.
 
         With `same` only those are counted that the rule leaves as they are.
         """
-        run, census = self.engine.run, self.block.ctypes.data
+        run, layout = self.engine.run, self.layout
         if rule not in self._learnt:
-            run(survey, census, self._all.ctypes.data, rule)
+            run(survey, layout, self._all.ctypes.data, rule)
             self._learnt.add(rule)
         if (rule, same) not in self._counts:  # several sets have the same rule
-            self._counts[rule, same] = [run(tally, census, each.ctypes.data, rule, int(same)) for each in self.columns]
+            self._counts[rule, same] = [run(tally, layout, each.ctypes.data, rule, int(same)) for each in self.columns]
         return self._counts[rule, same]
 
 
@@ -123,33 +128,18 @@ def _roots(column: Mapping[int, int], places: np.ndarray) -> np.ndarray:
 
 
 @loop
-def count_below(engine: int, census: int, number: int) -> None:
-    """Write how many vectors there are from each of a number of places on; MOST_STATES if there are more."""
-    starts, entries, counts = (
-        get(census, CensusBlock.STARTS),
-        get(census, CensusBlock.ENTRIES),
-        get(census, CensusBlock.COUNTS),
-    )
-    for place in range(number - 1, -1, -1):
-        total = 0
-        for k in range(integer(peek32(starts, place)), integer(peek32(starts, place + 1))):
-            total = min(MOST_STATES, total + get(counts, get(entries, k) & LOW))
-        put(counts, place, total)
-
-
-@loop
-def survey(engine: int, census: int, roots: int, number: int) -> None:
+def survey(engine: int, census: CensusLayout, roots: int, number: int) -> None:
     """Learn what a rule does to the states of a census.
 
     Args:
         engine: The address of the engine.
-        census: The address of the census.
+        census: The census.
         roots: The address of int64: a number of roots, and for each root its mode and its place.
         number: The number of the rule.
     """
-    rule, marks, frame = rule_at(engine, number), get(census, CensusBlock.MARKS), begin_frame(engine)
-    views, last, first = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), get(census, CensusBlock.FIRST)
-    starts, entries = get(census, CensusBlock.STARTS), get(census, CensusBlock.ENTRIES)
+    rule, marks, frame = rule_at(engine, number), census.marks, begin_frame(engine)
+    views, last, first = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), census.first
+    starts, entries = census.starts, census.entries
     for k in range(get(roots, 0) if last > 0 else 0):
         if get(views, 0) == 0 or class_of(engine, get(views, 0), get(roots, 2 * k + 1)) != REFUSED:
             poke32(marks, get(roots, 2 * k + 2), np.uint64(SEEN))
@@ -191,19 +181,19 @@ def survey(engine: int, census: int, roots: int, number: int) -> None:
 
 
 @loop
-def tally(engine: int, census: int, roots: int, number: int, same: int) -> int:
+def tally(engine: int, census: CensusLayout, roots: int, number: int, same: int) -> int:
     """Return in how many states the conditions of a rule hold that has learnt of them.
 
     Args:
         engine: The address of the engine.
-        census: The address of the census.
+        census: The census.
         roots: The address of int64: a number of roots, and for each root its mode and its place.
         number: The number of the rule.
         same: Whether to count only states that the rule leaves as they are.
     """
     rule, nodes, top = rule_at(engine, number), get(engine, EngineBlock.NODES), get(engine, EngineBlock.TOP)
     views, changes, last = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.CHANGES), get(rule, RuleBlock.LAST)
-    starts, entries = get(census, CensusBlock.STARTS), get(census, CensusBlock.ENTRIES)
+    starts, entries = census.starts, census.entries
     pairs, each, end = get(rule, RuleBlock.PAIRS), top, top
     for k in range(get(roots, 0)):
         mode, place = get(roots, 2 * k + 1), get(roots, 2 * k + 2)
@@ -235,24 +225,24 @@ def tally(engine: int, census: int, roots: int, number: int, same: int) -> int:
     total = 0
     while each < end:
         place, pairs, many = _take(census, each)
-        known = get(get(census, CensusBlock.COUNTS), place)
+        known = get(census.counts, place)
         total = min(MOST_STATES, total + (MOST_STATES if many > MOST_STATES // known else many * known))
         each += 8 * ITEM
     return total
 
 
 @part
-def _take(census: int, each: int) -> tuple[int, int, int]:
+def _take(census: CensusLayout, each: int) -> tuple[int, int, int]:
     """Return the place, the pairs and the number of vectors of an item, the first of its place that is taken."""
-    poke32(get(census, CensusBlock.MARKS), get(each, 0), np.uint64(0))
+    poke32(census.marks, get(each, 0), np.uint64(0))
     return get(each, 0), get(each, 1), get(each, 2)
 
 
 @part
-def _carry(engine: int, census: int, end: int, what: tuple[int, int, int]) -> int:
+def _carry(engine: int, census: CensusLayout, end: int, what: tuple[int, int, int]) -> int:
     """Add a place, pairs and a number of vectors to the items; return the end of the items."""
     place, pairs, many = what
-    marks, top = get(census, CensusBlock.MARKS), get(engine, EngineBlock.TOP)
+    marks, top = census.marks, get(engine, EngineBlock.TOP)
     head = integer(peek32(marks, place))
     each = head
     while each != 0:

@@ -144,7 +144,7 @@ def sort_pairs(engine: int, frame: int) -> None:
             sorted_before = False
     if sorted_before:
         return
-    sort_words(first, count)
+    sort_words(first, count, 0)
     left = 0
     for k in range(count):
         pair = get(first, k)
@@ -158,19 +158,27 @@ def sort_pairs(engine: int, frame: int) -> None:
 
 
 @part
-def sort_words(first: int, count: int) -> None:
-    """Sort int64 at an address (Shell's sort)."""
+def sort_words(first: int, count: int, width: int) -> None:
+    """Sort int64 at an address, or the addresses of rows of int64 by their content if they have a width (Shell's)."""
     gap = 1
     while gap < count // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for k in range(gap, count):
             word, place = get(first, k), k
-            while place >= gap and get(first, place - gap) > word:
+            while place >= gap and _is_after(get(first, place - gap), word, width):
                 put(first, place, get(first, place - gap))
                 place -= gap
             put(first, place, word)
         gap //= 3
+
+
+@part
+def _is_after(left: int, right: int, width: int) -> bool:
+    for k in range(width):
+        if get(left, k) != get(right, k):
+            return get(left, k) > get(right, k)
+    return width == 0 and left > right
 
 
 # Operations.

@@ -70,53 +70,35 @@ class Stop(IntEnum):
     REQUESTED = 3
 
 
-class RowTable(IntEnum):
-    """A table of rows of words, numbered in the order of their first occurrence."""
+class PartBlock(IntEnum):
+    """A part of the bits of a packed state, with the rows that occur there, numbered in the order of their occurrence.
 
-    WIDTH = 0
-    COUNT = 1
-    CAPACITY = 2
-    ROWS = 3
-    HEADS = 4
-    """The address of row numbers plus 1 by hash, uint32, twice as many as there is room for rows."""
-
-
-class ComponentBlock(IntEnum):
-    """A component: the words of a packed state that it is in, and its values."""
+    A component is one whose rows are its values; a view has classes, a change what is written.
+    """
 
     FIRST = 0
-    """The first of the words."""
-    MASK = 1
+    """The first word of the packed state that it is in, and the number of its words."""
+    WIDTH = 1
+    MASK = 2
     """The address of its bits in these words."""
-    TABLE = 2
-    """The first item of its table."""
-
-
-class ViewBlock(IntEnum):
-    """A view."""
-
-    COMPONENT = 0
-    MASK = 1
-    CLASSES = 2
-    """The address of the classes by value, uint32: the class plus 1, or REFUSED."""
-    KNOWN = 3
-    """The number of values whose class is known."""
+    COUNT = 3
     CAPACITY = 4
-    CONDITIONS = 5
+    ROWS = 5
+    HEADS = 6
+    """The address of row numbers plus 1 by hash, uint32, twice as many as there is room for rows."""
+    COMPONENT = 7
+    """Of a view or a change: the address of the component."""
+    CLASSES = 8
+    """Of a view: the address of the classes by value, uint32: the class plus 1, or REFUSED."""
+    KNOWN = 9
+    """The number of values whose class is known, and for how many there is room."""
+    ROOM = 10
+    CONDITIONS = 11
     """The address of the conditions that read nothing else: a class where one is false is refused."""
-    CONDITION_COUNT = 6
-    TABLE = 7
+    CONDITION_COUNT = 12
 
 
 REFUSED = 0xFFFFFFFF
-
-
-class ChangeBlock(IntEnum):
-    """A change."""
-
-    COMPONENT = 0
-    MASK = 1
-    TABLE = 2
 
 
 class RuleBlock(IntEnum):

@@ -29,9 +29,10 @@ from kwalk.search.symbolic.diagrams import (
     make,
     question,
     sort_pairs,
+    sort_words,
 )
-from kwalk.search.symbolic.layout import REFUSED, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop
-from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, put_initial, value_of
+from kwalk.search.symbolic.layout import REFUSED, EngineBlock, RuleBlock, Stop
+from kwalk.search.symbolic.tables import changed, class_of, number_of, put_initial, write
 
 ANY_MODE = 0xFFFFFFF
 """In place of the mode, where it makes no difference."""
@@ -185,7 +186,7 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
     views, last, frame = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), begin_frame(engine)
     put_initial(engine)
     if mode != 0:
-        put_class(engine, get(views, 0), mode)
+        write(get(views, 0), mode - 1, get(engine, EngineBlock.STATE))
     path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
     rows, end = path + 8 * width, path + 8 * width
     put(path, 0, 0)
@@ -196,7 +197,7 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
             level += 1
         if level <= last:
             put(path, level, node)
-            put_class(engine, get(views, level), item(node, nodes, VALUE))
+            write(get(views, level), item(node, nodes, VALUE) - 1, get(engine, EngineBlock.STATE))
             node = item(node, nodes, BELOW)
             level += 1
             continue
@@ -234,7 +235,7 @@ def _write_row(engine: int, rule: int, path: int, mode: int, row: int) -> None:
         pair = 0
         if get(views, k) != 0:
             mine = mode if k == 0 else item(get(path, k), nodes, VALUE)
-            pair = mine << 32 | change_in(engine, get(changes, k), after)
+            pair = mine << 32 | (0 if get(changes, k) == 0 else number_of(engine, get(changes, k), after) + 1)
         put(row, k, pair)
 
 
@@ -265,7 +266,7 @@ def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
     views, width = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST) + 1
     for k in range(total):
         put(order, k, rows + 8 * width * k)
-    _sort_rows(order, total, width)
+    sort_words(order, total, width)
     result = 0
     # From the last row to the first: `lists` has, for each digit, the nodes beside the one that is not yet made.
     frame = begin_frame(engine)
@@ -300,30 +301,6 @@ def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
             result = below
     put(engine, EngineBlock.TOP, frame)
     return result if total > 0 else 0
-
-
-@part
-def _sort_rows(order: int, total: int, width: int) -> None:
-    """Sort the addresses of rows of int64 by their content (Shell's sort)."""
-    gap = 1
-    while gap < total // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(gap, total):
-            row, place = get(order, k), k
-            while place >= gap and _is_after(get(order, place - gap), row, width):
-                put(order, place, get(order, place - gap))
-                place -= gap
-            put(order, place, row)
-        gap //= 3
-
-
-@part
-def _is_after(left: int, right: int, width: int) -> bool:
-    for k in range(width):
-        if get(left, k) != get(right, k):
-            return get(left, k) > get(right, k)
-    return False
 
 
 @part
@@ -416,70 +393,41 @@ def saturate(engine: int, states: int, level: int, mode: int, levels: int) -> in
 
 
 @loop
-def successors(engine: int, states: int, mode: int, number: int, into: int) -> int:
-    """Write the sets of states after a rule by their modes; return how many there are.
-
-    Args:
-        engine: The address of the engine.
-        states: A set of states of one mode.
-        mode: The mode.
-        number: The number of the rule.
-        into: The address of int64 pairs: a mode, and the set of its states. One mode can occur several times.
-    """
-    frame, rule = begin_frame(engine), rule_at(engine, number)
-    pairs, nodes, total = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES), 0
-    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        put(into, 0, mode)
-        put(into, 1, _image(engine, frame, states, pairs, (1, number)))
-        total = 1
-    else:
-        change = get(get(rule, RuleBlock.CHANGES), 0)
-        while pairs != 0:
-            put(into, 2 * total, changed(engine, change, item(pairs, nodes, VALUE), mode))
-            put(into, 2 * total + 1, _image(engine, frame, states, item(pairs, nodes, BELOW), (1, number)))
-            total += 1
-            pairs = item(pairs, nodes, BESIDE)
-    put(engine, EngineBlock.TOP, frame)
-    return total
-
-
-@loop
-def predecessors(engine: int, states: int, mode: int, number: int, to: tuple[int, int, int]) -> int:
-    """Return the states of a set of one mode where the conditions of a rule hold, or that it leads to one state.
+def related(engine: int, states: int, mode: int, number: int, to: tuple[int, int, int, int]) -> int:
+    """Write what `image` computes of a set of states of one mode, by modes; return how many sets there are.
 
     Args:
         engine: The address of the engine.
         states: The set.
         mode: Its mode.
         number: The number of the rule.
-        to: The set of that state, its mode, and WHERE or another number for each target of a search.
+        to: The address of int64 pairs to write, of a mode, which can occur several times, and a set; AFTER, WHERE, or
+            another number for each target of a search; the set of the target, and its mode.
     """
-    target, target_mode, what = to
-    frame, rule, entry = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.IMAGE)
-    pairs, nodes, result = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES), 0
-    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        if what == WHERE or mode == target_mode:
-            result = _call(entry, frame, (engine, states, pairs, target, 1, number, what))
-    else:
-        change = get(get(rule, RuleBlock.CHANGES), 0)
-        while pairs != 0:
-            if what == WHERE or changed(engine, change, item(pairs, nodes, VALUE), mode) == target_mode:
-                found = _call(entry, frame, (engine, states, item(pairs, nodes, BELOW), target, 1, number, what))
-                result = call_union(engine, frame, result, found)
-            pairs = item(pairs, nodes, BESIDE)
+    into, what, target, target_mode = to
+    frame, rule, entry, total = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.IMAGE), 0
+    pairs, nodes = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES)
+    change, by_mode = get(get(rule, RuleBlock.CHANGES), 0), get(get(rule, RuleBlock.VIEWS), 0) != 0
+    while pairs != 0:
+        after, below = mode, pairs
+        if by_mode:
+            after, below = changed(engine, change, item(pairs, nodes, VALUE), mode), item(pairs, nodes, BELOW)
+        if what <= WHERE or after == target_mode:
+            put(into, 2 * total, after if what == AFTER else mode)
+            put(into, 2 * total + 1, _call(entry, frame, (engine, states, below, target, 1, number, what)))
+            total += 1
+        pairs = item(pairs, nodes, BESIDE) if by_mode else 0
     put(engine, EngineBlock.TOP, frame)
-    return result
+    return total
 
 
 @loop
 def value_in(engine: int, component: int, state: int) -> int:
     """Return the number of the value that a component has in a packed state."""
-    return value_of(engine, component, state)
+    return number_of(engine, component, state)
 
 
 @loop
 def write_value(engine: int, component: int, number: int, state: int) -> None:
     """Write the value of a component into a packed state."""
-    width = get(component, ComponentBlock.TABLE + RowTable.WIDTH)
-    row = get(component, ComponentBlock.TABLE + RowTable.ROWS) + 8 * width * number
-    put_bits(state + 8 * get(component, ComponentBlock.FIRST), row, get(component, ComponentBlock.MASK), width)
+    write(component, number, state)
