@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import evolve
 
 from kwalk.model.language import Kind, Model
-from kwalk.search.symbolic.census import Census
+from kwalk.search.symbolic.census import MOST_STATES, Census
 from kwalk.search.symbolic.compiled import CompiledRules
 from kwalk.search.symbolic.conditions import StateSet, What
 from kwalk.search.symbolic.reachability import Reachability, States, where, without
@@ -41,6 +41,10 @@ class Counts:
         """Where an instance is enabled, it is blocked, or in error, or one of its transition groups is taken."""
         for which, count in self.blocked.items():
             self.errors[which.instance or 0] -= count
+        if self.everywhere.total() == MOST_STATES:  # then counts are no differences
+            self.errors = [self._count(StateSet(What.ERROR, number)) for number in instances]
+        wrong = [n for n in instances if self.errors[n] < 0 or (self.errors[n] and StateSet(What.ERROR, n) not in sets)]
+        assert not wrong, f"the transition groups of instances {wrong} are not what remains of their enabled states"
         self.quiescent = self.without_enabled(every=False)
         self.at_rest = Census(self.engine, [self.quiescent])
         self._count_premises()
