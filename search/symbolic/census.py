@@ -209,7 +209,8 @@ def tally(engine: int, census: CensusLayout, roots: int, number: int, same: int)
     for level in range(1, last + 1):
         view, change, behind = get(views, level), get(changes, level), end
         while each < behind and get(engine, EngineBlock.STOPPED) == 0:
-            place, pairs, many = _take(census, each)
+            place, pairs, many = get(each, 0), get(each, 1), get(each, 2)
+            poke32(census.marks, place, np.uint64(0))
             for k in range(integer(peek32(starts, place)), integer(peek32(starts, place + 1))):
                 value, under = get(entries, k) >> 32, get(entries, k) & LOW
                 if view == 0:
@@ -224,18 +225,12 @@ def tally(engine: int, census: CensusLayout, roots: int, number: int, same: int)
             each += 8 * ITEM
     total = 0
     while each < end:
-        place, pairs, many = _take(census, each)
+        place, many = get(each, 0), get(each, 2)
+        poke32(census.marks, place, np.uint64(0))
         known = get(census.counts, place)
         total = min(MOST_STATES, total + (MOST_STATES if many > MOST_STATES // known else many * known))
         each += 8 * ITEM
     return total
-
-
-@part
-def _take(census: CensusLayout, each: int) -> tuple[int, int, int]:
-    """Return the place, the pairs and the number of vectors of an item, the first of its place that is taken."""
-    poke32(census.marks, get(each, 0), np.uint64(0))
-    return get(each, 0), get(each, 1), get(each, 2)
 
 
 @part

@@ -45,7 +45,7 @@ class Counts:
             self.errors = [self._count(StateSet(What.ERROR, number)) for number in instances]
         wrong = [n for n in instances if self.errors[n] < 0 or (self.errors[n] and StateSet(What.ERROR, n) not in sets)]
         assert not wrong, f"the transition groups of instances {wrong} are not what remains of their enabled states"
-        self.quiescent = self.without_enabled(every=False)
+        self.quiescent = self.without_enabled(all_instances=False)
         self.at_rest = Census(self.engine, [self.quiescent])
         self._count_premises()
 
@@ -53,11 +53,11 @@ class Counts:
         rule = self.sets.get(which)
         return 0 if rule is None else sum((census or self.everywhere).count(rule))
 
-    def without_enabled(self, *, every: bool) -> States:
-        """Return the states where no system instance, or with `every` no instance at all, is enabled."""
+    def without_enabled(self, *, all_instances: bool) -> States:
+        """Return the states where no system instance, or with `all_instances` no instance at all, is enabled."""
         left = self.reached
         for number in sorted(range(len(self.enabled)), key=lambda number: -self.enabled[number]):
-            if self.enabled[number] and (every or self.model.instances[number].action.by.system):
+            if self.enabled[number] and (all_instances or self.model.instances[number].action.by.system):
                 left = without(self.engine, left, [where(self.engine, left, self.sets[StateSet(What.ENABLED, number)])])
         self.reachability.keep(left)
         return left

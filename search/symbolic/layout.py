@@ -56,8 +56,6 @@ class EngineBlock(IntEnum):
     IMAGE = 22
     SATURATE = 23
     LEARN = 24
-    EVALUATED = 25
-    """How many vectors of classes were evaluated."""
 
 
 class Stop(IntEnum):

@@ -243,7 +243,6 @@ def _write_row(engine: int, rule: int, path: int, mode: int, row: int) -> None:
 def _evaluate(engine: int, rule: int) -> bool:
     """Return whether the conditions of a rule hold in the state to evaluate; write the state after its effect."""
     state = get(engine, EngineBlock.STATE)
-    put(engine, EngineBlock.EVALUATED, get(engine, EngineBlock.EVALUATED) + 1)
     for k in range(get(rule, RuleBlock.CONDITION_COUNT)):
         if call(get(get(rule, RuleBlock.CONDITIONS), k), (state,)) == 0:
             return False

@@ -192,7 +192,7 @@ class SymbolicSearch:
         for which, step, states, count in self.counts.violations():
             prop = None if which.prop is None else self.model.properties[which.prop]
             yield Violation(prop, states, count, step, is_error=which.what is not What.FALSE)
-        if self.model.scenario.deadlock_is_error and (dead := self.counts.without_enabled(every=True)):
+        if self.model.scenario.deadlock_is_error and (dead := self.counts.without_enabled(all_instances=True)):
             yield Violation(None, dead, Census(self.engine, [dead]).total())
 
     # Shortest paths.
