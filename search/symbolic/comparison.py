@@ -18,6 +18,7 @@ from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.interpreter import Visit
 from kwalk.search.kernel.python_comparison import disagreement, plain_step, plain_truth, step_truth
 from kwalk.search.kernel.sampling import seconds_for_comparison
+from kwalk.search.symbolic.compiled import CompiledRules
 from kwalk.search.symbolic.conditions import StateSet, What
 from kwalk.search.symbolic.reachability import Reachability, where
 
@@ -34,7 +35,8 @@ class SetComparison:
         model: The model.
         kernel: A kernel of the model, with the same packing of states.
         reachability: The reached states.
-        sets: The rules of the sets of states.
+        known: The rules of the engine.
+        sets: Those of their sets of states that were needed.
         properties: The properties that were checked.
     """
 
@@ -43,11 +45,12 @@ class SetComparison:
         model: Model,
         kernel: Kernel,
         reachability: Reachability,
+        known: CompiledRules,
         sets: Mapping[StateSet, int],
         properties: Sequence[PropertyInstance],
     ) -> None:
         self.model, self.kernel, self.reachability, self.sets = model, kernel, reachability, sets
-        self.engine = reachability.engine
+        self.engine, self.known = reachability.engine, known
         self.properties = [prop for prop in properties if not prop.kind.is_liveness]
         self.compared: Compared = NOTHING_COMPARED
 
@@ -88,10 +91,19 @@ class SetComparison:
         visit = Visit(self.model, vector)
         here = {which for which, rule in self.sets.items() if self.engine.where(states, mode, rule)}
         taken = self._compare_steps(visit, vector, here, self._successors(mode, states, vector))
+        groups = {
+            instance: group
+            for group, instance in enumerate(self.known.instances)
+            if self.engine.where(states, mode, group)
+        }
         evaluated = 0
         for prop in self.properties:
             for instance in taken if prop.kind is Kind.STEP else (None,):
-                self._compare_property(visit, vector, here, prop, instance)
+                group = None if instance is None else groups[instance]
+                if group is not None and prop.index not in self.known.written[group]:
+                    group = None
+                mine = {one.what for one in here if one.prop == prop.index and one.group == group}
+                self._compare_property(visit, vector, mine, prop, instance)
                 evaluated += 1
         keys = frozenset(self.model.instances[number].key for number in taken)
         self.compared += Compared(1, len(taken), evaluated, keys)
@@ -132,10 +144,9 @@ class SetComparison:
         return taken
 
     def _compare_property(
-        self, visit: Visit, vector: Vector, here: set[StateSet], prop: PropertyInstance, instance: int | None
+        self, visit: Visit, vector: Vector, mine: set[What], prop: PropertyInstance, instance: int | None
     ) -> None:
         """Compare a property in a state, or on the step of an instance."""
-        mine = {one.what for one in here if one.prop == prop.index and one.instance == instance}
         if instance is None:
             plain = plain_truth(visit, prop)
         else:

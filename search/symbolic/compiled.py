@@ -33,13 +33,15 @@ class CompiledRules:
     """The rules of a model.
 
     Args:
-        instances: The action instance of each rule that is a step; those come first.
+        instances: The action instance of each rule that is a transition group; those come first.
+        written: The numbers of the `step` properties, by transition group, that read what the group writes.
         sets: The sets of states, and the number of the rule of each.
         rules: All rules.
         objects: Their object code.
     """
 
     instances: tuple[int, ...]
+    written: tuple[frozenset[int], ...]
     sets: tuple[tuple[StateSet, int], ...]
     rules: tuple[RuleCode, ...]
     objects: tuple[bytes, ...]
@@ -77,13 +79,14 @@ def _compiled(model: Model) -> CompiledRules:
     rules, texts = rule_code(known.rules, layout_of(model.leaves))
     units = ["\n".join(texts[first : first + UNIT]) for first in range(0, len(texts), UNIT)]
     objects = object_code(units, large=True) if units else []
-    return CompiledRules(known.instances, tuple(known.sets.items()), tuple(rules), tuple(objects))
+    return CompiledRules(known.instances, known.written, tuple(known.sets.items()), tuple(rules), tuple(objects))
 
 
 def _written(code: CompiledRules) -> bytes:
     """Return the rules as bytes: a line of JSON, and the object code."""
     about = {
         "instances": code.instances,
+        "written": [sorted(each) for each in code.written],
         "sets": [({**asdict(one), "what": one.what.value}, rule) for one, rule in code.sets],
         "rules": [asdict(rule) for rule in code.rules],
         "sizes": [len(each) for each in code.objects],
@@ -99,6 +102,7 @@ def _read(content: bytes) -> CompiledRules | None:
         ends = [0, *accumulate(about["sizes"])]
         return CompiledRules(
             tuple(about["instances"]),
+            tuple(map(frozenset, about["written"])),
             tuple((StateSet(**{**one, "what": What(one["what"])}), rule) for one, rule in about["sets"]),
             tuple(map(_rule, about["rules"])),
             tuple(code[first:last] for first, last in pairwise(ends)),

@@ -8,7 +8,7 @@ from enum import Enum
 from attrs import frozen
 
 from kwalk.model.language import Kind, PropertyInstance
-from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, Term, substitute
+from kwalk.model.language.lift import ConditionKind, Lifted, LiftedAction, Term, reads, substitute
 from kwalk.search.kernel.compile.functions import false_and_premise
 from kwalk.search.partial_order.transition_groups import TransitionGroup, conjuncts, transition_groups
 from kwalk.search.solver.terms import leaves_domain, state_variables
@@ -39,9 +39,10 @@ class StateSet:
     Args:
         what: What it says.
         instance: The number of the action instance; of a `step` property, that of the step.
-        prop: The number of the property.
+        prop: The number of the property; of a `step` property without a group, on steps that write nothing of what it
+            reads.
         bound: The name of the bound.
-        group: The number of the transition group.
+        group: The number of the transition group, which is that of its rule.
     """
 
     what: What
@@ -53,33 +54,31 @@ class StateSet:
 
 @frozen(eq=False)
 class SymbolicTerms:
-    """The rules of a search: steps first, each with its instance, then sets of states.
+    """The rules of a search: the transition groups, each with its instance, then sets of states.
 
     Args:
-        instances: The action instance of each step.
+        instances: The action instance of each transition group.
         rules: All rules.
         sets: By a set of states the number of its rule. Sets that are empty by their terms are left out. Several can
-            have the same rule; of a set that is only counted, it can be that of a step.
+            have the same rule; of a set that is only counted, it can be that of a group.
+        written: The numbers of the `step` properties, by transition group, that read what the group writes.
     """
 
     instances: tuple[int, ...]
     rules: tuple[RuleTerms, ...]
     sets: Mapping[StateSet, int]
+    written: tuple[frozenset[int], ...]
 
 
 def symbolic_terms(lifted: Lifted, properties: Sequence[PropertyInstance]) -> SymbolicTerms:
     """Return the terms of a search that checks some properties."""
     groups = transition_groups(lifted)
-    steps = [group for group in groups if group.updates]
-    rules = [RuleTerms(_flat(group.atoms), group.updates) for group in steps]
+    rules = [RuleTerms(_flat(group.atoms), group.updates) for group in groups]
     counted = {_key(rule.conditions): number for number, rule in enumerate(rules)}
     numbers: dict[frozenset[int], int] = {}
     sets: dict[StateSet, int] = {}
-    for which, conditions in (
-        *_of_instances(lifted),
-        *_of_states(lifted, properties),
-        *_of_steps(lifted, groups, properties),
-    ):
+    of_steps, written = _of_steps(lifted, groups, properties)
+    for which, conditions in (*_of_instances(lifted), *_of_states(lifted, properties), *of_steps):
         flat = _flat(conditions)
         if lifted.terms.conjunction(flat) is lifted.terms.false:
             continue
@@ -91,7 +90,7 @@ def symbolic_terms(lifted: Lifted, properties: Sequence[PropertyInstance]) -> Sy
             numbers[key] = len(rules)
             rules.append(RuleTerms(flat, {}))
         sets[which] = numbers[key]
-    return SymbolicTerms(tuple(group.instance for group in steps), tuple(rules), sets)
+    return SymbolicTerms(tuple(group.instance for group in groups), tuple(rules), sets, written)
 
 
 def _key(conditions: Sequence[Term]) -> frozenset[int]:
@@ -139,14 +138,23 @@ def _of_states(lifted: Lifted, properties: Sequence[PropertyInstance]) -> Iterat
 
 def _of_steps(
     lifted: Lifted, groups: Sequence[TransitionGroup], properties: Sequence[PropertyInstance]
-) -> Iterator[tuple[StateSet, tuple[Term, ...]]]:
+) -> tuple[list[tuple[StateSet, tuple[Term, ...]]], tuple[frozenset[int], ...]]:
+    """Return the sets of `step` properties, and by group the properties that read what it writes."""
     t, leaves = lifted.terms, state_variables(lifted)
+    found, written = list[tuple[StateSet, tuple[Term, ...]]](), [set[int]() for _ in groups]
     for prop in (lifted.properties[one.index] for one in properties if one.kind is Kind.STEP):
-        false, premise = false_and_premise(prop, t)
+        number, (false, premise) = prop.prop.index, false_and_premise(prop, t)
         failed = t.conjunction((prop.premise, t.disjunction(one.condition for one in prop.errors)))
+        whats = {What.FALSE: false, What.PREMISE: premise, What.FAILED: failed}
+        read = {leaf - len(leaves) for leaf in reads(whats.values())}
+        same = substitute(t, list(whats.values()), [*leaves, *leaves])
+        found += [(StateSet(what, prop=number), (term,)) for what, term in zip(whats, same, strict=True)]
         for group in groups:
+            if read.isdisjoint(group.writes):
+                continue
+            written[group.index].add(number)
             after = [group.updates.get(leaf, term) for leaf, term in enumerate(leaves)]
-            here = substitute(t, [false, premise, failed], [*leaves, *after])
-            for what, condition in zip((What.FALSE, What.PREMISE, What.FAILED), here, strict=True):
-                which = StateSet(what, group.instance, prop.prop.index, group=group.index)
-                yield which, (*group.atoms, condition)
+            here = substitute(t, list(whats.values()), [*leaves, *after])
+            for what, term in zip(whats, here, strict=True):
+                found.append((StateSet(what, group.instance, number, group=group.index), (*group.atoms, term)))
+    return found, tuple(map(frozenset, written))

@@ -21,10 +21,7 @@ VALUE, BELOW, BESIDE, CHAIN = range(4)
 FRAME = 12
 """The words of the stack that a call of a loop by a loop takes: its block, with nine arguments at most."""
 NOT_KEPT = -1
-QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE = range(1, 5)
-QUESTION_SATURATE, QUESTION_PREIMAGE, QUESTION_WEIGH = range(5, 8)  # 8 is a question of `weigh` as well
-MOST_STATES = 1 << 62
-"""What a count stays below."""
+QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE, QUESTION_SATURATE = range(1, 6)
 
 
 @part
@@ -147,7 +144,7 @@ def sort_pairs(engine: int, frame: int) -> None:
             sorted_before = False
     if sorted_before:
         return
-    sort_words(first, count)
+    sort_words(first, count, 0)
     left = 0
     for k in range(count):
         pair = get(first, k)
@@ -161,19 +158,27 @@ def sort_pairs(engine: int, frame: int) -> None:
 
 
 @part
-def sort_words(first: int, count: int) -> None:
-    """Sort int64 at an address (Shell's sort)."""
+def sort_words(first: int, count: int, width: int) -> None:
+    """Sort int64 at an address, or the addresses of rows of int64 by their content if they have a width (Shell's)."""
     gap = 1
     while gap < count // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for k in range(gap, count):
             word, place = get(first, k), k
-            while place >= gap and get(first, place - gap) > word:
+            while place >= gap and _is_after(get(first, place - gap), word, width):
                 put(first, place, get(first, place - gap))
                 place -= gap
             put(first, place, word)
         gap //= 3
+
+
+@part
+def _is_after(left: int, right: int, width: int) -> bool:
+    for k in range(width):
+        if get(left, k) != get(right, k):
+            return get(left, k) > get(right, k)
+    return width == 0 and left > right
 
 
 # Operations.
@@ -253,27 +258,6 @@ def minus(engine: int, left: int, right: int) -> int:
     result = end_frame(engine, frame)
     keep(engine, first, second, result)
     return result
-
-
-@loop
-def count(engine: int, node: int) -> int:
-    """Return the number of vectors of a set; MOST_STATES if there are more."""
-    if node < 2:
-        return node
-    nodes, counts = get(engine, EngineBlock.NODES), get(engine, EngineBlock.COUNTS)
-    known = get(counts, node)
-    if known != 0:
-        return known
-    frame, total, each = begin_frame(engine), 0, node
-    while each != 0:
-        put(frame, BLOCK_ARGUMENTS, engine)
-        put(frame, BLOCK_ARGUMENTS + 1, item(each, nodes, BELOW))
-        enter(get(engine, EngineBlock.COUNT), frame)
-        total = min(MOST_STATES, total + get(frame, BLOCK_RESULT))
-        each = item(each, nodes, BESIDE)
-    put(engine, EngineBlock.TOP, frame)
-    put(counts, node, total)
-    return total
 
 
 @loop

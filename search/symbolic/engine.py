@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from kwalk.search.kernel.compile.layout import WORD, Layout
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.memory import reserve
 from kwalk.search.symbolic import diagrams, rules
-from kwalk.search.symbolic.layout import ChangeBlock, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop, ViewBlock
+from kwalk.search.symbolic.layout import EngineBlock, PartBlock, RuleBlock, Stop
 
 NODE_BYTES, HEAD_BYTES, RESULT_BYTES = 16, 4, 24
 NODE_SHARE, CACHE_SHARE = 0.5, 0.2
@@ -24,7 +25,7 @@ STACK_BYTES = 1 << 30
 LEAST_BYTES = 1 << 24
 OTHER_LOOPS = (
     *(diagrams.single, diagrams.collect, rules.value_in, rules.write_value),
-    *(rules.successors, rules.predecessors, rules.states_where),
+    rules.related,
 )
 """The loops that only Python calls; they are compiled before the search begins."""
 NEARLY = 0.7
@@ -124,15 +125,13 @@ class SymbolicEngine:
         self._initial = np.ascontiguousarray(initial[0])
         self._reserve(max(memory, LEAST_BYTES))
         self._masks = [self._mask(leaves) for leaves in self.components]
-        self._components = [self._component(mask) for mask in self._masks]
+        self._components = [self._part(mask) for mask in self._masks]
         self.rules: list[np.ndarray] = []
-        self._views: dict[tuple[int, bytes, tuple[int, ...]], int] = {}
-        self._changes: dict[tuple[int, bytes], int] = {}
+        self._parts: dict[tuple[int, bytes, tuple[int, ...] | None], int] = {}
+        """Views by level, bits and conditions; changes by level and bits."""
         self._code: list[LoadedCode] = []
         self._into = self._array(1 << 16)
-        self._target, self._targets = 0, 0
-        self._counts = np.zeros(0, np.int64)
-        """The numbers of states by node, as far as they are known."""
+        self._target, self._targets = 0, rules.WHERE
 
     # Memory.
 
@@ -165,13 +164,10 @@ class SymbolicEngine:
         loops = {
             EngineBlock.UNION: diagrams.union,
             EngineBlock.MINUS: diagrams.minus,
-            EngineBlock.COUNT: diagrams.count,
             EngineBlock.PROJECT: rules.project,
             EngineBlock.IMAGE: rules.image,
-            EngineBlock.PREIMAGE: rules.preimage,
             EngineBlock.LEARN: rules.learn,
             EngineBlock.SATURATE: rules.saturate,
-            EngineBlock.WEIGH: rules.weigh,
         }
         for which, one in loops.items():
             self.block[which] = one.entry
@@ -201,6 +197,11 @@ class SymbolicEngine:
         return int(self.block[EngineBlock.FRESH])
 
     @property
+    def node_table(self) -> np.ndarray:
+        """The nodes, uint32[nodes, 4]."""
+        return self._kept[int(self.block[EngineBlock.NODES])].reshape(-1, 4)
+
+    @property
     def is_nearly_full(self) -> bool:
         """Whether garbage should be collected."""
         return (
@@ -215,7 +216,6 @@ class SymbolicEngine:
         """
         known = [int(rule[which]) for rule in self.rules for which in (RuleBlock.SEEN, RuleBlock.PAIRS)]
         roots = np.array([*sets, *known, 0], np.int64)
-        self._counts = np.zeros(0, np.int64)
         left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
         if left > NEARLY * self.block[EngineBlock.LIMIT]:
             raise Stopped(Stop.FULL)
@@ -236,14 +236,24 @@ class SymbolicEngine:
 
     def after(self, states: int, mode: int, rule: int) -> list[tuple[int, int]]:
         """Return the states after a rule, by modes; one mode can occur several times."""
-        total = self.run(rules.successors, states, mode, rule, self._into.ctypes.data)
-        return [(int(self._into[2 * k]), int(self._into[2 * k + 1])) for k in range(total) if self._into[2 * k + 1]]
+        return self._related(states, mode, rule, (rules.AFTER, 1, 0))
 
     def before(self, states: int, mode: int, rule: int, target: int, target_mode: int) -> int:
         """Return the states of a set that a rule leads to one state, which is alone in its set."""
         if target != self._target:
             self._target, self._targets = target, self._targets + 1
-        return self.run(rules.predecessors, states, mode, rule, (target, target_mode, self._targets))
+        return self._joint(self._related(states, mode, rule, (self._targets, target, target_mode)))
+
+    def where(self, states: int, mode: int, rule: int) -> int:
+        """Return the states of a set where the conditions of a rule hold."""
+        return self._joint(self._related(states, mode, rule, (rules.WHERE, 1, 0)))
+
+    def _related(self, states: int, mode: int, rule: int, to: tuple[int, int, int]) -> list[tuple[int, int]]:
+        total = self.run(rules.related, states, mode, rule, (int(self._into.ctypes.data), *to))
+        return [(int(self._into[2 * k]), int(self._into[2 * k + 1])) for k in range(total) if self._into[2 * k + 1]]
+
+    def _joint(self, sets: Iterable[tuple[int, int]]) -> int:
+        return reduce(self.union, (states for _, states in sets), 0)
 
     def sources(self, states: int, mode: int, rule: int) -> int:
         """Return the states of a set that a rule leads to one of its successors there."""
@@ -255,25 +265,6 @@ class SymbolicEngine:
         """Return whether a rule changes the mode, or nothing below it."""
         block = self.rules[rule]
         return bool(self._kept[int(block[RuleBlock.CHANGES])][0]) or not block[RuleBlock.LAST]
-
-    def where(self, states: int, mode: int, rule: int) -> int:
-        """Return the states of a set where the conditions of a rule without effect hold."""
-        found = 0
-        for _, part in self.after(states, mode, rule):
-            found = self.union(found, part)
-        return found
-
-    def count(self, sets: Mapping[int, int], rule: int | None = None, *, same: bool = False) -> int:
-        """Return the number of states of some sets by mode, or of those where the conditions of a rule hold.
-
-        With `same` only those are counted that the rule leaves as they are.
-        """
-        if len(self._counts) < self.nodes:
-            self._counts = reserve(int(self.block[EngineBlock.LIMIT]), np.int64, dense=False)
-            self.block[EngineBlock.COUNTS] = self._counts.ctypes.data
-        if rule is None:
-            return sum(self.run(diagrams.count, states) for states in sets.values())
-        return sum(self.run(rules.states_where, states, mode, rule, int(same)) for mode, states in sets.items())
 
     # States.
 
@@ -290,14 +281,14 @@ class SymbolicEngine:
 
     def state(self, mode: int, states: int, choose: Callable[[int], int] = lambda _: 0) -> np.ndarray:
         """Return a packed state of a set; `choose` takes one of so many nodes."""
-        nodes, numbers = self._kept[int(self.block[EngineBlock.NODES])], [mode]
+        nodes, numbers = self.node_table, [mode]
         while states > 1:
             beside = [states]
-            while following := int(nodes[4 * beside[-1] + diagrams.BESIDE]):
+            while following := int(nodes[beside[-1], diagrams.BESIDE]):
                 beside.append(following)
-            chosen = beside[choose(len(beside))]
-            numbers.append(int(nodes[4 * chosen + diagrams.VALUE]))
-            states = int(nodes[4 * chosen + diagrams.BELOW])
+            chosen = nodes[beside[choose(len(beside))]]
+            numbers.append(int(chosen[diagrams.VALUE]))
+            states = int(chosen[diagrams.BELOW])
         packed = np.zeros(self.layout.words, np.uint64)
         for component, number in zip(self._components, numbers, strict=True):
             self.run(rules.write_value, component, number, packed.ctypes.data)
@@ -313,46 +304,27 @@ class SymbolicEngine:
             mask[offset // WORD] |= np.uint64(((1 << width) - 1) << (offset % WORD))
         return mask
 
-    def _component(self, mask: np.ndarray) -> int:
-        used = np.flatnonzero(mask)
-        first, width = (int(used[0]), int(used[-1] - used[0]) + 1) if len(used) else (0, 1)
-        block = self._array(len(ComponentBlock) + len(RowTable))
-        block[ComponentBlock.FIRST], block[ComponentBlock.TABLE + RowTable.WIDTH] = first, width
-        block[ComponentBlock.MASK] = self._bits(mask[first : first + width])
+    def _part(self, mask: np.ndarray, level: int | None = None, conditions: Sequence[int] = ()) -> int:
+        """Return the address of a component with these bits, or of a view or a change of that of a level."""
+        used = np.flatnonzero(mask if level is None else self._masks[level])
+        first, end = (int(used[0]), int(used[-1]) + 1) if len(used) else (0, 1)
+        block, bits = self._array(len(PartBlock)), np.ascontiguousarray(mask[first:end])
+        self._kept[bits.ctypes.data] = bits
+        block[PartBlock.FIRST], block[PartBlock.WIDTH], block[PartBlock.MASK] = first, end - first, bits.ctypes.data
+        if level is not None:
+            block[PartBlock.COMPONENT] = self._components[level]
+            block[PartBlock.CONDITIONS], block[PartBlock.CONDITION_COUNT] = self._numbers(conditions), len(conditions)
         return int(block.ctypes.data)
 
-    def _bits(self, words: np.ndarray) -> int:
-        array = np.ascontiguousarray(words)
-        self._kept[array.ctypes.data] = array
-        return int(array.ctypes.data)
-
-    def _inside(self, level: int, leaves: Iterable[int]) -> np.ndarray:
-        """Return the bits of those leaves that are in a component, in its words."""
+    def _shared_part(self, level: int, leaves: Iterable[int], conditions: tuple[int, ...] | None) -> int:
+        """Return the address of the view (a change without conditions) of some leaves of a level; 0 for no change."""
         mask = self._mask(leaves) & self._masks[level]
-        block = self._kept[self._components[level]]
-        first = int(block[ComponentBlock.FIRST])
-        return np.ascontiguousarray(mask[first : first + int(block[ComponentBlock.TABLE + RowTable.WIDTH])])
-
-    def _view(self, level: int, mask: np.ndarray, conditions: tuple[int, ...]) -> int:
-        key = (level, mask.tobytes(), conditions)
-        if key not in self._views:
-            block = self._array(len(ViewBlock) + len(RowTable))
-            block[ViewBlock.COMPONENT], block[ViewBlock.MASK] = self._components[level], self._bits(mask)
-            block[ViewBlock.CONDITIONS] = self._numbers(conditions)
-            block[ViewBlock.CONDITION_COUNT], block[ViewBlock.TABLE + RowTable.WIDTH] = len(conditions), len(mask)
-            self._views[key] = int(block.ctypes.data)
-        return self._views[key]
-
-    def _change(self, level: int, mask: np.ndarray) -> int:
-        if not mask.any():
+        if conditions is None and not mask.any():
             return 0
-        key = (level, mask.tobytes())
-        if key not in self._changes:
-            block = self._array(len(ChangeBlock) + len(RowTable))
-            block[ChangeBlock.COMPONENT], block[ChangeBlock.MASK] = self._components[level], self._bits(mask)
-            block[ChangeBlock.TABLE + RowTable.WIDTH] = len(mask)
-            self._changes[key] = int(block.ctypes.data)
-        return self._changes[key]
+        key = (level, mask.tobytes(), conditions)
+        if key not in self._parts:
+            self._parts[key] = self._part(mask, level, conditions or ())
+        return self._parts[key]
 
     def _numbers(self, numbers: Sequence[int]) -> int:
         array = self._array(len(numbers) + 1)
@@ -376,8 +348,8 @@ class SymbolicEngine:
         read = [*code.reads, *(leaf for _, leaves in code.conditions for leaf in leaves)]
         for level in touched:
             alone = tuple(addresses[name] for name, levels in levels_of.items() if levels == {level})
-            views[level] = self._view(level, self._inside(level, read), alone)
-            changes[level] = self._change(level, self._inside(level, code.writes))
+            views[level] = self._shared_part(level, read, alone)
+            changes[level] = self._shared_part(level, code.writes, None)
         joint = [addresses[name] for name, levels in levels_of.items() if len(levels) != 1]
         block = self._array(len(RuleBlock))
         block[RuleBlock.NUMBER], block[RuleBlock.LAST] = len(self.rules), max(touched, default=0)
@@ -386,7 +358,7 @@ class SymbolicEngine:
         block[RuleBlock.EFFECT] = addresses[code.effect] if code.effect else 0
         self.rules.append(block)
 
-    def begin_with(self, steps: Sequence[int]) -> None:
+    def begin_with(self, steps: Iterable[int]) -> None:
         """Make saturation use these rules."""
         starts: list[list[int]] = [[] for _ in range(self.levels)]
         by_mode = [0] * self.levels

@@ -43,27 +43,19 @@ class EngineBlock(IntEnum):
     """The address of a packed state to evaluate, and behind it of the state after a step."""
     INITIAL = 15
     """The address of a packed initial state, for the parts that do not matter."""
-    LEVELS = 16
-    RULES = 17
+    RULES = 16
     """The address of the addresses of all rules."""
-    STARTS = 18
+    STARTS = 17
     """For each level the address of a list: the number of rules whose first level it is, and their numbers."""
-    BY_MODE = 19
+    BY_MODE = 18
     """For each level, whether a rule that reads the mode begins there or below."""
-    UNION = 20
-    """The entries of loops that call themselves and each other, up to PREIMAGE."""
-    MINUS = 21
-    PROJECT = 22
-    IMAGE = 23
-    SATURATE = 24
-    COUNT = 25
-    PREIMAGE = 26
-    LEARN = 27
-    WEIGH = 30
-    EVALUATED = 28
-    """How many vectors of classes were evaluated."""
-    COUNTS = 29
-    """The address of uint64 counts by node, while states are counted."""
+    UNION = 19
+    """The entries of loops that call themselves and each other, up to LEARN."""
+    MINUS = 20
+    PROJECT = 21
+    IMAGE = 22
+    SATURATE = 23
+    LEARN = 24
 
 
 class Stop(IntEnum):
@@ -76,53 +68,35 @@ class Stop(IntEnum):
     REQUESTED = 3
 
 
-class RowTable(IntEnum):
-    """A table of rows of words, numbered in the order of their first occurrence."""
+class PartBlock(IntEnum):
+    """A part of the bits of a packed state, with the rows that occur there, numbered in the order of their occurrence.
 
-    WIDTH = 0
-    COUNT = 1
-    CAPACITY = 2
-    ROWS = 3
-    HEADS = 4
-    """The address of row numbers plus 1 by hash, uint32, twice as many as there is room for rows."""
-
-
-class ComponentBlock(IntEnum):
-    """A component: the words of a packed state that it is in, and its values."""
+    A component is one whose rows are its values; a view has classes, a change what is written.
+    """
 
     FIRST = 0
-    """The first of the words."""
-    MASK = 1
+    """The first word of the packed state that it is in, and the number of its words."""
+    WIDTH = 1
+    MASK = 2
     """The address of its bits in these words."""
-    TABLE = 2
-    """The first item of its table."""
-
-
-class ViewBlock(IntEnum):
-    """A view."""
-
-    COMPONENT = 0
-    MASK = 1
-    CLASSES = 2
-    """The address of the classes by value, uint32: the class plus 1, or REFUSED."""
-    KNOWN = 3
-    """The number of values whose class is known."""
+    COUNT = 3
     CAPACITY = 4
-    CONDITIONS = 5
+    ROWS = 5
+    HEADS = 6
+    """The address of row numbers plus 1 by hash, uint32, twice as many as there is room for rows."""
+    COMPONENT = 7
+    """Of a view or a change: the address of the component."""
+    CLASSES = 8
+    """Of a view: the address of the classes by value, uint32: the class plus 1, or REFUSED."""
+    KNOWN = 9
+    """The number of values whose class is known, and for how many there is room."""
+    ROOM = 10
+    CONDITIONS = 11
     """The address of the conditions that read nothing else: a class where one is false is refused."""
-    CONDITION_COUNT = 6
-    TABLE = 7
+    CONDITION_COUNT = 12
 
 
 REFUSED = 0xFFFFFFFF
-
-
-class ChangeBlock(IntEnum):
-    """A change."""
-
-    COMPONENT = 0
-    MASK = 1
-    TABLE = 2
 
 
 class RuleBlock(IntEnum):

@@ -13,13 +13,10 @@ from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, loop, part
 from kwalk.search.symbolic.diagrams import (
     BELOW,
     BESIDE,
-    MOST_STATES,
     NOT_KEPT,
     QUESTION_IMAGE,
-    QUESTION_PREIMAGE,
     QUESTION_PROJECT,
     QUESTION_SATURATE,
-    QUESTION_WEIGH,
     VALUE,
     add_pair,
     begin_frame,
@@ -32,12 +29,15 @@ from kwalk.search.symbolic.diagrams import (
     make,
     question,
     sort_pairs,
+    sort_words,
 )
-from kwalk.search.symbolic.layout import REFUSED, ComponentBlock, EngineBlock, RowTable, RuleBlock, Stop
-from kwalk.search.symbolic.tables import change_in, changed, class_of, put_bits, put_class, put_initial, value_of
+from kwalk.search.symbolic.layout import REFUSED, EngineBlock, RuleBlock, Stop
+from kwalk.search.symbolic.tables import changed, class_of, number_of, put_initial, write
 
 ANY_MODE = 0xFFFFFFF
 """In place of the mode, where it makes no difference."""
+AFTER, WHERE = range(2)
+"""What `image` computes, if there is no target."""
 
 
 @part
@@ -71,7 +71,8 @@ def _project(engine: int, frame: int, states: int, level: int, number: int) -> i
 
 @part
 def _image(engine: int, frame: int, states: int, pairs: int, at: tuple[int, int]) -> int:
-    return _call(get(engine, EngineBlock.IMAGE), frame, (engine, states, pairs, at[0], at[1]))
+    level, number = at
+    return _call(get(engine, EngineBlock.IMAGE), frame, (engine, states, pairs, 1, level, number, AFTER))
 
 
 @loop
@@ -110,91 +111,49 @@ def project(engine: int, states: int, level: int, number: int) -> int:
 
 
 @loop
-def image(engine: int, states: int, pairs: int, level: int, number: int) -> int:
-    """Return the states after a rule, of which `pairs` are the pairs of class and change from a level on."""
-    if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
+def image(engine: int, states: int, pairs: int, target: int, at: tuple[int, int, int]) -> int:
+    """Return the states after a rule, those where its conditions hold, or those that it leads into another set.
+
+    Args:
+        engine: The address of the engine.
+        states: The set, from the level on.
+        pairs: The pairs of the rule, from the level on.
+        target: The other set, from the level on, which has one vector; 1 where there is none.
+        at: The level, the number of the rule, and AFTER, WHERE, or another number for each target of a search.
+    """
+    level, number, what = at
+    if states == 0 or pairs == 0 or target == 0 or get(engine, EngineBlock.STOPPED) != 0:
         return 0
     rule = rule_at(engine, number)
     if level > get(rule, RuleBlock.LAST):
-        return states
-    first, second = states | pairs << 32, question(QUESTION_IMAGE, level, number)
+        return states if what <= WHERE or target == 1 else _within(engine, states, target)
+    first, second = states | pairs << 32, question(QUESTION_IMAGE, level, number) | what << 40
     result = kept(engine, first, second)
     if result != NOT_KEPT:
         return result
     nodes, view, each = get(engine, EngineBlock.NODES), get(get(rule, RuleBlock.VIEWS), level), states
-    frame = begin_frame(engine)
-    if view == 0:
-        while each != 0:
-            below = _image(engine, frame, item(each, nodes, BELOW), pairs, (level + 1, number))
-            if below != 0:
-                add_pair(engine, item(each, nodes, VALUE), below)
-            each = item(each, nodes, BESIDE)
-    else:
-        change = get(get(rule, RuleBlock.CHANGES), level)
-        while each != 0:
-            value = item(each, nodes, VALUE)
-            found = class_of(engine, view, value)
-            outcome = 0 if found == REFUSED else child(engine, pairs, found)
-            while outcome != 0:
-                below = _image(
-                    engine, frame, item(each, nodes, BELOW), item(outcome, nodes, BELOW), (level + 1, number)
-                )
-                if below != 0:
-                    add_pair(engine, changed(engine, change, item(outcome, nodes, VALUE), value), below)
-                outcome = item(outcome, nodes, BESIDE)
-            each = item(each, nodes, BESIDE)
-        sort_pairs(engine, frame)
-    result = end_frame(engine, frame)
-    keep(engine, first, second, result)
-    return result
-
-
-@loop
-def preimage(engine: int, states: int, pairs: int, target: int, at: tuple[int, int, int]) -> int:
-    """Return the states of a set that a rule leads into another set, which has one vector.
-
-    Args:
-        engine: The address of the engine.
-        states: The set.
-        pairs: The pairs of the rule, from the level on.
-        target: The other set, from the level on.
-        at: The level, the number of the rule, and another number for each target of a search.
-    """
-    level, number, round_number = at
-    if states == 0 or pairs == 0 or target == 0 or get(engine, EngineBlock.STOPPED) != 0:
-        return 0
-    rule = rule_at(engine, number)
-    nodes, each = get(engine, EngineBlock.NODES), states
-    if level > get(rule, RuleBlock.LAST):
-        return states if target == 1 else _within(engine, states, target)
-    first, second = states | pairs << 32, question(QUESTION_PREIMAGE, level, number) | round_number << 40
-    result = kept(engine, first, second)
-    if result != NOT_KEPT:
-        return result
-    view, change, frame = (
-        get(get(rule, RuleBlock.VIEWS), level),
-        get(get(rule, RuleBlock.CHANGES), level),
-        begin_frame(engine),
-    )
-    entry = get(engine, EngineBlock.PREIMAGE)
+    frame, entry, change = begin_frame(engine), get(engine, EngineBlock.IMAGE), get(get(rule, RuleBlock.CHANGES), level)
     while each != 0:
-        value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
+        value, below, into = item(each, nodes, VALUE), item(each, nodes, BELOW), 1
         if view == 0:
-            into = child(engine, target, value)
-            found = _call(entry, frame, (engine, below, pairs, into, level + 1, number, round_number))
+            if what > WHERE:
+                into = child(engine, target, value)
+            found = _call(entry, frame, (engine, below, pairs, into, level + 1, number, what))
+            if found != 0:
+                add_pair(engine, value, found)
         else:
-            found, mine = 0, class_of(engine, view, value)
+            mine = class_of(engine, view, value)
             outcome = 0 if mine == REFUSED else child(engine, pairs, mine)
             while outcome != 0:
-                into = child(engine, target, changed(engine, change, item(outcome, nodes, VALUE), value))
-                more = _call(
-                    entry, frame, (engine, below, item(outcome, nodes, BELOW), into, level + 1, number, round_number)
-                )
-                found = call_union(engine, frame, found, more)
+                after = value if what == WHERE else changed(engine, change, item(outcome, nodes, VALUE), value)
+                if what > WHERE:
+                    into = child(engine, target, after)
+                found = _call(entry, frame, (engine, below, item(outcome, nodes, BELOW), into, level + 1, number, what))
+                if found != 0:
+                    add_pair(engine, after if what == AFTER else value, found)
                 outcome = item(outcome, nodes, BESIDE)
-        if found != 0:
-            add_pair(engine, value, found)
         each = item(each, nodes, BESIDE)
+    sort_pairs(engine, frame)
     result = end_frame(engine, frame)
     keep(engine, first, second, result)
     return result
@@ -208,51 +167,6 @@ def _within(engine: int, states: int, vector: int) -> int:
         here = child(engine, here, item(there, nodes, VALUE))
         there = item(there, nodes, BELOW)
     return vector if here == 1 else 0
-
-
-@loop
-def weigh(engine: int, states: int, pairs: int, at: tuple[int, int, int]) -> int:
-    """Return the number of states of a set where the conditions of a rule hold; its pairs are known.
-
-    Args:
-        engine: The address of the engine; `EngineBlock.COUNTS` has room for the numbers of all nodes.
-        states: The set, from the level on.
-        pairs: The pairs of the rule, from the level on.
-        at: The level, the number of the rule, and whether to count only states that the rule leaves as they are.
-    """
-    level, number, same = at
-    if states == 0 or pairs == 0 or get(engine, EngineBlock.STOPPED) != 0:
-        return 0
-    rule, frame = rule_at(engine, number), begin_frame(engine)
-    if level > get(rule, RuleBlock.LAST):
-        result = _call(get(engine, EngineBlock.COUNT), frame, (engine, states))
-        put(engine, EngineBlock.TOP, frame)
-        return result
-    first, second = states | pairs << 32, question(QUESTION_WEIGH + same, level, number)
-    result = kept(engine, first, second)
-    if result == NOT_KEPT:
-        nodes, each, entry = get(engine, EngineBlock.NODES), states, get(engine, EngineBlock.WEIGH)
-        view, change = get(get(rule, RuleBlock.VIEWS), level), get(get(rule, RuleBlock.CHANGES), level)
-        result = 0
-        while each != 0:
-            value, below = item(each, nodes, VALUE), item(each, nodes, BELOW)
-            if view == 0:
-                more = _call(entry, frame, (engine, below, pairs, level + 1, number, same))
-                result = min(MOST_STATES, result + more)
-            else:
-                found = class_of(engine, view, value)
-                outcome = 0 if found == REFUSED else child(engine, pairs, found)
-                while outcome != 0:
-                    if same == 0 or changed(engine, change, item(outcome, nodes, VALUE), value) == value:
-                        more = _call(
-                            entry, frame, (engine, below, item(outcome, nodes, BELOW), level + 1, number, same)
-                        )
-                        result = min(MOST_STATES, result + more)
-                    outcome = item(outcome, nodes, BESIDE)
-            each = item(each, nodes, BESIDE)
-        keep(engine, first, second, result)
-    put(engine, EngineBlock.TOP, frame)
-    return result
 
 
 # Learning.
@@ -272,7 +186,7 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
     views, last, frame = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST), begin_frame(engine)
     put_initial(engine)
     if mode != 0:
-        put_class(engine, get(views, 0), mode)
+        write(get(views, 0), mode - 1, get(engine, EngineBlock.STATE))
     path, width = get(engine, EngineBlock.TOP), last + 1  # for each level its node; then the rows, then their order
     rows, end = path + 8 * width, path + 8 * width
     put(path, 0, 0)
@@ -283,7 +197,7 @@ def learn(engine: int, fresh: int, mode: int, number: int) -> None:
             level += 1
         if level <= last:
             put(path, level, node)
-            put_class(engine, get(views, level), item(node, nodes, VALUE))
+            write(get(views, level), item(node, nodes, VALUE) - 1, get(engine, EngineBlock.STATE))
             node = item(node, nodes, BELOW)
             level += 1
             continue
@@ -321,7 +235,7 @@ def _write_row(engine: int, rule: int, path: int, mode: int, row: int) -> None:
         pair = 0
         if get(views, k) != 0:
             mine = mode if k == 0 else item(get(path, k), nodes, VALUE)
-            pair = mine << 32 | change_in(engine, get(changes, k), after)
+            pair = mine << 32 | (0 if get(changes, k) == 0 else number_of(engine, get(changes, k), after) + 1)
         put(row, k, pair)
 
 
@@ -329,7 +243,6 @@ def _write_row(engine: int, rule: int, path: int, mode: int, row: int) -> None:
 def _evaluate(engine: int, rule: int) -> bool:
     """Return whether the conditions of a rule hold in the state to evaluate; write the state after its effect."""
     state = get(engine, EngineBlock.STATE)
-    put(engine, EngineBlock.EVALUATED, get(engine, EngineBlock.EVALUATED) + 1)
     for k in range(get(rule, RuleBlock.CONDITION_COUNT)):
         if call(get(get(rule, RuleBlock.CONDITIONS), k), (state,)) == 0:
             return False
@@ -352,7 +265,7 @@ def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
     views, width = get(rule, RuleBlock.VIEWS), get(rule, RuleBlock.LAST) + 1
     for k in range(total):
         put(order, k, rows + 8 * width * k)
-    _sort_rows(order, total, width)
+    sort_words(order, total, width)
     result = 0
     # From the last row to the first: `lists` has, for each digit, the nodes beside the one that is not yet made.
     frame = begin_frame(engine)
@@ -390,30 +303,6 @@ def _pairs_of(engine: int, rule: int, rows: int, order: int, total: int) -> int:
 
 
 @part
-def _sort_rows(order: int, total: int, width: int) -> None:
-    """Sort the addresses of rows of int64 by their content (Shell's sort)."""
-    gap = 1
-    while gap < total // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(gap, total):
-            row, place = get(order, k), k
-            while place >= gap and _is_after(get(order, place - gap), row, width):
-                put(order, place, get(order, place - gap))
-                place -= gap
-            put(order, place, row)
-        gap //= 3
-
-
-@part
-def _is_after(left: int, right: int, width: int) -> bool:
-    for k in range(width):
-        if get(left, k) != get(right, k):
-            return get(left, k) > get(right, k)
-    return False
-
-
-@part
 def prepare(engine: int, frame: int, states: int, at: tuple[int, int, int]) -> int:
     """Learn what a rule does to a set of states of a mode; return its pairs there, after the class of the mode.
 
@@ -427,12 +316,18 @@ def prepare(engine: int, frame: int, states: int, at: tuple[int, int, int]) -> i
         mine = class_of(engine, view, mode)
         if mine == REFUSED:
             return 0
-    vectors = _project(engine, frame, states, level, number)
-    seen = get(rule, RuleBlock.SEEN) if view == 0 else child(engine, get(rule, RuleBlock.SEEN), mine)
-    fresh = call_minus(engine, frame, vectors, seen)
+    learn_from(engine, frame, _project(engine, frame, states, level, number), (mine, number))
+    return get(rule, RuleBlock.PAIRS) if view == 0 else child(engine, get(rule, RuleBlock.PAIRS), mine)
+
+
+@part
+def learn_from(engine: int, frame: int, vectors: int, at: tuple[int, int]) -> None:
+    """Learn what a rule does to vectors of classes; `at` is the class of the mode, or 0, and the number of the rule."""
+    mine, number = at
+    seen = get(rule_at(engine, number), RuleBlock.SEEN)
+    fresh = call_minus(engine, frame, vectors, seen if mine == 0 else child(engine, seen, mine))
     if fresh != 0 and get(engine, EngineBlock.STOPPED) == 0:
         _call(get(engine, EngineBlock.LEARN), frame, (engine, fresh, mine, number))
-    return get(rule, RuleBlock.PAIRS) if view == 0 else child(engine, get(rule, RuleBlock.PAIRS), mine)
 
 
 # Saturation.
@@ -497,87 +392,41 @@ def saturate(engine: int, states: int, level: int, mode: int, levels: int) -> in
 
 
 @loop
-def successors(engine: int, states: int, mode: int, number: int, into: int) -> int:
-    """Write the sets of states after a rule by their modes; return how many there are.
-
-    Args:
-        engine: The address of the engine.
-        states: A set of states of one mode.
-        mode: The mode.
-        number: The number of the rule.
-        into: The address of int64 pairs: a mode, and the set of its states. One mode can occur several times.
-    """
-    frame, rule = begin_frame(engine), rule_at(engine, number)
-    pairs, nodes, total = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES), 0
-    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        put(into, 0, mode)
-        put(into, 1, _image(engine, frame, states, pairs, (1, number)))
-        total = 1
-    else:
-        change = get(get(rule, RuleBlock.CHANGES), 0)
-        while pairs != 0:
-            put(into, 2 * total, changed(engine, change, item(pairs, nodes, VALUE), mode))
-            put(into, 2 * total + 1, _image(engine, frame, states, item(pairs, nodes, BELOW), (1, number)))
-            total += 1
-            pairs = item(pairs, nodes, BESIDE)
-    put(engine, EngineBlock.TOP, frame)
-    return total
-
-
-@loop
-def predecessors(engine: int, states: int, mode: int, number: int, to: tuple[int, int, int]) -> int:
-    """Return the states of a set of one mode that a rule leads to one state.
+def related(engine: int, states: int, mode: int, number: int, to: tuple[int, int, int, int]) -> int:
+    """Write what `image` computes of a set of states of one mode, by modes; return how many sets there are.
 
     Args:
         engine: The address of the engine.
         states: The set.
         mode: Its mode.
         number: The number of the rule.
-        to: The set of that state, its mode, and another number for each target of a search.
+        to: The address of int64 pairs to write, of a mode, which can occur several times, and a set; AFTER, WHERE, or
+            another number for each target of a search; the set of the target, and its mode.
     """
-    target, target_mode, again = to
-    frame, rule, entry = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.PREIMAGE)
-    pairs, nodes, result = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES), 0
-    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        if mode == target_mode:
-            result = _call(entry, frame, (engine, states, pairs, target, 1, number, again))
-    else:
-        change = get(get(rule, RuleBlock.CHANGES), 0)
-        while pairs != 0:
-            if changed(engine, change, item(pairs, nodes, VALUE), mode) == target_mode:
-                found = _call(entry, frame, (engine, states, item(pairs, nodes, BELOW), target, 1, number, again))
-                result = call_union(engine, frame, result, found)
-            pairs = item(pairs, nodes, BESIDE)
+    into, what, target, target_mode = to
+    frame, rule, entry, total = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.IMAGE), 0
+    pairs, nodes = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.NODES)
+    change, by_mode = get(get(rule, RuleBlock.CHANGES), 0), get(get(rule, RuleBlock.VIEWS), 0) != 0
+    while pairs != 0:
+        after, below = mode, pairs
+        if by_mode:
+            after, below = changed(engine, change, item(pairs, nodes, VALUE), mode), item(pairs, nodes, BELOW)
+        if what <= WHERE or after == target_mode:
+            put(into, 2 * total, after if what == AFTER else mode)
+            put(into, 2 * total + 1, _call(entry, frame, (engine, states, below, target, 1, number, what)))
+            total += 1
+        pairs = item(pairs, nodes, BESIDE) if by_mode else 0
     put(engine, EngineBlock.TOP, frame)
-    return result
+    return total
 
 
 @loop
 def value_in(engine: int, component: int, state: int) -> int:
     """Return the number of the value that a component has in a packed state."""
-    return value_of(engine, component, state)
+    return number_of(engine, component, state)
 
 
 @loop
 def write_value(engine: int, component: int, number: int, state: int) -> None:
     """Write the value of a component into a packed state."""
-    width = get(component, ComponentBlock.TABLE + RowTable.WIDTH)
-    row = get(component, ComponentBlock.TABLE + RowTable.ROWS) + 8 * width * number
-    put_bits(state + 8 * get(component, ComponentBlock.FIRST), row, get(component, ComponentBlock.MASK), width)
-
-
-@loop
-def states_where(engine: int, states: int, mode: int, number: int, same: int) -> int:
-    """Return how many states of a set of one mode satisfy the conditions of a rule; `same` is that of `weigh`."""
-    frame, rule, nodes = begin_frame(engine), rule_at(engine, number), get(engine, EngineBlock.NODES)
-    pairs, entry, result = prepare(engine, frame, states, (1, mode, number)), get(engine, EngineBlock.WEIGH), 0
-    if get(get(rule, RuleBlock.VIEWS), 0) == 0:
-        result = _call(entry, frame, (engine, states, pairs, 1, number, same))
-    else:
-        change = get(get(rule, RuleBlock.CHANGES), 0)
-        while pairs != 0:
-            if same == 0 or changed(engine, change, item(pairs, nodes, VALUE), mode) == mode:
-                result += _call(entry, frame, (engine, states, item(pairs, nodes, BELOW), 1, number, same))
-            pairs = item(pairs, nodes, BESIDE)
-    put(engine, EngineBlock.TOP, frame)
-    return result
+    write(component, number, state)

@@ -27,13 +27,14 @@ from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trac
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Answer, Finding, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
+from kwalk.search.symbolic.census import MOST_STATES, Census
 from kwalk.search.symbolic.comparison import SetComparison
 from kwalk.search.symbolic.compiled import compiled_rules
 from kwalk.search.symbolic.components import components_of, in_good_order
-from kwalk.search.symbolic.conditions import StateSet, What
-from kwalk.search.symbolic.diagrams import MOST_STATES
+from kwalk.search.symbolic.conditions import What
+from kwalk.search.symbolic.counts import Counts
 from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
-from kwalk.search.symbolic.reachability import Reachability, States, where, without
+from kwalk.search.symbolic.reachability import Reachability, States
 
 LOOK = 0.2
 """Seconds between two looks at the clock while the search runs in its thread."""
@@ -102,8 +103,9 @@ class Found:
 
     @property
     def length(self) -> int:
-        """The number of steps."""
-        return len(self.path.instances)
+        """The number of steps, with that of an action which raises an error."""
+        is_of_action = self.violation.is_error and self.violation.prop is None
+        return len(self.path.instances) + is_of_action
 
 
 class SymbolicSearch:
@@ -112,21 +114,20 @@ class SymbolicSearch:
     def __init__(self, model: Model, options: SearchOptions) -> None:
         self.model, self.options = model, options
         self.kernel: Kernel = kernel_for(model)
-        known = compiled_rules(model)
-        steps, layout = known.rules[: len(known.instances)], layout_of(model.leaves)
+        known = self.known = compiled_rules(model)
+        groups, layout = known.rules[: len(known.instances)], layout_of(model.leaves)
         components = components_of([leaf.path for leaf in model.leaves], layout.widths) or [frozenset()]
         initial = self.kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
         self.engine = SymbolicEngine(
-            layout, in_good_order(components, [rule.leaves for rule in steps]), initial, options.memory
+            layout, in_good_order(components, [rule.leaves for rule in groups]), initial, options.memory
         )
         self.engine.add(known.rules, known.loaded())
-        self.engine.begin_with(range(len(steps)))
+        steps = {number: known.instances[number] for number, rule in enumerate(groups) if rule.writes}
+        self.engine.begin_with(steps)
         checked = {None, *options.checked}
         self.sets = {which: rule for which, rule in known.sets if which.prop in checked}
-        self.reachability = Reachability(self.engine, dict(enumerate(known.instances)), initial)
+        self.reachability = Reachability(self.engine, steps, initial)
         self.initial = len(initial)
-        self._counts: dict[tuple[int, bool], int] = {}
-        """By a rule, and whether all reached states are counted."""
         self.compared = Compared()
         self.seconds = 0.0
 
@@ -173,55 +174,26 @@ class SymbolicSearch:
 
     def _search(self, began: float) -> Verdict:
         self.reachability.run()
+        self.counts = Counts(self.model, self.known, self.sets, self.reachability)
         violations = list(self._violations())
         found = self._with_paths([one for one in violations if not one.is_witness])
         error = self._error(found)
         if self.options.compare:
-            comparison = SetComparison(self.model, self.kernel, self.reachability, self.sets, self.options.properties)
+            comparison = SetComparison(
+                self.model, self.kernel, self.reachability, self.known, self.sets, self.options.properties
+            )
             comparison.run(began, [one.path.states[-1] for one in found])
             self.compared = comparison.compared
         self.seconds = time.monotonic() - began
         return self._complete(violations, found, error)
 
-    # Sets of states and their counts.
-
-    def _count(self, which: StateSet, among: States | None = None) -> int:
-        """Return how many of the reached states, or of the quiescent ones, are in a set."""
-        rule = self.sets.get(which)
-        if rule is None:
-            return 0
-        if (rule, among is None) not in self._counts:  # several sets have the same rule
-            states = self.reachability.reached if among is None else among
-            self._counts[rule, among is None] = self.engine.count(states, rule)
-        return self._counts[rule, among is None]
-
-    def _quiescent(self, *, all_instances: bool = False) -> States:
-        """Return the states where no system instance, or no instance at all, is enabled."""
-        left = self.reachability.reached
-        for instance in self.model.instances:
-            rule = self.sets.get(StateSet(What.ENABLED, instance.index))
-            if rule is not None and (all_instances or instance.action.by.system):
-                left = without(self.engine, left, [where(self.engine, left, rule)])
-        return left
-
     def _violations(self) -> Iterator[Violation]:
         """Yield the violations of all properties, the witnesses of those that are `reachable`, and the errors."""
-        self.quiescent = self._quiescent()
-        self.reachability.keep(self.quiescent)
-        for which in self.sets:
+        for which, step, states, count in self.counts.violations():
             prop = None if which.prop is None else self.model.properties[which.prop]
-            if which.what not in (What.FALSE, What.FAILED, What.ERROR):
-                continue
-            among = self.quiescent if prop is not None and prop.kind is Kind.WHEN_QUIESCENT else None
-            count = self._count(which, among)
-            if count:
-                states = where(self.engine, self.reachability.reached if among is None else among, self.sets[which])
-                self.reachability.keep(states)
-                step = which.instance if prop is not None and prop.kind is Kind.STEP else None
-                yield Violation(prop, states, count, step, is_error=which.what is not What.FALSE)
-        if self.model.scenario.deadlock_is_error and (dead := self._quiescent(all_instances=True)):
-            self.reachability.keep(dead)
-            yield Violation(None, dead, self.engine.count(dead))
+            yield Violation(prop, states, count, step, is_error=which.what is not What.FALSE)
+        if self.model.scenario.deadlock_is_error and (dead := self.counts.without_enabled(all_instances=True)):
+            yield Violation(None, dead, Census(self.engine, [dead]).total())
 
     # Shortest paths.
 
@@ -283,23 +255,25 @@ class SymbolicSearch:
         )
 
     def _complete(self, violations: Sequence[Violation], traced: Sequence[Found], error: Exception | None) -> Verdict:
-        reached, builder = self.reachability.reached, self._builder()
+        counts, builder = self.counts, self._builder()
         seen = {one.prop.index for one in violations if one.prop is not None and not one.is_error}
         missing = [prop for prop in self.options.properties if prop.kind is Kind.REACHABLE and prop.index not in seen]
         bad = [
             one for one in violations if not one.is_error and (one.prop is None or one.prop.kind is not Kind.REACHABLE)
         ]
-        enabled, taken, changed, hits = self._counts_of_instances()
-        total = self.engine.count(reached)
+        hits = dict.fromkeys(self.kernel.bounds, 0)
+        for which, count in counts.blocked.items():
+            hits[which.bound] += count
+        total = counts.everywhere.total()
         return builder.verdict(
             self._answer(traced, bad, missing),
             Strength.EXHAUSTIVE,
             distinct_states=total if total < MOST_STATES else None,
-            generated_states=self.initial + sum(taken),
-            quiescent_states=self.engine.count(self.quiescent),
+            generated_states=self.initial + sum(counts.taken),
+            quiescent_states=counts.at_rest.total(),
             seconds=self.seconds,
             bounds_hit=builder.bounds_hit(hits, hits.values()),
-            action_counts=builder.action_counts(enabled, taken, changed),
+            action_counts=builder.action_counts(counts.enabled, counts.taken, counts.changed),
             premises=dict(self._premises()),
             compared=self.compared if self.options.compare else None,
             findings=tuple(self._findings(traced, bad, missing)),
@@ -339,25 +313,7 @@ class SymbolicSearch:
             if one.prop is not None and one.is_witness:
                 yield f"{one.prop.key} is reachable, in {one.count:,} states."
 
-    def _counts_of_instances(self) -> tuple[list[int], list[int], list[int], dict[str, int]]:
-        """Return how often instances are enabled, taken, and change the state, and how often bounds disable one."""
-        instances, engine, reached = len(self.model.instances), self.engine, self.reachability.reached
-        enabled, blocked, changed = [0] * instances, [0] * instances, [0] * instances
-        hits = dict.fromkeys(self.kernel.bounds, 0)
-        for which in self.sets:
-            if which.instance is not None and which.what is What.BOUND:
-                count = self._count(which)
-                blocked[which.instance] += count
-                hits[which.bound] += count
-            elif which.instance is not None and which.what is What.ENABLED:
-                enabled[which.instance] = self._count(which)
-        for rule, instance in self.reachability.steps.items():
-            changed[instance] += engine.count(reached, rule) - engine.count(reached, rule, same=True)
-        return enabled, [a - b for a, b in zip(enabled, blocked, strict=True)], changed, hits
-
     def _premises(self) -> Iterator[tuple[str, int]]:
         for prop in self.options.properties:
             if not prop.kind.is_liveness:
-                among = self.quiescent if prop.kind is Kind.WHEN_QUIESCENT else None
-                mine = (one for one in self.sets if one.what is What.PREMISE and one.prop == prop.index)
-                yield prop.key, sum(self._count(one, among) for one in mine)
+                yield prop.key, self.counts.premises.get(prop.index, 0)

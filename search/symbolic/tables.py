@@ -17,7 +17,7 @@ from kwalk.search.native.intrinsics import (
     put,
 )
 from kwalk.search.native.loops import Word, part
-from kwalk.search.symbolic.layout import REFUSED, ChangeBlock, ComponentBlock, EngineBlock, RowTable, Stop, ViewBlock
+from kwalk.search.symbolic.layout import REFUSED, EngineBlock, PartBlock, Stop
 
 FIRST_FACTOR, MIDDLE_FACTOR, LAST_FACTOR = HASH_FACTORS
 LEAST_ROWS = 16
@@ -44,21 +44,14 @@ def _hash(row: int, mask: int, width: int) -> Word:
 
 
 @part
-def intern(engine: int, table: int, row: int, mask: int) -> int:
-    """Return the number of a row in a table, which is added if it is not there; 0 without room.
-
-    Args:
-        engine: The address of the engine.
-        table: The address of the table.
-        row: The address of the words of the row.
-        mask: The address of the bits of these words that count.
-    """
-    width, count = get(table, RowTable.WIDTH), get(table, RowTable.COUNT)
-    if count == get(table, RowTable.CAPACITY) and not _grow(engine, table, mask):
+def number_of(engine: int, table: int, state: int) -> int:
+    """Return the number of the row that a packed state has in a part, added if it is new; 0 without room."""
+    width, count, mask = get(table, PartBlock.WIDTH), get(table, PartBlock.COUNT), get(table, PartBlock.MASK)
+    if count == get(table, PartBlock.CAPACITY) and not _grow(engine, table):
         return 0
-    heads, size = get(table, RowTable.HEADS), 2 * get(table, RowTable.CAPACITY)
+    heads, size = get(table, PartBlock.HEADS), 2 * get(table, PartBlock.CAPACITY)
+    rows, row = get(table, PartBlock.ROWS), state + 8 * get(table, PartBlock.FIRST)
     slot = integer(_hash(row, mask, width) & np.uint64(size - 1))
-    rows = get(table, RowTable.ROWS)
     while True:
         number = integer(peek32(heads, slot)) - 1
         if number < 0:
@@ -73,84 +66,76 @@ def intern(engine: int, table: int, row: int, mask: int) -> int:
     for k in range(width):
         poke(rows, count * width + k, peek(row, k) & peek(mask, k))
     poke32(heads, slot, np.uint64(count + 1))
-    put(table, RowTable.COUNT, count + 1)
+    put(table, PartBlock.COUNT, count + 1)
     return count
 
 
 @part
-def _grow(engine: int, table: int, mask: int) -> bool:
+def _grow(engine: int, table: int) -> bool:
     """Make room for twice as many rows; return whether there is room."""
-    width, count = get(table, RowTable.WIDTH), get(table, RowTable.COUNT)
+    width, count, mask = get(table, PartBlock.WIDTH), get(table, PartBlock.COUNT), get(table, PartBlock.MASK)
     capacity = max(LEAST_ROWS, 2 * count)
     rows, heads = allocate(engine, capacity * width), allocate(engine, capacity)
     if rows == 0 or heads == 0:
         return False
-    before = get(table, RowTable.ROWS)
     for k in range(count * width):
-        poke(rows, k, peek(before, k))
+        poke(rows, k, peek(get(table, PartBlock.ROWS), k))
     for number in range(count):
         slot = integer(_hash(rows + 8 * width * number, mask, width) & np.uint64(2 * capacity - 1))
         while integer(peek32(heads, slot)) != 0:
             slot = (slot + 1) & (2 * capacity - 1)
         poke32(heads, slot, np.uint64(number + 1))
-    put(table, RowTable.ROWS, rows)
-    put(table, RowTable.HEADS, heads)
-    put(table, RowTable.CAPACITY, capacity)
+    put(table, PartBlock.ROWS, rows)
+    put(table, PartBlock.HEADS, heads)
+    put(table, PartBlock.CAPACITY, capacity)
     return True
 
 
 @part
-def value_of(engine: int, component: int, state: int) -> int:
-    """Return the number of the value that a component has in a packed state."""
-    row, mask = state + 8 * get(component, ComponentBlock.FIRST), get(component, ComponentBlock.MASK)
-    return intern(engine, component + 8 * ComponentBlock.TABLE, row, mask)
+def write(table: int, number: int, state: int) -> None:
+    """Write a row of a part into a packed state."""
+    width, mask = get(table, PartBlock.WIDTH), get(table, PartBlock.MASK)
+    words, row = state + 8 * get(table, PartBlock.FIRST), get(table, PartBlock.ROWS) + 8 * width * number
+    for k in range(width):
+        poke(words, k, (peek(words, k) & ~peek(mask, k)) | peek(row, k))
 
 
 @part
 def class_of(engine: int, view: int, value: int) -> int:
     """Return the class of a value plus 1, or REFUSED."""
-    if value >= get(view, ViewBlock.KNOWN):
+    if value >= get(view, PartBlock.KNOWN):
         _classify(engine, view, value)
-    return integer(peek32(get(view, ViewBlock.CLASSES), value))
+    return integer(peek32(get(view, PartBlock.CLASSES), value))
 
 
 @part
 def _classify(engine: int, view: int, value: int) -> None:
     """Write the classes of all values up to one."""
-    if value >= get(view, ViewBlock.CAPACITY) and not _grow_classes(engine, view, value):
+    if value >= get(view, PartBlock.ROOM) and not _grow_classes(engine, view, value):
         return
-    component, state = get(view, ViewBlock.COMPONENT), get(engine, EngineBlock.STATE)
-    first, width = get(component, ComponentBlock.FIRST), get(component, ComponentBlock.TABLE + RowTable.WIDTH)
-    rows, mask, classes = (
-        get(component, ComponentBlock.TABLE + RowTable.ROWS),
-        get(component, ComponentBlock.MASK),
-        get(view, ViewBlock.CLASSES),
-    )
-    for each in range(get(view, ViewBlock.KNOWN), value + 1):
-        row = rows + 8 * width * each
+    state = get(engine, EngineBlock.STATE)
+    for each in range(get(view, PartBlock.KNOWN), value + 1):
         put_initial(engine)
-        put_bits(state + 8 * first, row, mask, width)
-        kept = True
-        for k in range(get(view, ViewBlock.CONDITION_COUNT)):
-            if kept and call(get(get(view, ViewBlock.CONDITIONS), k), (state,)) == 0:
-                kept = False
-        found = REFUSED
-        if kept:
-            found = intern(engine, view + 8 * ViewBlock.TABLE, row, get(view, ViewBlock.MASK)) + 1
-        poke32(classes, each, np.uint64(found))
-    put(view, ViewBlock.KNOWN, value + 1)
+        write(get(view, PartBlock.COMPONENT), each, state)
+        holds = True
+        for k in range(get(view, PartBlock.CONDITION_COUNT)):
+            if holds and call(get(get(view, PartBlock.CONDITIONS), k), (state,)) == 0:
+                holds = False
+        found = number_of(engine, view, state) + 1 if holds else REFUSED
+        poke32(get(view, PartBlock.CLASSES), each, np.uint64(found))
+    put(view, PartBlock.KNOWN, value + 1)
 
 
 @part
 def _grow_classes(engine: int, view: int, value: int) -> bool:
-    capacity = max(64, 2 * (value + 1))
-    classes = allocate(engine, (capacity + 1) // 2)
+    room = max(64, 2 * (value + 1))
+    classes = allocate(engine, (room + 1) // 2)
     if classes == 0:
         return False
-    for k in range(get(view, ViewBlock.KNOWN)):
-        poke32(classes, k, peek32(get(view, ViewBlock.CLASSES), k))
-    put(view, ViewBlock.CLASSES, classes)
-    put(view, ViewBlock.CAPACITY, capacity)
+    for k in range(get(view, PartBlock.KNOWN)):
+        poke32(classes, k, peek32(get(view, PartBlock.CLASSES), k))
+    put(view, PartBlock.CLASSES, classes)
+    put(view, PartBlock.ROOM, room)
     return True
 
 
@@ -162,41 +147,11 @@ def put_initial(engine: int) -> None:
 
 
 @part
-def put_bits(words: int, row: int, mask: int, width: int) -> None:
-    """Replace the bits of a mask in some words by those of a row, which has no others."""
-    for k in range(width):
-        poke(words, k, (peek(words, k) & ~peek(mask, k)) | peek(row, k))
-
-
-@part
-def put_class(engine: int, view: int, number: int) -> None:
-    """Write the bits of a class into the state to evaluate."""
-    component = get(view, ViewBlock.COMPONENT)
-    width = get(view, ViewBlock.TABLE + RowTable.WIDTH)
-    row = get(view, ViewBlock.TABLE + RowTable.ROWS) + 8 * width * (number - 1)
-    words = get(engine, EngineBlock.STATE) + 8 * get(component, ComponentBlock.FIRST)
-    put_bits(words, row, get(view, ViewBlock.MASK), width)
-
-
-@part
-def change_in(engine: int, change: int, state: int) -> int:
-    """Return the number of what a step has written to a component of a state, plus 1; 0 without a change."""
-    if change == 0:
-        return 0
-    row = state + 8 * get(get(change, ChangeBlock.COMPONENT), ComponentBlock.FIRST)
-    return intern(engine, change + 8 * ChangeBlock.TABLE, row, get(change, ChangeBlock.MASK)) + 1
-
-
-@part
 def changed(engine: int, change: int, number: int, value: int) -> int:
-    """Return the value of a component after a change."""
+    """Return the value of a component after a change, by its number plus 1."""
     if change == 0:
         return value
-    component, state = get(change, ChangeBlock.COMPONENT), get(engine, EngineBlock.STATE)
-    width, first = get(change, ChangeBlock.TABLE + RowTable.WIDTH), get(component, ComponentBlock.FIRST)
-    row = get(component, ComponentBlock.TABLE + RowTable.ROWS) + 8 * width * value
-    bits = get(change, ChangeBlock.TABLE + RowTable.ROWS) + 8 * width * (number - 1)
-    for k in range(width):
-        poke(state, first + k, peek(row, k))
-    put_bits(state + 8 * first, bits, get(change, ChangeBlock.MASK), width)
-    return value_of(engine, component, state)
+    component, state = get(change, PartBlock.COMPONENT), get(engine, EngineBlock.STATE)
+    write(component, value, state)
+    write(change, number - 1, state)
+    return number_of(engine, component, state)

@@ -355,19 +355,20 @@ class ModelComparison:
         for name, options in runs.items():
             has_error = found.has_safety_error if "reduce" in options else found.has_error
             search = partial(exhaust, model, keep_going=True, **{"kernel": kernel, **options})
-            verdict = self._verdict(name, search, has_error=has_error)
+            verdict = self._verdict(name, search, found, has_error=has_error)
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
         if Engines.SYMBOLIC in engines:
             from kwalk.search.symbolic.search import exhaust_symbolically
 
             search = partial(exhaust_symbolically, model, keep_going=True, memory_bytes=SYMBOLIC_BYTES)
-            verdict = self._verdict("symbolic search", search, has_error=found.has_error)
+            verdict = self._verdict("symbolic search", search, found, has_error=found.has_error)
             if verdict is not None:
                 self._compare_exhaustive("symbolic search", verdict, found, is_reduced=False)
         verdict = self._verdict(
             "walks",
             lambda: walk(model, kernel=kernel, walks=WALKS, depth=20, seed=self.seed, keep_going=True),
+            found,
             has_error=found.has_error,
             may_miss=True,
         )
@@ -375,18 +376,32 @@ class ModelComparison:
             self._compare_sampled("walks", verdict, found)
 
     def _verdict(
-        self, name: str, run: Callable[[], Verdict], *, has_error: bool, may_miss: bool = False
+        self, name: str, run: Callable[[], Verdict], found: Exploration, *, has_error: bool, may_miss: bool = False
     ) -> Verdict | None:
-        """Return the verdict of an engine; None if it ends with the error that the oracle knows as well."""
+        """Return the verdict of an engine; None if it ends with an error that the oracle knows as well.
+
+        A violation that is as short as the first error, or shorter, may be reported in place of it.
+        """
         try:
             verdict = run()
         except DomainError as error:
             if not has_error:
                 raise Difference(f"{name}: error", f"{error}; the oracle finds no error") from error
             return None
-        if has_error and not may_miss:
-            raise Difference(f"{name}: error", f"{verdict.answer} although an action or property raises an error")
-        return verdict
+        if not has_error or may_miss:
+            return verdict
+        for finding in verdict.findings:
+            if finding.trace is not None and self._is_as_short(finding, found):
+                self._replay(name, finding.trace)
+                return None
+        raise Difference(f"{name}: error", f"{verdict.answer} although an action or property raises an error")
+
+    @staticmethod
+    def _is_as_short(finding: Finding, found: Exploration) -> bool:
+        """Return whether the trace of a finding is a shortest one, and no longer than that of an error."""
+        first = found.first_deadlock if finding.prop == "deadlock" else found.first.get(finding.prop)
+        length = 0 if finding.trace is None else finding.trace.length
+        return length == first and (found.first_error is None or length <= found.first_error)
 
     def _compare_exhaustive(self, name: str, verdict: Verdict, found: Exploration, *, is_reduced: bool) -> None:
         if not is_reduced:

@@ -140,6 +140,8 @@ class Exploration:
     """Whether an action or property raises an error in some reachable state."""
     has_safety_error: bool = False
     """Whether an action does, or a property that is not about behaviours."""
+    first_error: int | None = None
+    """The least number of steps to such an error; the step of an action that raises one counts."""
     quiescent: set[int] = field(factory=set)
     first: dict[str, int] = field(factory=dict)
     """By the key of a violated property (of a reachable one: that has a witness): the least number of steps to it."""
@@ -177,7 +179,7 @@ def _check(oracle: Oracle, found: Exploration, number: int) -> None:
     """Check all properties in a state that was expanded, and in the steps from it."""
     depth, outcomes = found.depths[number], found.steps[number]
     is_wrong = any(what == ERROR for what, _ in outcomes)
-    found.has_error, found.has_safety_error = found.has_error or is_wrong, found.has_safety_error or is_wrong
+    errors = [depth + 1] if is_wrong else []
     for what, name in outcomes:
         if what == "bound":
             found.bounds_hit[name] = found.bounds_hit.get(name, 0) + 1
@@ -190,10 +192,14 @@ def _check(oracle: Oracle, found: Exploration, number: int) -> None:
     for prop in oracle.properties:
         for truth, length in _truths(oracle, found, prop, number):
             found.has_error |= truth == ERROR
-            found.has_safety_error |= truth == ERROR and prop.function.kind not in library.LIVENESS_KINDS
+            if truth == ERROR and prop.function.kind not in library.LIVENESS_KINDS:
+                errors.append(length)
             if truth is (prop.function.kind == "reachable"):
                 found.counts[prop.key] = found.counts.get(prop.key, 0) + 1
                 found.first.setdefault(prop.key, length)
+    if errors:
+        found.has_error = found.has_safety_error = True
+        found.first_error = min(errors if found.first_error is None else [found.first_error, *errors])
 
 
 def _truths(oracle: Oracle, found: Exploration, prop: OracleInstance, number: int) -> Iterator[tuple[Any, int]]:

@@ -95,3 +95,18 @@ def test_numbers_between_none_and_the_least_value_of_an_optional_are_none():
         model = Model(module.SCENARIO)
     assert model.canonical((0, 0, 1, 0, 0, 0, 0, 0, 0, 0)) == (0, 0, -1, 0, 0, 0, 0, 0, 0, 0)
     assert model.canonical((0, 0, 2, 0, 0, 0, 0, 0, 0, 0)) == (0, 0, 2, 0, 0, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s.n = 9 if s.n == 2 and d == 0 else min(s.n + 1, 3)",  # both in three steps
+        "s.n = s.n + 1",  # the violation in three steps, the error in four
+        "s.n = 9 if s.n == 1 and d == 0 else min(s.n + 1, 3)",  # the error in two steps
+    ],
+)
+def test_a_violation_as_short_as_an_error_may_be_reported_in_place_of_it(body):
+    wrong = "@always()\ndef low(s: S) -> bool:\n    return s.n < 3\n\n\nSCENARIO ="
+    source = MODEL.replace("SCENARIO =", wrong).replace("snippet),", "snippet), properties=(low,),")
+    source = source.replace("BODY", body)
+    assert difference_in(source, 5, Engines.KERNEL | Engines.SEARCHES | Engines.SYMBOLIC) is None

@@ -25,6 +25,7 @@ from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.verdict import Answer, Verdict
 from kwalk.search.symbolic import compiled, conditions
+from kwalk.search.symbolic.counts import Counts
 from kwalk.search.symbolic.engine import SymbolicEngine
 from kwalk.search.symbolic.search import exhaust_symbolically
 
@@ -69,6 +70,15 @@ def test_a_story_of_kafka_has_the_same_counts():
     bounds = {"topics": 1, "partitions": 1, "restarts": 0, "failovers": 0}
     verdict = assert_agreement(Model(OLD_CLIENT_EXPANSION, bounds=bounds))
     assert verdict.compared is not None and verdict.compared.states >= 8
+
+
+def test_premises_of_steps_are_counted_in_several_families(monkeypatch: pytest.MonkeyPatch):
+    families = []
+    honest = Counts._families
+    monkeypatch.setattr("kwalk.search.symbolic.counts.MOST_PARTS", 0)
+    monkeypatch.setattr(Counts, "_families", lambda self: (families.append(one) or one for one in honest(self)))
+    assert_agreement(Model(TWO_PHASE_COMMIT))
+    assert len(families) > 1
 
 
 def test_the_first_violation_has_a_shortest_trace():
