@@ -17,7 +17,7 @@ def cleaner_outlives_empty_batches(log: CompactedBatches) -> bool:
 
 @always(
     symptom="consumer groups cannot be used after their coordinator has moved: it does not end to load them",
-    log="Error loading offsets from __consumer_offsets-…: java.util.NoSuchElementException",
+    log="Error loading offsets from …, with java.util.NoSuchElementException",
 )
 def empty_marker_can_be_loaded(log: CompactedBatches) -> bool:
     """A coordinator loads a log with a marker that is empty."""

@@ -9,7 +9,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 
 @always(
     symptom="records that were acknowledged are gone after a disk was full, once its broker has started again",
-    log="Found invalid messages in log segment …, discarding tail",
+    log="Found invalid messages in log segment … at byte offset …",
 )
 def answered_batch_survives_a_failure(log: FailingLog) -> bool:
     """A start recovers all batches whose producers have an answer."""

@@ -58,6 +58,8 @@ def run_diagnose(options: Namespace) -> int:
         raise UsageError(f"--{asked[0]} and --{asked[1]} are two questions. Ask one at a time.")
     question = asked[0] if asked else ""
     _refuse_options_of_others(options, question)
+    if question != "forecast":
+        options.seed = None  # the command that repeats the others has none
     if question in ("plan", "forecast"):
         if len(options.snapshots) > 1:
             raise UsageError(f"--{question} is about one snapshot (got {len(options.snapshots)}). Name one.")

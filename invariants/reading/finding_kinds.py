@@ -288,7 +288,7 @@ STATE_BEHIND_UNNOTICED = evolve(
     title="all logs have leader epochs that ZooKeeper's state has not reached, and no controller has read it",
     now="changes of the ISR fail",
     later="the next controller tells clients the state's leader, which the brokers that run refuse",
-    log="none before the next failover",
+    log="none: the state is not read before the next failover",
     grep=(),
 )
 LOG_WITHOUT_ID = FindingKind(

@@ -6,6 +6,7 @@ from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.exhaustive.explorer import Explorer
 from kwalk.search.exhaustive.search import ExhaustiveVerdict
+from kwalk.search.kernel.calls import KernelCalls
 from kwalk.search.kernel.interface import Kernel
 
 
@@ -37,10 +38,8 @@ def lengths(exploration: Explorer) -> dict[str, int]:
 
 def quiescent_states(exploration: Explorer) -> set[bytes]:
     """All stored states in which no system instance is enabled, packed."""
-    from kwalk.search.results.confirmation import enabled_row
-
-    rows, kernel = exploration.states.rows(list(range(exploration.stored))), exploration.kernel
-    quiescent = (row for row in rows if not (enabled_row(kernel, row) & exploration.rows.system_row).any())
+    rows, calls = exploration.states.rows(list(range(exploration.stored))), KernelCalls(exploration.kernel)
+    quiescent = (row for row in rows if not (calls.guards(row) & exploration.rows.system_row).any())
     return {row.tobytes() for row in quiescent}
 
 

@@ -9,7 +9,8 @@ import pytest
 from kwalk.model.kafka.snapshots.limits import REMOVALS
 from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.model.language.series import Series
-from kwalk.reports.handlers.explain import explained, model_of, scenario_for
+from kwalk.reports.handlers.explain import explained, model_of
+from kwalk.reports.handlers.target import scenario_with
 from kwalk.search.analyses.explain.explain import ExplainOptions, Fit
 from kwalk.search.kernel.model_digest import meaning_key
 from tests.snapshots.generated import TOPICS, history_of
@@ -31,7 +32,7 @@ def test_a_generated_history_is_the_same_for_the_same_number_and_has_snapshots_b
 def test_topics_of_one_cluster_share_a_model_whether_they_are_deleted_or_not() -> None:
     """A topic is removed by hand, one gets a second partition, and each is created by a client of its own kind."""
     found = series_of("3.3.2", 0)
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series", None)
     models = [model_of(scenario, one, None) for one in found]
     assert len(found) == TOPICS
     assert len({meaning_key(model) for model in models}) == 1
@@ -43,6 +44,6 @@ def test_topics_of_one_cluster_share_a_model_whether_they_are_deleted_or_not() -
 @pytest.mark.parametrize("release, number", [("3.0.2", 0), ("3.3.2", 0)])
 def test_a_generated_history_of_four_topics_is_explained(release: str, number: int) -> None:
     found = series_of(release, number)
-    _, scenario = scenario_for(None)
+    _, scenario = scenario_with("read_series", None)
     reports = explained([(model_of(scenario, one, None), one) for one in found], ExplainOptions(seconds=600.0))
     assert [report.fit for report in reports] == [Fit.EXPLAINED] * TOPICS
