@@ -25,6 +25,8 @@ PACKAGE, PACKAGE_NAME = Path(__file__).parents[1], "kwalk.search"
 WORKERS = min(4, os.cpu_count() or 1)
 ON_REQUEST = ("partial_order", "spark", "symbolic", "symmetry")
 """The components of `--reduce`, `--spark`, `--symbolic` and `--symmetry`."""
+ALL = "--all"
+"""The argument that compiles all loops: tests use them at once, in several processes."""
 HAS_LOOPS = re.compile(r"^@loop$", re.MULTILINE)
 
 
@@ -73,11 +75,11 @@ def write_levels(folder: Path, names: Sequence[tuple[str, str]]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Compile the loops of set-up, or write the bitcode of all into the folder that is given."""
-    if arguments:
+    """Compile the loops of set-up, with `--all` those of options too, or write the bitcode of all into a folder."""
+    if arguments and arguments[0] != ALL:
         write_levels(Path(arguments[0]), loop_names())
         return
-    names = loops_of_setup()
+    names = loop_names() if arguments else loops_of_setup()
     remove_outdated()
     with ProcessPoolExecutor(WORKERS) as pool:
         for _ in pool.map(load_loop, *zip(*names, strict=True)):
