@@ -35,7 +35,7 @@ from kwalk.search.symbolic.tables import changed, class_of
 MOST_STATES = 1 << 62
 """What a count stays below."""
 LOW = 0xFFFFFFFF
-SEEN = 0xFFFFFFFF
+UNKNOWN = 0xFFFFFFFF
 """In place of a projection that is not known yet."""
 ITEM = 4
 """The words of what is carried to a place: the place, the pairs below, how many vectors, and the next for the place."""
@@ -142,14 +142,14 @@ def survey(engine: int, census: CensusLayout, roots: int, number: int) -> None:
     starts, entries = census.starts, census.entries
     for k in range(get(roots, 0) if last > 0 else 0):
         if get(views, 0) == 0 or class_of(engine, get(views, 0), get(roots, 2 * k + 1)) != REFUSED:
-            poke32(marks, get(roots, 2 * k + 2), np.uint64(SEEN))
+            poke32(marks, get(roots, 2 * k + 2), np.uint64(UNKNOWN))
     for level in range(1, last):
         view = get(views, level)
         for place in range(get(first, level), get(first, level + 1)):
             if integer(peek32(marks, place)) != 0:
                 for k in range(integer(peek32(starts, place)), integer(peek32(starts, place + 1))):
                     if view == 0 or class_of(engine, view, get(entries, k) >> 32) != REFUSED:
-                        poke32(marks, get(entries, k) & LOW, np.uint64(SEEN))
+                        poke32(marks, get(entries, k) & LOW, np.uint64(UNKNOWN))
     for level in range(last, 0, -1):
         view = get(views, level)
         for place in range(get(first, level), get(first, level + 1)):

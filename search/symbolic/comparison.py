@@ -35,7 +35,7 @@ class SetComparison:
         model: The model.
         kernel: A kernel of the model, with the same packing of states.
         reachability: The reached states.
-        known: The rules of the engine.
+        compiled: The rules of the engine.
         sets: Those of their sets of states that were needed.
         properties: The properties that were checked.
     """
@@ -45,12 +45,13 @@ class SetComparison:
         model: Model,
         kernel: Kernel,
         reachability: Reachability,
-        known: CompiledRules,
+        compiled: CompiledRules,
+        *,
         sets: Mapping[StateSet, int],
         properties: Sequence[PropertyInstance],
     ) -> None:
         self.model, self.kernel, self.reachability, self.sets = model, kernel, reachability, sets
-        self.engine, self.known = reachability.engine, known
+        self.engine, self.compiled = reachability.engine, compiled
         self.properties = [prop for prop in properties if not prop.kind.is_liveness]
         self.compared: Compared = NOTHING_COMPARED
 
@@ -93,14 +94,14 @@ class SetComparison:
         taken = self._compare_steps(visit, vector, here, self._successors(mode, states, vector))
         groups = {
             instance: group
-            for group, instance in enumerate(self.known.instances)
+            for group, instance in enumerate(self.compiled.instances)
             if self.engine.where(states, mode, group)
         }
         evaluated = 0
         for prop in self.properties:
             for instance in taken if prop.kind is Kind.STEP else (None,):
                 group = None if instance is None else groups[instance]
-                if group is not None and prop.index not in self.known.written[group]:
+                if group is not None and prop.index not in self.compiled.written[group]:
                     group = None
                 mine = {one.what for one in here if one.prop == prop.index and one.group == group}
                 self._compare_property(visit, vector, mine, prop, instance)

@@ -21,23 +21,23 @@ class Counts:
 
     Args:
         model: The model.
-        known: The rules of the engine.
+        compiled: The rules of the engine.
         sets: Those of their sets of states that are needed.
         reachability: The reached states.
     """
 
     def __init__(
-        self, model: Model, known: CompiledRules, sets: Mapping[StateSet, int], reachability: Reachability
+        self, model: Model, compiled: CompiledRules, sets: Mapping[StateSet, int], reachability: Reachability
     ) -> None:
-        self.model, self.known, self.sets, self.reachability = model, known, sets, reachability
+        self.model, self.compiled, self.sets, self.reachability = model, compiled, sets, reachability
         self.engine, self.reached = reachability.engine, reachability.reached
         self.everywhere = Census(self.engine, [self.reached], reachability.steps)
         instances = range(len(model.instances))
         self.enabled = [self._count(StateSet(What.ENABLED, number)) for number in instances]
         self.blocked = {which: self._count(which) for which in sets if which.what is What.BOUND}
-        self.taken, self.changed, self.premises = [0 for _ in instances], [0 for _ in instances], dict[int, int]()
+        self.firings, self.changed, self.premises = [0 for _ in instances], [0 for _ in instances], dict[int, int]()
         self._count_steps()
-        self.errors = [enabled - taken for enabled, taken in zip(self.enabled, self.taken, strict=True)]
+        self.errors = [enabled - fired for enabled, fired in zip(self.enabled, self.firings, strict=True)]
         """Where an instance is enabled, it is blocked, or in error, or one of its transition groups is taken."""
         for which, count in self.blocked.items():
             self.errors[which.instance or 0] -= count
@@ -66,11 +66,11 @@ class Counts:
         """Count how often each group is taken, how often it changes the state, and with which premises."""
         for number, (parts, true) in enumerate(self._families()):
             census = Census(self.engine, parts, self.reachability.steps) if len(parts) > 1 else self.everywhere
-            for group, instance in enumerate(self.known.instances):
+            for group, instance in enumerate(self.compiled.instances):
                 counts = census.count(group)
                 if number == 0:
-                    self.taken[instance] += sum(counts)
-                for prop in {prop for each in true for prop in each} - self.known.written[group]:
+                    self.firings[instance] += sum(counts)
+                for prop in {prop for each in true for prop in each} - self.compiled.written[group]:
                     holds = (count for count, each in zip(counts, true, strict=True) if prop in each)
                     self.premises[prop] = self.premises.get(prop, 0) + sum(holds)
         for group, instance in self.reachability.steps.items():
@@ -131,8 +131,8 @@ class Counts:
             if kind is not Kind.STEP or which.group is not None:
                 yield from self._found(which, which.instance if kind is Kind.STEP else None, here)
                 continue
-            for group, instance in enumerate(self.known.instances):
-                if which.prop not in self.known.written[group]:
+            for group, instance in enumerate(self.compiled.instances):
+                if which.prop not in self.compiled.written[group]:
                     yield from self._found(which, instance, where(self.engine, here, group))
 
     def _violating(self, which: StateSet) -> int:

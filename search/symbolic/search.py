@@ -114,18 +114,18 @@ class SymbolicSearch:
     def __init__(self, model: Model, options: SearchOptions) -> None:
         self.model, self.options = model, options
         self.kernel: Kernel = kernel_for(model)
-        known = self.known = compiled_rules(model)
-        groups, layout = known.rules[: len(known.instances)], layout_of(model.leaves)
+        compiled = self.compiled = compiled_rules(model)
+        groups, layout = compiled.rules[: len(compiled.instances)], layout_of(model.leaves)
         components = components_of([leaf.path for leaf in model.leaves], layout.widths) or [frozenset()]
         initial = self.kernel.pack(np.array(model.initial, np.int64).reshape(len(model.initial), -1))
         self.engine = SymbolicEngine(
             layout, in_good_order(components, [rule.leaves for rule in groups]), initial, options.memory
         )
-        self.engine.add(known.rules, known.loaded())
-        steps = {number: known.instances[number] for number, rule in enumerate(groups) if rule.writes}
+        self.engine.add(compiled.rules, compiled.loaded())
+        steps = {number: compiled.instances[number] for number, rule in enumerate(groups) if rule.writes}
         self.engine.begin_with(steps)
         checked = {None, *options.checked}
-        self.sets = {which: rule for which, rule in known.sets if which.prop in checked}
+        self.sets = {which: rule for which, rule in compiled.sets if which.prop in checked}
         self.reachability = Reachability(self.engine, steps, initial)
         self.initial = len(initial)
         self.compared = Compared()
@@ -174,13 +174,18 @@ class SymbolicSearch:
 
     def _search(self, began: float) -> Verdict:
         self.reachability.run()
-        self.counts = Counts(self.model, self.known, self.sets, self.reachability)
+        self.counts = Counts(self.model, self.compiled, self.sets, self.reachability)
         violations = list(self._violations())
         found = self._with_paths([one for one in violations if not one.is_witness])
         error = self._error(found)
         if self.options.compare:
             comparison = SetComparison(
-                self.model, self.kernel, self.reachability, self.known, self.sets, self.options.properties
+                self.model,
+                self.kernel,
+                self.reachability,
+                self.compiled,
+                sets=self.sets,
+                properties=self.options.properties,
             )
             comparison.run(began, [one.path.states[-1] for one in found])
             self.compared = comparison.compared
@@ -269,11 +274,11 @@ class SymbolicSearch:
             self._answer(traced, bad, missing),
             Strength.EXHAUSTIVE,
             distinct_states=total if total < MOST_STATES else None,
-            generated_states=self.initial + sum(counts.taken),
+            generated_states=self.initial + sum(counts.firings),
             quiescent_states=counts.at_rest.total(),
             seconds=self.seconds,
             bounds_hit=builder.bounds_hit(hits, hits.values()),
-            action_counts=builder.action_counts(counts.enabled, counts.taken, counts.changed),
+            action_counts=builder.action_counts(counts.enabled, counts.firings, counts.changed),
             premises=dict(self._premises()),
             compared=self.compared if self.options.compare else None,
             findings=tuple(self._findings(traced, bad, missing)),

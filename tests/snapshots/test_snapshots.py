@@ -135,6 +135,7 @@ def test_many_topics_and_partitions_are_represented_by_a_few_and_the_facts_say_s
             twin = dict(topic, topic_id=None, znode=dict(topic["znode"], topic_id=None))
             capture["topics"][f"u{number:02}"] = twin
             for broker in capture["brokers"].values():
+                broker["dirs"] |= {f"u{number:02}-{each}": broker["dirs"][f"t-{each}"] for each in range(50)}
                 broker["metadata_cache"]["topics"][f"u{number:02}"] = broker["metadata_cache"]["topics"]["t"]
 
     reading = read_snapshot(changed(grow))

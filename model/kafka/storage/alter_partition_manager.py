@@ -61,7 +61,7 @@ class Outcome(Enum):
 
 
 @value
-class LeaderAndIsr:
+class VersionedIsr:
     """The state of the partition in ZooKeeper, in a request, or in an answer; the ISR has the leader in any case."""
 
     epoch: int = number(0, ELECTIONS)
@@ -78,14 +78,14 @@ class IsrPartition:
     for longer than replica.lag.time.max.ms. Offsets are those of the leader, and what the leader knows of the follower.
     """
 
-    znode: LeaderAndIsr = nested(LeaderAndIsr)
-    committed: LeaderAndIsr = nested(LeaderAndIsr)
+    znode: VersionedIsr = nested(VersionedIsr)
+    committed: VersionedIsr = nested(VersionedIsr)
     pending: IsrChange = choice(IsrChange)
-    unsent: LeaderAndIsr | None = optional(LeaderAndIsr)
-    in_flight: LeaderAndIsr | None = optional(LeaderAndIsr)
-    answer: LeaderAndIsr | None = optional(LeaderAndIsr)
+    unsent: VersionedIsr | None = optional(VersionedIsr)
+    in_flight: VersionedIsr | None = optional(VersionedIsr)
+    answer: VersionedIsr | None = optional(VersionedIsr)
     outcome: Outcome = choice(Outcome)
-    request: LeaderAndIsr | None = optional(LeaderAndIsr)
+    request: VersionedIsr | None = optional(VersionedIsr)
     is_behind: bool = flag()
     end: int = number(0, OFFSETS)
     follower_end: int = number(0, OFFSETS)
@@ -183,7 +183,7 @@ def elect(partition: IsrPartition, removes: bool) -> None:
     """The leader moves there and back, or the follower's broker ends its session."""
     require(partition.request is None and (not removes or (partition.znode.has_follower and partition.is_behind)))
     znode = partition.znode
-    partition.znode = LeaderAndIsr(
+    partition.znode = VersionedIsr(
         epoch=znode.epoch + 1, version=znode.version + 1, has_follower=znode.has_follower and not removes
     )
     partition.request = partition.znode
@@ -254,6 +254,6 @@ def handle_answer(partition: IsrPartition) -> None:
     partition.in_flight, partition.answer, partition.outcome = partition.unsent, None, Outcome.WRITTEN
 
 
-def is_news(partition: IsrPartition, answer: LeaderAndIsr) -> bool:
+def is_news(partition: IsrPartition, answer: VersionedIsr) -> bool:
     """Whether an answer is of the leader's epoch, and of no earlier version than it knows."""
     return answer.epoch == partition.committed.epoch and answer.version >= partition.committed.version
