@@ -135,6 +135,8 @@ class Advice:
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
+        if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
+            made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
@@ -175,6 +177,9 @@ class Advice:
         if others and kind in FAILING_OVER:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
         if kind in FAILING_OVER:
+            bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
+            if bare:
+                yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
             for one in self.observations:
                 if one.kind is kinds.SHARED_ID:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
@@ -275,16 +280,18 @@ class Advice:
         """Return what to do about an ISR member without a log: it may restart only while another member has one."""
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
         isr = topic.states[number].isr
-        bare = [b for b in isr if self.capture.brokers[b].alive and not self.capture.directory(b, topic.name, number)]
-        others = [b for b in isr if self.capture.brokers[b].alive and b not in bare]
+        bare = list(map(int, one.fields["brokers"].split()))
+        live = (b for b in isr if self.capture.brokers[b].alive and self.capture.brokers[b].seen)
+        others = [b for b in live if self.capture.directory(b, topic.name, number)]
         if others:
             return (
                 f"restart {brokers(bare)} with a controlled shutdown (kafka-server-stop.sh) while another ISR member "
                 f"({listed([str(b) for b in others], 'or')}) runs: it leads {one.subject}, and they copy from it"
             )
         return (
-            f"do not stop {brokers(bare)}: no live ISR member has a log of {one.subject} on its disk, and what their "
-            "processes have open may be the last copy; consume what they serve into another topic first"
+            f"do not stop {brokers(bare)}, and let no controller fail over: no live ISR member shows a log of "
+            f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
+            "serve into another topic first, or start an ISR member that has its log"
         )
 
     def _of_state(self, one: Observation) -> str:
@@ -293,11 +300,15 @@ class Advice:
         logs = {b: self.capture.directory(b, name, number) for b in map(int, one.fields["brokers"].split())}
         latest = {b: max(e for e, _ in log.leader_epochs) for b, log in logs.items() if log and log.leader_epochs}
         newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
+        state = self.capture.topics[name].states[number]
+        hosts = {*self.capture.topics[name].partitions[number], *state.isr}
+        unseen = sorted(b for b in hosts if not self.capture.brokers[b].seen)
+        looked = f"look at the log of {brokers(unseen)} first, which may be newer; " if unseen else ""
         which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
         above = max(latest.values()) + 1
         return (
-            f"stop no broker; if the logs of {one.subject} are of the present topic, write its state znode, with the "
-            f"data version that was read: a leader_epoch of {above} or more, and {which} as leader and only ISR "
+            f"stop no broker; {looked}if the logs of {one.subject} are of the present topic, write its state znode, "
+            f"with the data version that was read: a leader_epoch of {above} or more, and {which} as leader and only ISR "
             "member; then fail the controller over"
         )
 

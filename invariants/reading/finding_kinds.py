@@ -551,7 +551,8 @@ SHARED_ID = FindingKind(
     (),
     now="nothing, while the controller that has read the topics before lives",
     later="no broker can become controller: each gives up as it reads the second of the topics",
-    way_out="before the next failover, write each topic's own id, which its logs have, into its znode",
+    way_out="before the next failover, write each topic's own id, which its logs or brokers' answers have, into its "
+    "znode",
     log="controller.log, ERROR: topic name map already contained ID … and new name … did not match existing name …",
     cause="an id was written into the znode of another topic",
     grep=("grep 'topic name map already contained ID' logs/controller.log*",),

@@ -266,6 +266,7 @@ class Findings:
         bare = members_without_log(self.capture, place.topic, place.partition)
         if "partition_servable" in broken and _has_no_live_leader(place):
             yield self._observed(kinds.NOT_ELECTED, place, _leader(place), broken["partition_servable"])
+            yield from self._without_logs(place, bare)
             return True
         if "partition_servable" in broken and place.topic.states[place.partition].leader not in bare:
             kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
@@ -285,12 +286,15 @@ class Findings:
         if "isr_members_live" in broken:
             dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
+        yield from self._without_logs(place, bare)
+        return False
+
+    def _without_logs(self, place: _Place, bare: Sequence[int]) -> Iterator[Observation]:
         if bare:
             one = self._observed(
                 kinds.ISR_MEMBER_HAS_NO_LOG, place, f"{_isr(place)}; not on the disks of {brokers(bare)}"
             )
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, bare))}, certain=False)
-        return False
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.

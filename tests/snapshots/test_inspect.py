@@ -487,6 +487,18 @@ def test_the_only_isr_member_is_not_to_be_stopped_while_its_files_are_all_that_i
     assert "restart broker" in remedies(changed(isr_member_has_no_log))
 
 
+def test_no_failover_elects_an_isr_member_whose_log_is_gone() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        no_leader_is_elected(capture)
+        state(capture)["isr"] = [3, 1]
+        del capture["brokers"]["1"]["dirs"]["t-0"]
+
+    found = {kind.name: kind.way_out for kind in inspect_snapshot(changed(change)).by_kind()}
+    assert "but first see that each live ISR member of t-0 has its log" in found["leader-not-elected"]
+    assert "do not stop broker 1, and let no controller fail over" in found["isr-member-has-no-log"]
+
+
 def test_a_log_may_be_in_a_directory_that_was_not_read() -> None:
     def change(capture: Capture) -> None:
         settled(capture)
