@@ -308,8 +308,8 @@ class Advice:
         above = max(latest.values()) + 1
         return (
             f"stop no broker; {looked}if the logs of {one.subject} are of the present topic, write its state znode, "
-            f"with the data version that was read: a leader_epoch of {above} or more, and {which} as leader and only ISR "
-            "member; then fail the controller over"
+            f"with the data version that was read: a leader_epoch of {above} or more, and {which} as leader and only "
+            "ISR member; then fail the controller over"
         )
 
     # Logs that are no replica's.
