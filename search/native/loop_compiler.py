@@ -5,7 +5,8 @@ from __future__ import annotations
 import dis
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from types import FunctionType
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic as numba_intrinsic
 from numba.np.arrayobj import make_array, populate_array
@@ -53,13 +55,35 @@ def bitcode_of(loop: CompiledLoop) -> bytes:
         TypeError: The loop, or a part that it calls, reads a global name with a value that its key does not cover.
     """
     with _LOCK:
-        _require_known_globals(loop.function, set())
+        functions: set[Any] = set()
+        _require_known_globals(loop.function, functions)
         entry = _entry_of(loop)
-        entry.compile((types.int64,))
+        with _optimized_once({function.__qualname__ for function in functions}):
+            entry.compile((types.int64,))
         (compiled,) = entry.overloads.values()
         name = compiled.fndesc.llvm_func_name
         with llvm.parse_bitcode(compiled.library._final_module.as_bitcode(), llvm.create_context()) as module:
             return bytes(_with_one_entry(module, name).as_bitcode())
+
+
+@contextmanager
+def _optimized_once(names: Collection[str]) -> Iterator[None]:
+    """Let Numba optimize the functions of these names as parts of the entry only, which has all of them.
+
+    Numba optimizes the module of each function with all that the function calls: the innermost parts as often as
+    there are calls above them. Without that, large loops compile in half the time, and are as fast.
+    """
+    optimize = CPUCodeLibrary._optimize_final_module
+
+    def optimize_unless_named(library: CPUCodeLibrary) -> None:
+        if library.name not in names:
+            optimize(library)
+
+    CPUCodeLibrary._optimize_final_module = optimize_unless_named
+    try:
+        yield
+    finally:
+        CPUCodeLibrary._optimize_final_module = optimize
 
 
 def _with_one_entry(module: llvm.ModuleRef, name: str) -> llvm.ModuleRef:
