@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,14 @@ SLOW = (
 )
 """Folders and files whose tests compile large models, start processes or search for seconds: marked `slow`."""
 
-THOROUGH = tuple(
+LINES = [
     line
     for line in (Path(__file__).parent / "thorough.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
-)
+]
+FRACTIONS = {line.split(" ")[3]: int(line.split(" ")[2]) for line in LINES if line.startswith("1 of ")}
+"""Of the cases of a test function, `make test` runs the first of each so many."""
+THOROUGH = tuple(line for line in LINES if not line.startswith("1 of "))
 """Beginnings of ids of tests that only `make test-all` runs, beside those that are marked where they are written."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests press Ctrl-C
@@ -89,12 +93,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
     """
+    cases = Counter[str]()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
         path = item.path.relative_to(Path(__file__).parent).as_posix()
         if path.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-        if f"{path}::{item.nodeid.partition('::')[2]}".startswith(THOROUGH):
+        name = f"{path}::{item.nodeid.partition('::')[2]}"
+        function = name.partition("[")[0]
+        if name.startswith(THOROUGH) or cases[function] % FRACTIONS.get(function, 1):
             item.add_marker(pytest.mark.thorough)
+        cases[function] += 1
     items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.get_closest_marker("lab") is None))

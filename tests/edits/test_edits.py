@@ -40,8 +40,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_no_answer_is_of_the_model_before_an_edit():
-    done = run("-m", "tests.edits", "--edits", "20", "--seed", "7")
-    assert done.returncode == 0 and "20 edits with seed 7" in done.stdout, done.stdout + done.stderr
+    done = run("-m", "tests.edits", "--edits", "6", "--seed", "7")
+    assert done.returncode == 0 and "6 edits with seed 7" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.thorough

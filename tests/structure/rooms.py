@@ -24,9 +24,22 @@ def modules(*rooms: str) -> Iterator[Path]:
         yield from sorted((ROOT / room).rglob("*.py"))
 
 
+def statements(source: str) -> Iterator[ast.stmt]:
+    """The statements of a source at any depth. Expressions, which are most of its nodes, are not looked at."""
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, name, ())
+            waiting += inner if isinstance(inner, list) else ()
+
+
 def imported_names(source: str, package: str) -> Iterator[str]:
     """The dotted names that a module's source imports, in any scope; `package` resolves relative imports."""
-    for node in ast.walk(ast.parse(source)):
+    has_dynamic_imports = "import_module" in source or "__import__" in source
+    for node in ast.walk(ast.parse(source)) if has_dynamic_imports else statements(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -53,17 +66,17 @@ def arrows(path: Path) -> set[str]:
 @cache
 def imports(path: Path) -> tuple[str, ...]:
     """The modules that a file imports when it is executed: not those for type checkers only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(statements(path.read_text(encoding="utf-8")))
     checked = {
         id(node)
-        for branch in ast.walk(tree)
+        for branch in nodes
         if isinstance(branch, ast.If) and isinstance(branch.test, ast.Name) and branch.test.id == "TYPE_CHECKING"
         for statement in branch.body
         for node in ast.walk(statement)
     }
     return tuple(
         f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module and id(node) not in checked
         for alias in node.names
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kwalk.reports.options.parser import commands
-from tests.structure.rooms import ROOMS, ROOT, modules
+from tests.structure.rooms import ROOMS, ROOT, modules, statements
 
 LIMITS = tomllib.loads((ROOT / "tests/structure/limits.toml").read_text(encoding="utf-8"))
 ROOM = {"lines": 250, "words": 1_000, "names": 5}
@@ -58,7 +58,7 @@ def names_outside_the_declarations() -> int:
     for path in modules(*ROOMS):
         if path.relative_to(ROOT).as_posix().startswith((*DECLARED_IN, "model/examples")):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(path.read_text(encoding="utf-8")):
             if isinstance(node, ast.FunctionDef):
                 count += sum(arg.arg in names for arg in (*node.args.args, *node.args.kwonlyargs))
             elif isinstance(node, ast.ClassDef):

@@ -31,7 +31,8 @@ SKIPPED = (".svg", ".png", ".json")
 def uses_of_json() -> Iterator[tuple[str, int]]:
     """The modules and lines that look whether a script reads the result."""
     for path in modules(*ROOMS):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if re.search(r"\.json\b|['\"]json['\"]", text) else ():
             is_option = isinstance(node, ast.Attribute) and node.attr == "json" and ast.unparse(node.value) == "options"
             is_looked_up = isinstance(node, ast.Call) and re.match(r"getattr\(.*'json'", ast.unparse(node))
             if is_option or is_looked_up:

@@ -12,7 +12,7 @@ from kwalk.reports.options.parser import commands, parser
 from kwalk.search.base import option_table
 from kwalk.search.base.option_table import Option, Properties, rows, words_of
 from kwalk.search.engines import ENGINES
-from tests.structure.rooms import ROOMS, modules
+from tests.structure.rooms import ROOMS, modules, statements
 
 SEARCHES = sorted(ENGINES.keys() & commands().keys())
 GROUPS = [each for each in vars(option_table).values() if isinstance(each, type) and hasattr(each, "__total__")]
@@ -67,7 +67,7 @@ def test_no_class_of_options_is_added_where_a_row_would_do() -> None:
     classes = [
         node.name
         for path in modules(*ROOMS)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in statements(path.read_text(encoding="utf-8"))
         if isinstance(node, ast.ClassDef) and node.name.endswith("Options")
     ]
     assert len(classes) == CLASSES_OF_OPTIONS, f"{sorted(classes)}: the number may only fall."
