@@ -28,12 +28,11 @@ from kwalk.search.exhaustive.expansion import (
 from kwalk.search.exhaustive.layout import (
     BATCH,
     BLOCK,
-    BatchBuffers,
     CounterBuffers,
     Cursor,
     SearchLayout,
     Status,
-    isolated_zeros,
+    batch_of,
     level_end,
 )
 from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel, SliceView
@@ -57,7 +56,7 @@ from kwalk.search.native.intrinsics import (
     put,
 )
 from kwalk.search.native.loops import Int64Array, loop, part
-from kwalk.search.native.memory import reserve
+from kwalk.search.native.structures import Structure, int64s, uint32s, uint64s
 from kwalk.search.visited.hash_table import (
     ABSENT,
     REGIONS,
@@ -94,8 +93,29 @@ NOTHING = 2**62
 """A state above all."""
 
 
+class Sums(NamedTuple):
+    """What a block counts."""
+
+    begin: int
+    """The address of all of these words, and their number."""
+    length: int
+    enabled: int = int64s("instances + 1")
+    """The last one is for quiescence."""
+    premises: int = int64s("properties")
+    blocked: int = int64s("instances")
+    idle: int = int64s("instances")
+    hits: int = int64s("bounds")
+    seen: int = int64s("properties")
+    first_state: int = int64s("properties")
+    """For each property the first state of the block where it is false, or NOTHING."""
+    first_instance: int = int64s("properties")
+    deadlocks: int = int64s("2")
+    """Their number, then the first state of the block that is one."""
+    generated: int = int64s("1")
+
+
 class BlockView(NamedTuple):
-    """The argument of the loop, besides the search and the cursor: sizes, and addresses of functions and buffers."""
+    """The argument of the loop, besides the search and the cursor."""
 
     size: int
     """The states of a block, at most: a multiple of the lanes."""
@@ -104,102 +124,64 @@ class BlockView(NamedTuple):
     properties: int
     bounds: int
     """The number of bounds."""
-    slices: SliceView
-    states: int
-    """The packed states of the block."""
-    numbers: int
-    """The numbers of the parts of each state: two words for each leaf."""
-    in_work: int
-    """One word of scratch memory."""
-    begins: int
-    """int64 for each state: where its successors begin, and in `ends`, where they end."""
-    ends: int
-    keys: int
-    """The keys of the successors."""
     ring: int
-    """A power of two, minus 1: successor n has place n & `ring` in the following arrays."""
-    hashes: int
-    slots: int
-    unknown_hashes: int
-    """The hash of each successor that `find_unknown_of_block` did not find."""
-    unknown_slots: int
-    """The slots that are free for them."""
-    columns: int
-    planes: int
-    saved: int
-    enabled: int
-    """For each group of states, the planes that `slice.guards` writes."""
+    """A power of two, minus 1: successor n has place n & `ring` in `hashes` and `slots`."""
     enabled_bytes: int
-    """The bytes of these planes of one group."""
-    rows: int
+    """The bytes of the planes in `enabled` of one group."""
+    slices: SliceView
+    sums: Sums
+    states: int = uint64s("size * words")
+    """The packed states of the block."""
+    numbers: int = uint64s("size * 2 * leaves")
+    """The numbers of the parts of each state: two words for each leaf."""
+    in_work: int = uint64s("1")
+    begins: int = int64s("size")
+    """Where the successors of each state begin, and in `ends`, where they end."""
+    ends: int = int64s("size")
+    keys: int = uint64s("widest * key_words")
+    """The keys of the successors."""
+    hashes: int = uint64s("ring + 1")
+    slots: int = uint64s("ring + 1")
+    unknown_hashes: int = uint64s("unknown")
+    """The hash of each successor that `find_unknown_of_block` did not find."""
+    unknown_slots: int = uint64s("unknown")
+    """The slots that are free for them."""
+    columns: int = uint64s("words * lanes")
+    planes: int = uint64s("words * lanes")
+    saved: int = uint64s("words * lanes")
+    enabled: int = uint64s("size // lanes * (enabled_bytes // 8)")
+    """For each group of states, the planes that `slice.guards` writes."""
+    rows: int = uint64s("row_words * lanes")
     """Columns of bit rows of instances."""
-    property_planes: int
-    results: int
+    property_planes: int = uint64s("2 * 64 * property_words * plane")
+    results: int = uint64s("(FIRST_BOUND + bounds) * plane")
     """The planes that `slice.apply` writes."""
-    valid: int
+    valid: int = uint64s("plane")
     """A plane: the lanes in use."""
-    ids: int
-    """uint32: the states of the block where an instance is enabled."""
-    live: int
-    """uint32: the lanes of a group whose step leads to another state."""
-    parents: int
-    """uint32: the states of the block in these lanes."""
-    values: int
+    ids: int = uint32s("size")
+    """The states of the block where an instance is enabled."""
+    live: int = uint32s("lanes")
+    """The lanes of a group whose step leads to another state."""
+    parents: int = uint32s("lanes")
+    """The states of the block in these lanes."""
+    values: int = uint64s("lanes * words")
     """For each of them the value of one part of the successor."""
-    probes: int
+    probes: int = uint64s("2 * lanes")
     """The hash of this value, and the slot to probe from."""
-    parts: int
+    parts: int = uint64s("lanes * 2 * leaves")
     """The numbers of the parts of the successor, as in `numbers`."""
-    regions: int
-    """int64 for each region of the hash table: the keys that belong there."""
-    sums: int
-    """What the present block counts, see `_Sums`."""
-    enabled_totals: int
-    """int64 for each instance: in how many states of stored blocks it was enabled."""
-    premise_totals: int
-    """int64 for each property."""
+    regions: int = int64s("REGIONS")
+    """The keys that belong to each region of the hash table."""
+    enabled_totals: int = int64s("instances")
+    """In how many states of stored blocks each instance was enabled."""
+    premise_totals: int = int64s("properties")
 
 
-class _Sums(NamedTuple):
-    """The addresses of what a block counts."""
-
-    enabled: int
-    """int64 for each instance, then for quiescence; the following are int64 as well."""
-    premises: int
-    blocked: int
-    idle: int
-    hits: int
-    seen: int
-    first_state: int
-    """For each property the first state of the block where it is false, or NOTHING."""
-    first_instance: int
-    deadlocks: int
-    """Their number, then the first state of the block that is one."""
-    generated: int
-
-
-@part
-def _sums(search: SearchLayout, view: BlockView) -> _Sums:
-    instances, properties = 8 * search.kernel.instances, 8 * view.properties
-    premises = view.sums + instances + 8
-    blocked = premises + properties
-    idle = blocked + instances
-    hits = idle + instances
-    seen = hits + 8 * view.bounds
-    first_state = seen + properties
-    first_instance = first_state + properties
-    deadlocks = first_instance + properties
-    return _Sums(view.sums, premises, blocked, idle, hits, seen, first_state, first_instance, deadlocks, deadlocks + 16)
-
-
-_NO_VIEW: dict[str, Any] = dict.fromkeys(BlockView._fields, 0) | {"slices": SliceView(*[0] * len(SliceView._fields))}
-NO_BLOCKS = BlockView(**_NO_VIEW)
+_NO_VIEW: dict[str, Any] = dict.fromkeys(BlockView._fields, 0)
+NO_BLOCKS = BlockView(
+    **_NO_VIEW | {"slices": SliceView(*[0] * len(SliceView._fields)), "sums": Sums(*[0] * len(Sums._fields))}
+)
 """The view of a worker that expands states one by one."""
-
-
-def sums_length(kernel: Kernel) -> int:
-    """Return the number of int64 that a block counts."""
-    return 3 * kernel.instances + 4 * kernel.properties + len(kernel.bounds) + 4
 
 
 @loop
@@ -230,9 +212,9 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
 @part
 def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) -> bool:
     """Write the keys of the successors of `count` states; return False if the block is refused."""
-    kernel, sums = search.kernel, _sums(search, view)
-    for place in range((sums.generated - view.sums) // 8 + 1):
-        put(view.sums, place, 0)
+    kernel, sums = search.kernel, view.sums
+    for place in range(sums.length):
+        put(sums.begin, place, 0)
     for prop in range(view.properties):
         put(sums.first_state, prop, NOTHING)
     put(sums.deadlocks, 1, NOTHING)
@@ -282,7 +264,7 @@ def _load_states(search: SearchLayout, view: BlockView, first: int, count: int) 
 @part
 def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int) -> bool:
     """Evaluate guards and properties in a group of states, and count them; return False if the block is refused."""
-    kernel, words, sums = search.kernel, view.slices.plane // 8, _sums(search, view)
+    kernel, words, sums = search.kernel, view.slices.plane // 8, view.sums
     states = view.states + 8 * kernel.words * group
     for word in range(kernel.words):
         column = view.columns + 8 * view.slices.lanes * word
@@ -314,7 +296,7 @@ def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask:
 
     `where` is the first state of the group, or -1 and the instance of a step.
     """
-    kernel, words, sums = search.kernel, view.slices.plane // 8, _sums(search, view)
+    kernel, words, sums = search.kernel, view.slices.plane // 8, view.sums
     premises = view.property_planes + 64 * view.slices.plane * kernel.property_words
     call_void(view.slices.count_bits, (premises, view.properties, mask, sums.premises))
     for prop in range(view.properties):
@@ -342,7 +324,7 @@ def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask:
 
 
 @part
-def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple[int, int]) -> None:
+def _note_first(view: BlockView, sums: Sums, prop: int, mask: int, where: tuple[int, int]) -> None:
     """Note the first state where a property is false, and the instance."""
     words, least, false = view.slices.plane // 8, integer(NOTHING), view.property_planes + view.slices.plane * prop
     for word in range(words):
@@ -360,7 +342,7 @@ def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple
 @part
 def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: int, begin: int) -> int:
     """Give each state of a group the place of its successors, and count deadlocks; return the end of the places."""
-    kernel, sums = search.kernel, _sums(search, view)
+    kernel, sums = search.kernel, view.sums
     enabled = view.enabled + view.enabled_bytes * (group // view.slices.lanes)
     call_void(view.slices.transpose, (enabled, view.rows, kernel.row_words))
     for lane in range(count):
@@ -380,7 +362,7 @@ def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: 
 
 
 @part
-def _next_enabled(sums: _Sums, instance: int, instances: int) -> int:
+def _next_enabled(sums: Sums, instance: int, instances: int) -> int:
     """Return the first instance from `instance` on that is enabled somewhere; the last one if there is none."""
     while instance < instances - 1 and get(sums.enabled, instance) == 0:
         instance += 1
@@ -427,7 +409,7 @@ def _step_some(search: SearchLayout, view: BlockView, instance: int, ids: int, c
     call_void(view.slices.apply, (instance, view.planes, view.valid, view.results))
     if count_common_lanes(view.results + view.slices.plane * FAILED, view.valid, words) > 0:
         return False
-    sums, steps = _sums(search, view), count_common_lanes(taken, view.valid, words)
+    sums, steps = view.sums, count_common_lanes(taken, view.valid, words)
     changed = count_common_lanes(taken, view.results + view.slices.plane * CHANGED, words)
     count_up(sums.generated, 0, steps)
     count_up(sums.blocked, instance, count - steps)
@@ -669,7 +651,7 @@ def _hash_keys(search: SearchLayout, view: BlockView, begin: int, end: int) -> N
 @part
 def add_counts(search: SearchLayout, view: BlockView, cursor: int, first: int) -> None:
     """Add what the block has counted to the counters and the cursor."""
-    counters, sums, instances = search.counters, _sums(search, view), search.kernel.instances
+    counters, sums, instances = search.counters, view.sums, search.kernel.instances
     _add_all(view.enabled_totals, sums.enabled, instances)
     _add_all(view.premise_totals, sums.premises, view.properties)
     _add_all(counters.blocked, sums.blocked, instances)
@@ -734,50 +716,6 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
     return integer(block[0] + block[1])
 
 
-# Buffers.
-
-
-def _ring(kernel: Kernel) -> int:
-    """Return how many successors the ring of hashes holds, a power of two."""
-    return 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
-
-
-def _arrays_of(kernel: Kernel, lanes: int, group: int, *, shared: bool) -> dict[str, np.ndarray]:
-    """Allocate the arrays of a view, whose guards take `group` words for each group of lanes."""
-    plane, leaves = lanes // 64, most_leaves_of(kernel.words)
-    sizes = {
-        "states": BLOCK * kernel.words,
-        "numbers": BLOCK * 2 * leaves,
-        "in_work": 1,
-        "begins": BLOCK,
-        "ends": BLOCK,
-        "columns": kernel.words * lanes,
-        "planes": kernel.words * lanes,
-        "saved": kernel.words * lanes,
-        "enabled": BLOCK // lanes * group,
-        "rows": kernel.instance_words * lanes,
-        "property_planes": 2 * 64 * kernel.property_words * plane,
-        "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
-        "valid": plane,
-        "ids": BLOCK // 2,
-        "live": lanes // 2,
-        "parents": lanes // 2,
-        "values": lanes * kernel.words,
-        "probes": 2 * lanes,
-        "parts": lanes * 2 * leaves,
-        "regions": REGIONS,
-    }
-    ring, widest = _ring(kernel), BLOCK * kernel.instances
-    unknown = widest if shared else 1
-    return {name: isolated_zeros(length) for name, length in sizes.items()} | {
-        "keys": reserve(widest * key_words(kernel.words)),
-        "hashes": reserve(ring),
-        "slots": reserve(ring),
-        "unknown_hashes": reserve(unknown),
-        "unknown_slots": reserve(unknown),
-    }
-
-
 class BlockExpansion:
     """The buffers of a `BlockView`, and some blocks that are expanded by the kernel as well.
 
@@ -788,29 +726,25 @@ class BlockExpansion:
     """
 
     def __init__(self, kernel: Kernel, *, compare: bool = True, shared: bool = False) -> None:
-        sliced, size = kernel.sliced, BLOCK
+        sliced, size, widest = kernel.sliced, BLOCK, BLOCK * kernel.instances
         assert sliced is not None and size % sliced.lanes == 0
         self.kernel, self.compares, self.expanded, self._calls = kernel, compare, 0, 0
-        plane = sliced.lanes // 64
-        group, ring = (64 * kernel.instance_words + 1) * plane, _ring(kernel)
-        self._arrays = _arrays_of(kernel, sliced.lanes, group, shared=shared)
-        self.sums = isolated_zeros(sums_length(kernel), np.int64)
-        self.enabled_totals = isolated_zeros(kernel.instances, np.int64)
-        self.premise_totals = isolated_zeros(kernel.properties, np.int64)
-        addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
-        self.view = BlockView(
-            size=size,
-            least=sliced.least_states,
-            ring=ring - 1,
-            properties=kernel.properties,
-            bounds=len(kernel.bounds),
-            slices=sliced.view,
-            enabled_bytes=8 * group,
-            sums=self.sums.ctypes.data,
-            enabled_totals=self.enabled_totals.ctypes.data,
-            premise_totals=self.premise_totals.ctypes.data,
-            **addresses,
-        )
+        self.sums = Structure(Sums, kernel.sizes, begin=0, length=0)
+        sums = self.sums.layout._replace(begin=self.sums.block.ctypes.data, length=len(self.sums.block))
+        sizes = {
+            "size": size,
+            "least": sliced.least_states,
+            "ring": (1 << (2 * WINDOW * kernel.instances - 1).bit_length()) - 1,
+            "enabled_bytes": (64 * kernel.instance_words + 1) * sliced.lanes // 8,
+            "leaves": most_leaves_of(kernel.words),
+            "widest": widest,
+            "unknown": widest if shared else 1,
+            "key_words": key_words(kernel.words),
+            "FIRST_BOUND": FIRST_BOUND,
+            "REGIONS": REGIONS,
+        }
+        self.arrays = Structure(BlockView, kernel.sizes | sizes, slices=sliced.view, sums=sums)
+        self.view = self.arrays.layout
 
     @property
     def compares_next(self) -> bool:
@@ -819,8 +753,8 @@ class BlockExpansion:
 
     def move_totals(self, counts: CounterBuffers) -> None:
         """Add what stored blocks have counted apart to the counters."""
-        counts.add_totals(self.enabled_totals, self.premise_totals)
-        self.enabled_totals[:] = self.premise_totals[:] = 0
+        counts.add_totals(self.arrays.enabled_totals, self.arrays.premise_totals)
+        self.arrays.enabled_totals[:] = self.arrays.premise_totals[:] = 0
 
     def warm_up(self, search: SearchLayout, cursor: np.ndarray) -> None:
         """Load the loop, or compile it: the limit of the cursor is reached already."""
@@ -869,8 +803,8 @@ class BlockExpansion:
 
     def _compare(self, search: SearchLayout, counts: CounterBuffers, first: int, count: int) -> None:
         """Expand the last block on the kernel as well; EngineDisagreement if anything differs."""
-        again, room, cursor = CounterBuffers(self.kernel, 0), BatchBuffers(self.kernel), np.zeros(len(Cursor), np.int64)
-        scalar = search._replace(batch=room.layout, counters=again.layout)
+        again, room, sums = CounterBuffers(self.kernel, 0), batch_of(self.kernel), self.sums
+        scalar, cursor = search._replace(batch=room.layout, counters=again.layout), again.cursor
         end = expand_again(scalar, self.view, np.array([first, count], np.int64), cursor)
         if end == ABSENT:
             return
@@ -878,22 +812,17 @@ class BlockExpansion:
             raise EngineDisagreement(
                 f"The sliced kernel and the kernel do not find the same successors of state {end} of the search."
             )
-        instances, properties, bounds = self.kernel.instances, self.kernel.properties, len(self.kernel.bounds)
-        lengths = (instances, 1, properties, instances, instances, bounds, properties, properties, properties, 2, 1)
-        enabled, quiescent, premises, blocked, idle, hits, seen, _, _, deadlocks, generated = np.split(
-            self.sums, np.cumsum(lengths)[:-1]
-        )
+        properties = self.kernel.properties
         pairs = {
-            "enabled": (enabled, again.enabled_totals[:instances]),
-            "premises": (premises, again.premise_totals[:properties]),
-            "blocked": (blocked, again.blocked[:instances]),
-            "idle": (idle, again.idle[:instances]),
-            "hits": (hits, again.hits[:bounds]),
-            "seen": (seen, again.seen[:properties]),
-            "quiescent": (quiescent, cursor[Cursor.QUIESCENT]),
-            "generated": (generated, cursor[Cursor.GENERATED]),
-            "deadlocks": (deadlocks[0], cursor[Cursor.DEADLOCKS]),
+            "quiescent": (sums.enabled[-1], cursor[Cursor.QUIESCENT]),
+            "generated": (sums.generated[0], cursor[Cursor.GENERATED]),
+            "deadlocks": (sums.deadlocks[0], cursor[Cursor.DEADLOCKS]),
+            "enabled": (sums.enabled[:-1], again.enabled_totals[: self.kernel.instances]),
+            "premises": (sums.premises[:properties], again.premise_totals[:properties]),
         }
+        for name in ("blocked", "idle", "hits", "seen"):
+            mine, other = getattr(sums, name), getattr(again, name)
+            pairs[name] = mine, other[: len(mine)]
         different = [name for name, (one, other) in pairs.items() if np.any(one != other)]
         new = again.first_state[:properties] > 0
         for name in ("first_state", "first_instance"):

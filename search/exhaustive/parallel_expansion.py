@@ -42,7 +42,6 @@ from kwalk.search.exhaustive.expansion import (
 from kwalk.search.exhaustive.layout import (
     BATCH,
     BLOCK,
-    BatchBuffers,
     BatchLayout,
     CounterBuffers,
     Cursor,
@@ -50,7 +49,7 @@ from kwalk.search.exhaustive.layout import (
     SearchLayout,
     Status,
     add_cursor,
-    isolated_zeros,
+    batch_of,
     level_end,
 )
 from kwalk.search.kernel.interface import Kernel
@@ -67,6 +66,7 @@ from kwalk.search.native.atomics import (
 )
 from kwalk.search.native.intrinsics import call, get, integer, peek, put
 from kwalk.search.native.loops import Int64Array, loop, part
+from kwalk.search.native.structures import isolated_zeros
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace, copy_words
@@ -395,9 +395,9 @@ class Worker:
     """The arrays of one worker: counters, a cursor, bit rows and pending blocks."""
 
     def __init__(self, number: int, kernel: Kernel, workspace_words: int = 0) -> None:
-        self.counts = CounterBuffers(kernel, 0, more=len(Cursor))
-        self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, workspace_words)
-        self.cursor, self.scratch = self.counts.more, isolated_zeros(REFILL_WORDS)
+        self.counts = CounterBuffers(kernel, 0)
+        self.room = batch_of(kernel, MAX_PENDING * STRIDE, workspace_words)
+        self.cursor, self.scratch = self.counts.cursor, isolated_zeros(REFILL_WORDS)
         words = len(self.counts.block)
         self.snapshots, self.pending = (
             isolated_zeros(MAX_PENDING * words, np.int64),
