@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kwalk.model.language import Property, PropertyInstance, UsageError
+from kwalk.model.language import Kind, Property, PropertyInstance, UsageError
 from kwalk.search.base import option_table
 from kwalk.search.base.components import entry
 from kwalk.search.base.option_table import DEFAULT_OUT
@@ -58,6 +58,10 @@ class Engine:
     def conclude(self, query: Query, verdict: Verdict, report: Report) -> Verdict:
         """Return a verdict with its traces minimized."""
         return verdict
+
+    def can_falsify(self, prop: Property) -> bool:
+        """Return whether a counterexample to the property is something that the engine finds."""
+        return prop.kind is not Kind.REACHABLE and self.checks(prop)
 
     def checks(self, prop: Property) -> bool:
         """Return whether the engine evaluates the property."""

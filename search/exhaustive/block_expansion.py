@@ -14,7 +14,7 @@ See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,22 +51,20 @@ from kwalk.search.native.intrinsics import (
     peek32,
     poke,
     poke32,
-    prefetch,
     prefetch_far,
     put,
 )
 from kwalk.search.native.loops import Int64Array, loop, part
-from kwalk.search.native.structures import Structure, int64s, uint32s, uint64s
-from kwalk.search.visited.hash_table import (
-    ABSENT,
-    REGIONS,
-    find_likely,
-    find_or_add_from,
-    first_slot,
-    likely_slot,
-    region_of,
+from kwalk.search.native.structures import Structure, empty, int64s, uint32s, uint64s
+from kwalk.search.visited.frontier import (
+    Successors,
+    UnknownKeys,
+    clear_regions,
+    has_room,
+    ring_of,
+    store_successors,
 )
-from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.hash_table import ABSENT, REGIONS, first_slot, region_of
 from kwalk.search.visited.keys import copy_words, hash_of, last_word, load_key, same_words
 from kwalk.search.visited.tree_compression import (
     decompress_state,
@@ -84,10 +82,6 @@ SHORT, REFUSED = 16, 17
 """What `explore_blocks` returns besides a `Status`: too few states are left, or a block was refused."""
 PREFETCH_DISTANCE = 8
 """How many states ahead the parts of a compressed state are prefetched."""
-WINDOW = 32
-"""How many states have their successors looked up at once."""
-SLOTS_AHEAD = 8
-"""How many successors ahead a slot is prefetched when it is the turn of a block."""
 CACHE_LINE = 64
 NOTHING = 2**62
 """A state above all."""
@@ -124,28 +118,18 @@ class BlockView(NamedTuple):
     properties: int
     bounds: int
     """The number of bounds."""
-    ring: int
-    """A power of two, minus 1: successor n has place n & `ring` in `hashes` and `slots`."""
     enabled_bytes: int
     """The bytes of the planes in `enabled` of one group."""
     slices: SliceView
     sums: Sums
+    successors: Successors
+    unknown: UnknownKeys
+    """They are where the successors are. `regions` counts all successors before they are looked up."""
     states: int = uint64s("size * words")
     """The packed states of the block."""
     numbers: int = uint64s("size * 2 * leaves")
     """The numbers of the parts of each state: two words for each leaf."""
     in_work: int = uint64s("1")
-    begins: int = int64s("size")
-    """Where the successors of each state begin, and in `ends`, where they end."""
-    ends: int = int64s("size")
-    keys: int = uint64s("widest * key_words")
-    """The keys of the successors."""
-    hashes: int = uint64s("ring + 1")
-    slots: int = uint64s("ring + 1")
-    unknown_hashes: int = uint64s("unknown")
-    """The hash of each successor that `find_unknown_of_block` did not find."""
-    unknown_slots: int = uint64s("unknown")
-    """The slots that are free for them."""
     columns: int = uint64s("words * lanes")
     planes: int = uint64s("words * lanes")
     saved: int = uint64s("words * lanes")
@@ -170,17 +154,12 @@ class BlockView(NamedTuple):
     """The hash of this value, and the slot to probe from."""
     parts: int = uint64s("lanes * 2 * leaves")
     """The numbers of the parts of the successor, as in `numbers`."""
-    regions: int = int64s("REGIONS")
-    """The keys that belong to each region of the hash table."""
     enabled_totals: int = int64s("instances")
     """In how many states of stored blocks each instance was enabled."""
     premise_totals: int = int64s("properties")
 
 
-_NO_VIEW: dict[str, Any] = dict.fromkeys(BlockView._fields, 0)
-NO_BLOCKS = BlockView(
-    **_NO_VIEW | {"slices": SliceView(*[0] * len(SliceView._fields)), "sums": Sums(*[0] * len(Sums._fields))}
-)
+NO_BLOCKS = empty(BlockView)
 """The view of a worker that expands states one by one."""
 
 
@@ -191,6 +170,7 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
     Returns:
         A status: RUNNING, DONE, SHORT or REFUSED.
     """
+    space, counts = search.space, (search.counters.idle, search.counters.marks)
     while get(cursor, Cursor.NEXT) < get(cursor, Cursor.LIMIT):
         first = get(cursor, Cursor.NEXT)
         if first == get(cursor, Cursor.LEVEL_END):
@@ -201,9 +181,10 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
         count = min(view.size, get(cursor, Cursor.LIMIT) - first, get(cursor, Cursor.LEVEL_END) - first)
         if count < view.least:
             return SHORT
-        if not expand_block(search, view, first, count) or not has_room(search, view, cursor):
+        stored = get(cursor, Cursor.STORED)
+        if not expand_block(search, view, first, count) or not has_room(space, view.unknown.regions, stored):
             return REFUSED
-        put(cursor, Cursor.STORED, _insert_block(search, view, cursor, count))
+        put(cursor, Cursor.STORED, store_successors(space, view.successors, counts, (first, count), stored))
         put(cursor, Cursor.NEXT, first + count)
         add_counts(search, view, cursor, first)
     return Status.RUNNING
@@ -226,7 +207,7 @@ def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) 
         begin = _begin_successors(search, view, group, min(view.slices.lanes, count - group), begin)
     if kernel.stop and kernel.deadlock and get(sums.deadlocks, 0) > 0:
         return False
-    _clear_regions(view)
+    clear_regions(view.unknown)
     for instance in range(kernel.instances):
         if get(sums.enabled, instance) == 0:
             continue
@@ -236,12 +217,6 @@ def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) 
             if not _step_some(search, view, instance, view.ids + 4 * done, min(view.slices.lanes, enabled - done)):
                 return False
     return True
-
-
-@part
-def _clear_regions(view: BlockView) -> None:
-    for region in range(REGIONS):
-        put(view.regions, region, 0)
 
 
 # States.
@@ -349,8 +324,8 @@ def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: 
         successors = integer(0)
         for word in range(kernel.row_words):
             successors += bit_count(peek(view.rows, view.slices.lanes * word + lane))
-        put(view.begins, group + lane, begin)
-        put(view.ends, group + lane, begin)
+        put(view.successors.begins, group + lane, begin)
+        put(view.successors.ends, group + lane, begin)
         if successors == 0:
             count_up(sums.deadlocks, 0, 1)
             put(sums.deadlocks, 1, min(get(sums.deadlocks, 1), group + lane))
@@ -454,7 +429,7 @@ def _write_keys(search: SearchLayout, view: BlockView, stores: int, count: int) 
         _merge(view, stores, count, (integer(0), words, words))
         for j in range(count):
             place = _next_place(view, integer(peek32(view.parents, j)))
-            copy_words(view.keys + 8 * words * place, view.values + 8 * words * j, words)
+            copy_words(view.successors.keys + 8 * words * place, view.values + 8 * words * j, words)
             _announce_key(search, view, place)
         return True
     for place in range(2 * tree.leaves - 2):
@@ -467,7 +442,7 @@ def _write_keys(search: SearchLayout, view: BlockView, stores: int, count: int) 
             return False
     for j in range(count):
         place, parts = _next_place(view, integer(peek32(view.parents, j))), view.parts + 16 * tree.leaves * j
-        poke(view.keys, place, root_of(tree, parts))
+        poke(view.successors.keys, place, root_of(tree, parts))
         _announce_key(search, view, place)
     return True
 
@@ -530,122 +505,20 @@ def _merge(view: BlockView, stores: int, count: int, which: tuple[int, int, int]
 def _announce_key(search: SearchLayout, view: BlockView, place: int) -> None:
     """Prefetch the slot of a key, and count it for its region."""
     space = search.space
-    hashed = hash_of(view.keys + 8 * space.words * place, space.words)
+    hashed = hash_of(view.successors.keys + 8 * space.words * place, space.words)
     first_slot(space, hashed)
-    count_up(view.regions, region_of(hashed), 1)
+    count_up(view.unknown.regions, region_of(hashed), 1)
 
 
 @part
 def _next_place(view: BlockView, state: int) -> int:
     """Return the place of the next successor of a state."""
-    place = get(view.ends, state)
-    put(view.ends, state, place + 1)
+    place = get(view.successors.ends, state)
+    put(view.successors.ends, state, place + 1)
     return place
 
 
 # Storing.
-
-
-@part
-def has_room(search: SearchLayout, view: BlockView, cursor: int) -> bool:
-    """Return whether all successors of the block fit into the store and the table."""
-    space, total, most = search.space, integer(0), integer(0)
-    for region in range(REGIONS):
-        total += get(view.regions, region)
-        most = max(most, get(view.regions, region) + get(space.filled, region))
-    return most <= space.region_limit and total <= space.capacity - get(cursor, Cursor.STORED)
-
-
-@part
-def _insert_block(search: SearchLayout, view: BlockView, cursor: int, count: int) -> int:
-    """Store the new successors of the block; return the number of stored states."""
-    space, size, first = search.space, get(cursor, Cursor.STORED), get(cursor, Cursor.NEXT)
-    _hash_keys(search, view, 0, min(WINDOW, count))
-    for begin in range(0, count, WINDOW):
-        end = min(begin + WINDOW, count)
-        _hash_keys(search, view, end, min(end + WINDOW, count))
-        for k in range(begin, end):
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                place = j & view.ring
-                put(view.slots, place, likely_slot(space, peek(view.hashes, place), get(view.slots, place)))
-        for k in range(begin, end):
-            if (first + k) % STRIDE == 0:
-                put(search.counters.marks, (first + k) // STRIDE, size)
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                start = peek(view.hashes, j & view.ring), get(view.slots, j & view.ring)
-                if find_or_add_from(space, view.keys + 8 * space.words * j, start, size) == ABSENT:
-                    size += 1
-    return size
-
-
-@part
-def find_unknown_of_block(search: SearchLayout, view: BlockView, count: int) -> None:
-    """Leave only those successors of the block that are not stored; `begins` and `ends` of its states change as well.
-
-    Another worker may store some of them meanwhile.
-    """
-    space, words, found = search.space, search.space.words, integer(0)
-    _clear_regions(view)
-    _hash_keys(search, view, 0, min(WINDOW, count))
-    for begin in range(0, count, WINDOW):
-        end = min(begin + WINDOW, count)
-        _hash_keys(search, view, end, min(end + WINDOW, count))
-        for k in range(begin, end):
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                place = j & view.ring
-                put(view.slots, place, likely_slot(space, peek(view.hashes, place), get(view.slots, place)))
-        for k in range(begin, end):
-            first = found
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                hashed, key = peek(view.hashes, j & view.ring), view.keys + 8 * words * j
-                index, slot = find_likely(space, key, (hashed, get(view.slots, j & view.ring)))
-                if index == ABSENT:
-                    copy_words(view.keys + 8 * words * found, key, words)
-                    poke(view.unknown_hashes, found, hashed)
-                    put(view.unknown_slots, found, slot)
-                    count_up(view.regions, region_of(hashed), 1)
-                    found += 1
-            put(view.begins, k, first)
-            put(view.ends, k, found)
-
-
-@part
-def insert_unknown_of_block(
-    search: SearchLayout, view: BlockView, shared: tuple[int, int], states: tuple[int, int]
-) -> int:
-    """Store what `find_unknown_of_block` left of states[1] states from states[0] on, unless it is stored now.
-
-    Args:
-        search: The search.
-        view: The block.
-        shared: The addresses of the cursor and of the marks that the workers share.
-        states: The states.
-
-    Returns:
-        The number of stored states.
-    """
-    space, words, size = search.space, search.space.words, get(shared[0], Cursor.STORED)
-    last = get(view.ends, states[1] - 1) - 1
-    for k in range(states[1]):
-        if (states[0] + k) % STRIDE == 0:
-            put(shared[1], (states[0] + k) // STRIDE, size)
-        for j in range(get(view.begins, k), get(view.ends, k)):
-            prefetch(space.table + space.entry_bytes * get(view.unknown_slots, min(j + SLOTS_AHEAD, last)))
-            start = peek(view.unknown_hashes, j), get(view.unknown_slots, j)
-            if find_or_add_from(space, view.keys + 8 * words * j, start, size) == ABSENT:
-                size += 1
-    return size
-
-
-@part
-def _hash_keys(search: SearchLayout, view: BlockView, begin: int, end: int) -> None:
-    """Hash the keys of the successors of some states, and prefetch their slots to the nearest cache."""
-    space = search.space
-    for k in range(begin, end):
-        for j in range(get(view.begins, k), get(view.ends, k)):
-            hashed = hash_of(view.keys + 8 * space.words * j, space.words)
-            poke(view.hashes, j & view.ring, hashed)
-            put(view.slots, j & view.ring, first_slot(space, hashed))
 
 
 @part
@@ -697,7 +570,7 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
             return ABSENT
         keys, j = successor_keys(search), integer(0)
         for k in range(count):
-            at, end = get(view.begins, begin + k), get(view.ends, begin + k)
+            at, end = get(view.successors.begins, begin + k), get(view.successors.ends, begin + k)
             own = view.states + 8 * words * (begin + k)
             if tree.words != 0:
                 own = view.in_work
@@ -708,7 +581,7 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
                 if same_words(key, own, words):
                     count_up(search.counters.idle, instance, 1)
                     continue
-                if at == end or not same_words(key, view.keys + 8 * words * at, words):
+                if at == end or not same_words(key, view.successors.keys + 8 * words * at, words):
                     return integer(block[0]) + begin + k
                 at += 1
             if at != end:
@@ -734,16 +607,21 @@ class BlockExpansion:
         sizes = {
             "size": size,
             "least": sliced.least_states,
-            "ring": (1 << (2 * WINDOW * kernel.instances - 1).bit_length()) - 1,
+            "ring": ring_of(kernel.instances),
             "enabled_bytes": (64 * kernel.instance_words + 1) * sliced.lanes // 8,
             "leaves": most_leaves_of(kernel.words),
             "widest": widest,
             "unknown": widest if shared else 1,
             "key_words": key_words(kernel.words),
             "FIRST_BOUND": FIRST_BOUND,
-            "REGIONS": REGIONS,
+            "states": size,
+            "regions": REGIONS,
         }
-        self.arrays = Structure(BlockView, kernel.sizes | sizes, slices=sliced.view, sums=sums)
+        self.successors = Structure(Successors, sizes, instances=0)
+        _, keys, begins, ends, *_ = self.successors.layout
+        self.unknown = Structure(UnknownKeys, sizes, keys=keys, begins=begins, ends=ends)
+        parts = {"successors": self.successors.layout, "unknown": self.unknown.layout}
+        self.arrays = Structure(BlockView, kernel.sizes | sizes, slices=sliced.view, sums=sums, **parts)
         self.view = self.arrays.layout
 
     @property

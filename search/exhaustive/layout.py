@@ -18,6 +18,7 @@ from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
 from kwalk.search.native.loops import BLOCK_ARGUMENTS
 from kwalk.search.native.structures import Structure, int64s, uint32s, uint64s
+from kwalk.search.visited.frontier import ring_of
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.tree_compression import Tree, most_leaves_of
@@ -121,6 +122,8 @@ class KernelView(NamedTuple):
 class BatchLayout(NamedTuple):
     """The arrays for a batch of states, their successors (`widest` at most), and their bit rows."""
 
+    ring: int
+    """As in `Successors`; so are `instances`, `hashes`, `slots`, `begins` and `ends`."""
     state: int = uint64s("4 * words")
     """The state that is expanded, space for another one, and for two more while successors are made canonical."""
     rows: int = uint64s("widest * words")
@@ -134,13 +137,10 @@ class BatchLayout(NamedTuple):
     in_work: int = uint64s("2 * leaves")
     """The same for one successor."""
     instances: int = uint32s("widest")
-    hashes: int = uint64s("widest")
-    slots: int = int64s("widest")
-    """For each successor the slot to probe from."""
-    unknown: int = int64s("widest + states")
-    """How many successors are not stored as far as is known, then their numbers; see `find_unknown`."""
+    hashes: int = uint64s("ring + 1")
+    slots: int = int64s("ring + 1")
+    begins: int = int64s("states")
     ends: int = int64s("states")
-    """For each state: the number of successors up to and including its own."""
     enabled: int = uint64s("states * row_words")
     false: int = uint64s("property_words")
     premises: int = uint64s("states * property_words")
@@ -244,10 +244,11 @@ def add_cursor(cursor: np.ndarray, other: np.ndarray) -> None:
         cursor[item] += other[item]
 
 
-def batch_of(kernel: Kernel, states: int = BATCH, workspace_words: int = 0) -> Structure[BatchLayout]:
-    """Return the arrays for a batch of so many states."""
-    sizes = {"states": states, "widest": states * kernel.instances, "leaves": most_leaves_of(kernel.words)}
-    return Structure(BatchLayout, kernel.sizes | sizes | {"entered": ENTERED_WORDS + workspace_words})
+def batch_of(kernel: Kernel, workspace_words: int = 0) -> Structure[BatchLayout]:
+    """Return the arrays for a batch of BATCH states."""
+    sizes = {"states": BATCH, "widest": BATCH * kernel.instances, "leaves": most_leaves_of(kernel.words)}
+    sizes |= {"ring": ring_of(kernel.instances, BATCH), "entered": ENTERED_WORDS + workspace_words}
+    return Structure(BatchLayout, kernel.sizes | sizes)
 
 
 class RowBuffers:

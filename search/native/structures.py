@@ -7,7 +7,7 @@ its own, its default value says how many items the array has, in the names of *s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -24,7 +24,7 @@ Layout = TypeVar("Layout", bound=tuple[Any, ...])
 class Items(NamedTuple):
     """An array: the number of its items, as an expression over sizes, and the NumPy type of an item."""
 
-    count: str
+    length: str
     dtype: str
 
 
@@ -41,6 +41,14 @@ def int64s(count: str) -> Any:
 def uint32s(count: str) -> Any:
     """Declare the address of an array of uint32."""
     return Items(count, "uint32")
+
+
+def empty(kind: type[Layout]) -> Layout:
+    """Return a layout of zeros, which has no arrays."""
+    hints = get_type_hints(kind)
+    kinds = (hints[name] for name in kind._fields)  # type: ignore[attr-defined]
+    zeros: list[Any] = [empty(each) if hasattr(each, "_fields") else 0 for each in kinds]
+    return kind(*zeros)
 
 
 def isolated_zeros(count: int, dtype: Any = np.uint64) -> np.ndarray:
@@ -67,8 +75,10 @@ class Structure(Generic[Layout]):
         names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
         declared: dict[str, Items] = kind._field_defaults  # type: ignore[attr-defined]
         own = {name: items for name, items in declared.items() if name not in fields}
-        counts = {name: max(1, eval(items.count, {}, dict(sizes))) for name, items in own.items()}
-        lengths = {name: -(-counts[name] * np.dtype(own[name].dtype).itemsize // LINE) * (LINE // 8) for name in own}
+        counts = {name: max(1, eval(items.length, {}, dict(sizes))) for name, items in own.items()}
+        # A line is left between two arrays: many have whole pages, and would begin at the same place of a page.
+        lines = {name: counts[name] * np.dtype(own[name].dtype).itemsize // LINE + 2 for name in own}
+        lengths = {name: LINE // 8 * count for name, count in lines.items()}
         small = {name: length for name, length in lengths.items() if 8 * length < LARGE}
         self.block, begin = isolated_zeros(sum(small.values())), 0
         self.arrays: dict[str, np.ndarray] = {}

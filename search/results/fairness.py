@@ -90,6 +90,14 @@ def is_counterexample(model: Model, prop: PropertyInstance, trace: Trace) -> boo
     return is_violated_at_end(model, prop, trace.states)
 
 
+def with_loop(model: Model, prop: PropertyInstance, trace: Trace) -> Trace:
+    """Return the trace with the first loop that makes it a counterexample, if it has no loop and there is one."""
+    if prop.kind.is_liveness and trace.loop is None:
+        lassos = (evolve(trace, loop=k) for k, state in enumerate(trace.states) if state == trace.states[-1])
+        return next((lasso for lasso in lassos if is_fair_counterexample(model, prop, lasso)), trace)
+    return trace
+
+
 class UncheckedProperties(UserWarning):
     """A test may pass although its engine does not check some of the properties that the test is about."""
 

@@ -199,8 +199,11 @@ class WalkBuffers:
             groups["group_thresholds"] = np.ascontiguousarray(bias.group_thresholds.T, np.uint64)
         self.sketch = np.zeros(REGISTERS if plan.count_states else 0, np.int8)
         self.row_visits = np.zeros((ROW_PLACES if bias is not None else 0, ROW_COLUMNS), np.int64)
-        self._given = groups | {"starts": starts, "start_steps": np.ascontiguousarray(steps, np.int64)}
-        counted = {"sketch": self.sketch, "row_visits": self.row_visits}
+        self._given: dict[str, np.ndarray] = groups | {
+            "starts": starts,
+            "start_steps": np.ascontiguousarray(steps, np.int64),
+        }
+        counted: dict[str, np.ndarray] = {"sketch": self.sketch, "row_visits": self.row_visits}
         sizes = {
             "depth": plan.depth,
             "seed": mixed_seed(plan.seed),

@@ -12,7 +12,6 @@ See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -541,7 +540,7 @@ class BlockBuffers:
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
         self.row_counts = isolated_zeros(2 * ROW_PLACES if view.row_visits else 1)
 
-    def structure(self, kind: type[Layout], sizes: Mapping[str, int], **fields: Any) -> Structure[Layout]:
+    def structure(self, kind: type[Layout], sizes: dict[str, int], **fields: Any) -> Structure[Layout]:
         """Return the arrays of a layout."""
         sizes = self.kernel.sizes | {"collect": int(self._collect), "FIRST_BOUND": FIRST_BOUND} | sizes
         fields |= {"walk": self.walk, "slices": self.sliced.view, "row_counts": self.row_counts.ctypes.data}
