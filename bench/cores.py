@@ -27,18 +27,13 @@ from kwalk.search.exhaustive.block_expansion import (
     BlockView,
     add_counts,
     expand_block,
-    find_unknown_of_block,
-    has_room,
-    insert_unknown_of_block,
 )
 from kwalk.search.exhaustive.expansion import (
     compress_successors,
     count_rows,
     expand_states,
     explore,
-    find_unknown,
-    insert_unknown,
-    prefetch_successors,
+    successors_of,
 )
 from kwalk.search.exhaustive.explorer import Explorer
 from kwalk.search.exhaustive.layout import BATCH, Cursor, SearchLayout, Status
@@ -47,8 +42,11 @@ from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.compile.slices import with_slices
 from kwalk.search.native.intrinsics import get, integer, put
 from kwalk.search.native.loops import Int64Array, intrinsic, loop
-from kwalk.search.visited.hash_table import room_for_keys
+from kwalk.search.native.structures import Structure
+from kwalk.search.visited.frontier import UnknownKeys, clear_regions, find_unknown, has_room, store_unknown
+from kwalk.search.visited.hash_table import REGIONS, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.visited_set import key_words
 
 CORES = (1, 2, 4, 8, 16, 32, 64, 128)
 FIRST, STATES, EXPANSION, INSERTION = range(4)
@@ -69,7 +67,7 @@ def ticks(builder: Any) -> Any:
 
 
 @loop
-def measure_states(search: SearchLayout, cursor: Int64Array, times: Int64Array) -> int:
+def measure_states(search: SearchLayout, unknown: UnknownKeys, cursor: Int64Array, times: Int64Array) -> int:
     """Expand a block of states one by one, and store its successors; return a status.
 
     It begins at cursor[Cursor.NEXT] and ends before cursor[Cursor.LIMIT]; nothing is done without room.
@@ -85,10 +83,10 @@ def measure_states(search: SearchLayout, cursor: Int64Array, times: Int64Array) 
         if expand_states(search, cursor, batch) != Status.RUNNING or not compress_successors(search, batch):
             return Status.FAILED
         count_rows(search, batch)
-        prefetch_successors(search, batch)
-        find_unknown(search, (begin, batch))
-        found = ticks()
-        cursor[Cursor.STORED] = insert_unknown(search, cursor[Cursor.STORED])
+        states = integer(begin), integer(batch)
+        find_unknown(search.space, successors_of(search), unknown, search.counters.idle, (states[0], states[1], 0))
+        found, size = ticks(), integer(cursor[Cursor.STORED])
+        cursor[Cursor.STORED] = store_unknown(search.space, unknown, search.counters.marks, states, size)
         times[EXPANSION] += found - began
         times[INSERTION] += ticks() - found
     return Status.RUNNING
@@ -101,11 +99,13 @@ def measure_block(search: SearchLayout, view: BlockView, cursor: int, times: int
     count = get(cursor, Cursor.LIMIT) - first
     if not expand_block(search, view, first, count):
         return Status.FULL
-    find_unknown_of_block(search, view, count)
-    found = ticks()
-    if not has_room(search, view, cursor):
+    clear_regions(view.unknown)
+    find_unknown(search.space, view.successors, view.unknown, search.counters.idle, (first, count, 0))
+    found, size = ticks(), get(cursor, Cursor.STORED)
+    if not has_room(search.space, view.unknown.regions, size):
         return Status.FULL
-    put(cursor, Cursor.STORED, insert_unknown_of_block(search, view, (cursor, search.counters.marks), (first, count)))
+    size = store_unknown(search.space, view.unknown, search.counters.marks, (first, count), size)
+    put(cursor, Cursor.STORED, size)
     put(cursor, Cursor.NEXT, first + count)
     inserted = ticks()
     add_counts(search, view, cursor, first)
@@ -139,6 +139,8 @@ def measured(model: Model, most: int, *, slices: bool) -> Measured:
     options = SearchOptions(model.properties, memory=8 << 30, keep_going=True, compare=False)
     search = Explorer(model, kernel, options)
     blocks = BlockExpansion(kernel, compare=False, shared=True) if kernel.sliced else None
+    sizes = {"unknown": BATCH * kernel.instances, "key_words": key_words(kernel.words), "states": BATCH}
+    unknown = Structure(UnknownKeys, sizes | {"regions": REGIONS})
     size = blocks.view.lanes if blocks else STRIDE
     least, cursor, times = 2 * max(size, 512), search.cursor, np.zeros(4, np.int64)
     rows, level_ends, alone, growth = [], [], 0.0, 0.0
@@ -158,7 +160,7 @@ def measured(model: Model, most: int, *, slices: bool) -> Measured:
             if blocks:
                 status = measure_block(search.search, blocks.view, cursor.ctypes.data, times.ctypes.data)
             else:
-                status = measure_states(search.search, cursor, times)
+                status = measure_states(search.search, unknown.layout, cursor, times)
             if status == Status.RUNNING:
                 rows.append(times.copy())
         if status == Status.FULL:

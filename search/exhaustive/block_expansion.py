@@ -14,7 +14,7 @@ See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,11 @@ from kwalk.search.exhaustive.expansion import (
 from kwalk.search.exhaustive.layout import (
     BATCH,
     BLOCK,
-    BatchBuffers,
     CounterBuffers,
     Cursor,
     SearchLayout,
     Status,
-    isolated_zeros,
+    batch_of,
     level_end,
 )
 from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel, SliceView
@@ -52,22 +51,20 @@ from kwalk.search.native.intrinsics import (
     peek32,
     poke,
     poke32,
-    prefetch,
     prefetch_far,
     put,
 )
 from kwalk.search.native.loops import Int64Array, loop, part
-from kwalk.search.native.memory import reserve
-from kwalk.search.visited.hash_table import (
-    ABSENT,
-    REGIONS,
-    find_likely,
-    find_or_add_from,
-    first_slot,
-    likely_slot,
-    region_of,
+from kwalk.search.native.structures import Structure, empty, int64s, uint32s, uint64s
+from kwalk.search.visited.frontier import (
+    Successors,
+    UnknownKeys,
+    clear_regions,
+    has_room,
+    ring_of,
+    store_successors,
 )
-from kwalk.search.visited.key_store import STRIDE
+from kwalk.search.visited.hash_table import ABSENT, REGIONS, first_slot, region_of
 from kwalk.search.visited.keys import copy_words, hash_of, last_word, load_key, same_words
 from kwalk.search.visited.tree_compression import (
     decompress_state,
@@ -85,17 +82,34 @@ SHORT, REFUSED = 16, 17
 """What `explore_blocks` returns besides a `Status`: too few states are left, or a block was refused."""
 PREFETCH_DISTANCE = 8
 """How many states ahead the parts of a compressed state are prefetched."""
-WINDOW = 32
-"""How many states have their successors looked up at once."""
-SLOTS_AHEAD = 8
-"""How many successors ahead a slot is prefetched when it is the turn of a block."""
 CACHE_LINE = 64
 NOTHING = 2**62
 """A state above all."""
 
 
+class Sums(NamedTuple):
+    """What a block counts."""
+
+    begin: int
+    """The address of all of these words, and their number."""
+    length: int
+    enabled: int = int64s("instances + 1")
+    """The last one is for quiescence."""
+    premises: int = int64s("properties")
+    blocked: int = int64s("instances")
+    idle: int = int64s("instances")
+    hits: int = int64s("bounds")
+    seen: int = int64s("properties")
+    first_state: int = int64s("properties")
+    """For each property the first state of the block where it is false, or NOTHING."""
+    first_instance: int = int64s("properties")
+    deadlocks: int = int64s("2")
+    """Their number, then the first state of the block that is one."""
+    generated: int = int64s("1")
+
+
 class BlockView(NamedTuple):
-    """The argument of the loop, besides the search and the cursor: sizes, and addresses of functions and buffers."""
+    """The argument of the loop, besides the search and the cursor."""
 
     size: int
     """The states of a block, at most: a multiple of the lanes."""
@@ -104,102 +118,49 @@ class BlockView(NamedTuple):
     properties: int
     bounds: int
     """The number of bounds."""
-    slices: SliceView
-    states: int
-    """The packed states of the block."""
-    numbers: int
-    """The numbers of the parts of each state: two words for each leaf."""
-    in_work: int
-    """One word of scratch memory."""
-    begins: int
-    """int64 for each state: where its successors begin, and in `ends`, where they end."""
-    ends: int
-    keys: int
-    """The keys of the successors."""
-    ring: int
-    """A power of two, minus 1: successor n has place n & `ring` in the following arrays."""
-    hashes: int
-    slots: int
-    unknown_hashes: int
-    """The hash of each successor that `find_unknown_of_block` did not find."""
-    unknown_slots: int
-    """The slots that are free for them."""
-    columns: int
-    planes: int
-    saved: int
-    enabled: int
-    """For each group of states, the planes that `slice.guards` writes."""
     enabled_bytes: int
-    """The bytes of these planes of one group."""
-    rows: int
+    """The bytes of the planes in `enabled` of one group."""
+    slices: SliceView
+    sums: Sums
+    successors: Successors
+    unknown: UnknownKeys
+    """They are where the successors are. `regions` counts all successors before they are looked up."""
+    states: int = uint64s("size * words")
+    """The packed states of the block."""
+    numbers: int = uint64s("size * 2 * leaves")
+    """The numbers of the parts of each state: two words for each leaf."""
+    in_work: int = uint64s("1")
+    columns: int = uint64s("words * lanes")
+    planes: int = uint64s("words * lanes")
+    saved: int = uint64s("words * lanes")
+    enabled: int = uint64s("size // lanes * (enabled_bytes // 8)")
+    """For each group of states, the planes that `slice.guards` writes."""
+    rows: int = uint64s("row_words * lanes")
     """Columns of bit rows of instances."""
-    property_planes: int
-    results: int
+    property_planes: int = uint64s("2 * 64 * property_words * plane")
+    results: int = uint64s("(FIRST_BOUND + bounds) * plane")
     """The planes that `slice.apply` writes."""
-    valid: int
+    valid: int = uint64s("plane")
     """A plane: the lanes in use."""
-    ids: int
-    """uint32: the states of the block where an instance is enabled."""
-    live: int
-    """uint32: the lanes of a group whose step leads to another state."""
-    parents: int
-    """uint32: the states of the block in these lanes."""
-    values: int
+    ids: int = uint32s("size")
+    """The states of the block where an instance is enabled."""
+    live: int = uint32s("lanes")
+    """The lanes of a group whose step leads to another state."""
+    parents: int = uint32s("lanes")
+    """The states of the block in these lanes."""
+    values: int = uint64s("lanes * words")
     """For each of them the value of one part of the successor."""
-    probes: int
+    probes: int = uint64s("2 * lanes")
     """The hash of this value, and the slot to probe from."""
-    parts: int
+    parts: int = uint64s("lanes * 2 * leaves")
     """The numbers of the parts of the successor, as in `numbers`."""
-    regions: int
-    """int64 for each region of the hash table: the keys that belong there."""
-    sums: int
-    """What the present block counts, see `_Sums`."""
-    enabled_totals: int
-    """int64 for each instance: in how many states of stored blocks it was enabled."""
-    premise_totals: int
-    """int64 for each property."""
+    enabled_totals: int = int64s("instances")
+    """In how many states of stored blocks each instance was enabled."""
+    premise_totals: int = int64s("properties")
 
 
-class _Sums(NamedTuple):
-    """The addresses of what a block counts."""
-
-    enabled: int
-    """int64 for each instance, then for quiescence; the following are int64 as well."""
-    premises: int
-    blocked: int
-    idle: int
-    hits: int
-    seen: int
-    first_state: int
-    """For each property the first state of the block where it is false, or NOTHING."""
-    first_instance: int
-    deadlocks: int
-    """Their number, then the first state of the block that is one."""
-    generated: int
-
-
-@part
-def _sums(search: SearchLayout, view: BlockView) -> _Sums:
-    instances, properties = 8 * search.kernel.instances, 8 * view.properties
-    premises = view.sums + instances + 8
-    blocked = premises + properties
-    idle = blocked + instances
-    hits = idle + instances
-    seen = hits + 8 * view.bounds
-    first_state = seen + properties
-    first_instance = first_state + properties
-    deadlocks = first_instance + properties
-    return _Sums(view.sums, premises, blocked, idle, hits, seen, first_state, first_instance, deadlocks, deadlocks + 16)
-
-
-_NO_VIEW: dict[str, Any] = dict.fromkeys(BlockView._fields, 0) | {"slices": SliceView(*[0] * len(SliceView._fields))}
-NO_BLOCKS = BlockView(**_NO_VIEW)
+NO_BLOCKS = empty(BlockView)
 """The view of a worker that expands states one by one."""
-
-
-def sums_length(kernel: Kernel) -> int:
-    """Return the number of int64 that a block counts."""
-    return 3 * kernel.instances + 4 * kernel.properties + len(kernel.bounds) + 4
 
 
 @loop
@@ -209,6 +170,7 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
     Returns:
         A status: RUNNING, DONE, SHORT or REFUSED.
     """
+    space, counts = search.space, (search.counters.idle, search.counters.marks)
     while get(cursor, Cursor.NEXT) < get(cursor, Cursor.LIMIT):
         first = get(cursor, Cursor.NEXT)
         if first == get(cursor, Cursor.LEVEL_END):
@@ -219,9 +181,10 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
         count = min(view.size, get(cursor, Cursor.LIMIT) - first, get(cursor, Cursor.LEVEL_END) - first)
         if count < view.least:
             return SHORT
-        if not expand_block(search, view, first, count) or not has_room(search, view, cursor):
+        stored = get(cursor, Cursor.STORED)
+        if not expand_block(search, view, first, count) or not has_room(space, view.unknown.regions, stored):
             return REFUSED
-        put(cursor, Cursor.STORED, _insert_block(search, view, cursor, count))
+        put(cursor, Cursor.STORED, store_successors(space, view.successors, counts, (first, count), stored))
         put(cursor, Cursor.NEXT, first + count)
         add_counts(search, view, cursor, first)
     return Status.RUNNING
@@ -230,9 +193,9 @@ def explore_blocks(search: SearchLayout, view: BlockView, cursor: int) -> int:
 @part
 def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) -> bool:
     """Write the keys of the successors of `count` states; return False if the block is refused."""
-    kernel, sums = search.kernel, _sums(search, view)
-    for place in range((sums.generated - view.sums) // 8 + 1):
-        put(view.sums, place, 0)
+    kernel, sums = search.kernel, view.sums
+    for place in range(sums.length):
+        put(sums.begin, place, 0)
     for prop in range(view.properties):
         put(sums.first_state, prop, NOTHING)
     put(sums.deadlocks, 1, NOTHING)
@@ -244,7 +207,7 @@ def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) 
         begin = _begin_successors(search, view, group, min(view.slices.lanes, count - group), begin)
     if kernel.stop and kernel.deadlock and get(sums.deadlocks, 0) > 0:
         return False
-    _clear_regions(view)
+    clear_regions(view.unknown)
     for instance in range(kernel.instances):
         if get(sums.enabled, instance) == 0:
             continue
@@ -254,12 +217,6 @@ def expand_block(search: SearchLayout, view: BlockView, first: int, count: int) 
             if not _step_some(search, view, instance, view.ids + 4 * done, min(view.slices.lanes, enabled - done)):
                 return False
     return True
-
-
-@part
-def _clear_regions(view: BlockView) -> None:
-    for region in range(REGIONS):
-        put(view.regions, region, 0)
 
 
 # States.
@@ -282,7 +239,7 @@ def _load_states(search: SearchLayout, view: BlockView, first: int, count: int) 
 @part
 def _judge_states(search: SearchLayout, view: BlockView, group: int, count: int) -> bool:
     """Evaluate guards and properties in a group of states, and count them; return False if the block is refused."""
-    kernel, words, sums = search.kernel, view.slices.plane // 8, _sums(search, view)
+    kernel, words, sums = search.kernel, view.slices.plane // 8, view.sums
     states = view.states + 8 * kernel.words * group
     for word in range(kernel.words):
         column = view.columns + 8 * view.slices.lanes * word
@@ -314,7 +271,7 @@ def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask:
 
     `where` is the first state of the group, or -1 and the instance of a step.
     """
-    kernel, words, sums = search.kernel, view.slices.plane // 8, _sums(search, view)
+    kernel, words, sums = search.kernel, view.slices.plane // 8, view.sums
     premises = view.property_planes + 64 * view.slices.plane * kernel.property_words
     call_void(view.slices.count_bits, (premises, view.properties, mask, sums.premises))
     for prop in range(view.properties):
@@ -342,7 +299,7 @@ def _count_properties(search: SearchLayout, view: BlockView, checked: int, mask:
 
 
 @part
-def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple[int, int]) -> None:
+def _note_first(view: BlockView, sums: Sums, prop: int, mask: int, where: tuple[int, int]) -> None:
     """Note the first state where a property is false, and the instance."""
     words, least, false = view.slices.plane // 8, integer(NOTHING), view.property_planes + view.slices.plane * prop
     for word in range(words):
@@ -360,15 +317,15 @@ def _note_first(view: BlockView, sums: _Sums, prop: int, mask: int, where: tuple
 @part
 def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: int, begin: int) -> int:
     """Give each state of a group the place of its successors, and count deadlocks; return the end of the places."""
-    kernel, sums = search.kernel, _sums(search, view)
+    kernel, sums = search.kernel, view.sums
     enabled = view.enabled + view.enabled_bytes * (group // view.slices.lanes)
     call_void(view.slices.transpose, (enabled, view.rows, kernel.row_words))
     for lane in range(count):
         successors = integer(0)
         for word in range(kernel.row_words):
             successors += bit_count(peek(view.rows, view.slices.lanes * word + lane))
-        put(view.begins, group + lane, begin)
-        put(view.ends, group + lane, begin)
+        put(view.successors.begins, group + lane, begin)
+        put(view.successors.ends, group + lane, begin)
         if successors == 0:
             count_up(sums.deadlocks, 0, 1)
             put(sums.deadlocks, 1, min(get(sums.deadlocks, 1), group + lane))
@@ -380,7 +337,7 @@ def _begin_successors(search: SearchLayout, view: BlockView, group: int, count: 
 
 
 @part
-def _next_enabled(sums: _Sums, instance: int, instances: int) -> int:
+def _next_enabled(sums: Sums, instance: int, instances: int) -> int:
     """Return the first instance from `instance` on that is enabled somewhere; the last one if there is none."""
     while instance < instances - 1 and get(sums.enabled, instance) == 0:
         instance += 1
@@ -427,7 +384,7 @@ def _step_some(search: SearchLayout, view: BlockView, instance: int, ids: int, c
     call_void(view.slices.apply, (instance, view.planes, view.valid, view.results))
     if count_common_lanes(view.results + view.slices.plane * FAILED, view.valid, words) > 0:
         return False
-    sums, steps = _sums(search, view), count_common_lanes(taken, view.valid, words)
+    sums, steps = view.sums, count_common_lanes(taken, view.valid, words)
     changed = count_common_lanes(taken, view.results + view.slices.plane * CHANGED, words)
     count_up(sums.generated, 0, steps)
     count_up(sums.blocked, instance, count - steps)
@@ -472,7 +429,7 @@ def _write_keys(search: SearchLayout, view: BlockView, stores: int, count: int) 
         _merge(view, stores, count, (integer(0), words, words))
         for j in range(count):
             place = _next_place(view, integer(peek32(view.parents, j)))
-            copy_words(view.keys + 8 * words * place, view.values + 8 * words * j, words)
+            copy_words(view.successors.keys + 8 * words * place, view.values + 8 * words * j, words)
             _announce_key(search, view, place)
         return True
     for place in range(2 * tree.leaves - 2):
@@ -485,7 +442,7 @@ def _write_keys(search: SearchLayout, view: BlockView, stores: int, count: int) 
             return False
     for j in range(count):
         place, parts = _next_place(view, integer(peek32(view.parents, j))), view.parts + 16 * tree.leaves * j
-        poke(view.keys, place, root_of(tree, parts))
+        poke(view.successors.keys, place, root_of(tree, parts))
         _announce_key(search, view, place)
     return True
 
@@ -548,16 +505,16 @@ def _merge(view: BlockView, stores: int, count: int, which: tuple[int, int, int]
 def _announce_key(search: SearchLayout, view: BlockView, place: int) -> None:
     """Prefetch the slot of a key, and count it for its region."""
     space = search.space
-    hashed = hash_of(view.keys + 8 * space.words * place, space.words)
+    hashed = hash_of(view.successors.keys + 8 * space.words * place, space.words)
     first_slot(space, hashed)
-    count_up(view.regions, region_of(hashed), 1)
+    count_up(view.unknown.regions, region_of(hashed), 1)
 
 
 @part
 def _next_place(view: BlockView, state: int) -> int:
     """Return the place of the next successor of a state."""
-    place = get(view.ends, state)
-    put(view.ends, state, place + 1)
+    place = get(view.successors.ends, state)
+    put(view.successors.ends, state, place + 1)
     return place
 
 
@@ -565,111 +522,9 @@ def _next_place(view: BlockView, state: int) -> int:
 
 
 @part
-def has_room(search: SearchLayout, view: BlockView, cursor: int) -> bool:
-    """Return whether all successors of the block fit into the store and the table."""
-    space, total, most = search.space, integer(0), integer(0)
-    for region in range(REGIONS):
-        total += get(view.regions, region)
-        most = max(most, get(view.regions, region) + get(space.filled, region))
-    return most <= space.region_limit and total <= space.capacity - get(cursor, Cursor.STORED)
-
-
-@part
-def _insert_block(search: SearchLayout, view: BlockView, cursor: int, count: int) -> int:
-    """Store the new successors of the block; return the number of stored states."""
-    space, size, first = search.space, get(cursor, Cursor.STORED), get(cursor, Cursor.NEXT)
-    _hash_keys(search, view, 0, min(WINDOW, count))
-    for begin in range(0, count, WINDOW):
-        end = min(begin + WINDOW, count)
-        _hash_keys(search, view, end, min(end + WINDOW, count))
-        for k in range(begin, end):
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                place = j & view.ring
-                put(view.slots, place, likely_slot(space, peek(view.hashes, place), get(view.slots, place)))
-        for k in range(begin, end):
-            if (first + k) % STRIDE == 0:
-                put(search.counters.marks, (first + k) // STRIDE, size)
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                start = peek(view.hashes, j & view.ring), get(view.slots, j & view.ring)
-                if find_or_add_from(space, view.keys + 8 * space.words * j, start, size) == ABSENT:
-                    size += 1
-    return size
-
-
-@part
-def find_unknown_of_block(search: SearchLayout, view: BlockView, count: int) -> None:
-    """Leave only those successors of the block that are not stored; `begins` and `ends` of its states change as well.
-
-    Another worker may store some of them meanwhile.
-    """
-    space, words, found = search.space, search.space.words, integer(0)
-    _clear_regions(view)
-    _hash_keys(search, view, 0, min(WINDOW, count))
-    for begin in range(0, count, WINDOW):
-        end = min(begin + WINDOW, count)
-        _hash_keys(search, view, end, min(end + WINDOW, count))
-        for k in range(begin, end):
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                place = j & view.ring
-                put(view.slots, place, likely_slot(space, peek(view.hashes, place), get(view.slots, place)))
-        for k in range(begin, end):
-            first = found
-            for j in range(get(view.begins, k), get(view.ends, k)):
-                hashed, key = peek(view.hashes, j & view.ring), view.keys + 8 * words * j
-                index, slot = find_likely(space, key, (hashed, get(view.slots, j & view.ring)))
-                if index == ABSENT:
-                    copy_words(view.keys + 8 * words * found, key, words)
-                    poke(view.unknown_hashes, found, hashed)
-                    put(view.unknown_slots, found, slot)
-                    count_up(view.regions, region_of(hashed), 1)
-                    found += 1
-            put(view.begins, k, first)
-            put(view.ends, k, found)
-
-
-@part
-def insert_unknown_of_block(
-    search: SearchLayout, view: BlockView, shared: tuple[int, int], states: tuple[int, int]
-) -> int:
-    """Store what `find_unknown_of_block` left of states[1] states from states[0] on, unless it is stored now.
-
-    Args:
-        search: The search.
-        view: The block.
-        shared: The addresses of the cursor and of the marks that the workers share.
-        states: The states.
-
-    Returns:
-        The number of stored states.
-    """
-    space, words, size = search.space, search.space.words, get(shared[0], Cursor.STORED)
-    last = get(view.ends, states[1] - 1) - 1
-    for k in range(states[1]):
-        if (states[0] + k) % STRIDE == 0:
-            put(shared[1], (states[0] + k) // STRIDE, size)
-        for j in range(get(view.begins, k), get(view.ends, k)):
-            prefetch(space.table + space.entry_bytes * get(view.unknown_slots, min(j + SLOTS_AHEAD, last)))
-            start = peek(view.unknown_hashes, j), get(view.unknown_slots, j)
-            if find_or_add_from(space, view.keys + 8 * words * j, start, size) == ABSENT:
-                size += 1
-    return size
-
-
-@part
-def _hash_keys(search: SearchLayout, view: BlockView, begin: int, end: int) -> None:
-    """Hash the keys of the successors of some states, and prefetch their slots to the nearest cache."""
-    space = search.space
-    for k in range(begin, end):
-        for j in range(get(view.begins, k), get(view.ends, k)):
-            hashed = hash_of(view.keys + 8 * space.words * j, space.words)
-            poke(view.hashes, j & view.ring, hashed)
-            put(view.slots, j & view.ring, first_slot(space, hashed))
-
-
-@part
 def add_counts(search: SearchLayout, view: BlockView, cursor: int, first: int) -> None:
     """Add what the block has counted to the counters and the cursor."""
-    counters, sums, instances = search.counters, _sums(search, view), search.kernel.instances
+    counters, sums, instances = search.counters, view.sums, search.kernel.instances
     _add_all(view.enabled_totals, sums.enabled, instances)
     _add_all(view.premise_totals, sums.premises, view.properties)
     _add_all(counters.blocked, sums.blocked, instances)
@@ -715,7 +570,7 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
             return ABSENT
         keys, j = successor_keys(search), integer(0)
         for k in range(count):
-            at, end = get(view.begins, begin + k), get(view.ends, begin + k)
+            at, end = get(view.successors.begins, begin + k), get(view.successors.ends, begin + k)
             own = view.states + 8 * words * (begin + k)
             if tree.words != 0:
                 own = view.in_work
@@ -726,56 +581,12 @@ def expand_again(search: SearchLayout, view: BlockView, block: Int64Array, curso
                 if same_words(key, own, words):
                     count_up(search.counters.idle, instance, 1)
                     continue
-                if at == end or not same_words(key, view.keys + 8 * words * at, words):
+                if at == end or not same_words(key, view.successors.keys + 8 * words * at, words):
                     return integer(block[0]) + begin + k
                 at += 1
             if at != end:
                 return integer(block[0]) + begin + k
     return integer(block[0] + block[1])
-
-
-# Buffers.
-
-
-def _ring(kernel: Kernel) -> int:
-    """Return how many successors the ring of hashes holds, a power of two."""
-    return 1 << (2 * WINDOW * kernel.instances - 1).bit_length()
-
-
-def _arrays_of(kernel: Kernel, lanes: int, group: int, *, shared: bool) -> dict[str, np.ndarray]:
-    """Allocate the arrays of a view, whose guards take `group` words for each group of lanes."""
-    plane, leaves = lanes // 64, most_leaves_of(kernel.words)
-    sizes = {
-        "states": BLOCK * kernel.words,
-        "numbers": BLOCK * 2 * leaves,
-        "in_work": 1,
-        "begins": BLOCK,
-        "ends": BLOCK,
-        "columns": kernel.words * lanes,
-        "planes": kernel.words * lanes,
-        "saved": kernel.words * lanes,
-        "enabled": BLOCK // lanes * group,
-        "rows": kernel.instance_words * lanes,
-        "property_planes": 2 * 64 * kernel.property_words * plane,
-        "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
-        "valid": plane,
-        "ids": BLOCK // 2,
-        "live": lanes // 2,
-        "parents": lanes // 2,
-        "values": lanes * kernel.words,
-        "probes": 2 * lanes,
-        "parts": lanes * 2 * leaves,
-        "regions": REGIONS,
-    }
-    ring, widest = _ring(kernel), BLOCK * kernel.instances
-    unknown = widest if shared else 1
-    return {name: isolated_zeros(length) for name, length in sizes.items()} | {
-        "keys": reserve(widest * key_words(kernel.words)),
-        "hashes": reserve(ring),
-        "slots": reserve(ring),
-        "unknown_hashes": reserve(unknown),
-        "unknown_slots": reserve(unknown),
-    }
 
 
 class BlockExpansion:
@@ -788,29 +599,30 @@ class BlockExpansion:
     """
 
     def __init__(self, kernel: Kernel, *, compare: bool = True, shared: bool = False) -> None:
-        sliced, size = kernel.sliced, BLOCK
+        sliced, size, widest = kernel.sliced, BLOCK, BLOCK * kernel.instances
         assert sliced is not None and size % sliced.lanes == 0
         self.kernel, self.compares, self.expanded, self._calls = kernel, compare, 0, 0
-        plane = sliced.lanes // 64
-        group, ring = (64 * kernel.instance_words + 1) * plane, _ring(kernel)
-        self._arrays = _arrays_of(kernel, sliced.lanes, group, shared=shared)
-        self.sums = isolated_zeros(sums_length(kernel), np.int64)
-        self.enabled_totals = isolated_zeros(kernel.instances, np.int64)
-        self.premise_totals = isolated_zeros(kernel.properties, np.int64)
-        addresses: dict[str, Any] = {name: array.ctypes.data for name, array in self._arrays.items()}
-        self.view = BlockView(
-            size=size,
-            least=sliced.least_states,
-            ring=ring - 1,
-            properties=kernel.properties,
-            bounds=len(kernel.bounds),
-            slices=sliced.view,
-            enabled_bytes=8 * group,
-            sums=self.sums.ctypes.data,
-            enabled_totals=self.enabled_totals.ctypes.data,
-            premise_totals=self.premise_totals.ctypes.data,
-            **addresses,
-        )
+        self.sums = Structure(Sums, kernel.sizes, begin=0, length=0)
+        sums = self.sums.layout._replace(begin=self.sums.block.ctypes.data, length=len(self.sums.block))
+        sizes = {
+            "size": size,
+            "least": sliced.least_states,
+            "ring": ring_of(kernel.instances),
+            "enabled_bytes": (64 * kernel.instance_words + 1) * sliced.lanes // 8,
+            "leaves": most_leaves_of(kernel.words),
+            "widest": widest,
+            "unknown": widest if shared else 1,
+            "key_words": key_words(kernel.words),
+            "FIRST_BOUND": FIRST_BOUND,
+            "states": size,
+            "regions": REGIONS,
+        }
+        self.successors = Structure(Successors, sizes, instances=0)
+        _, keys, begins, ends, *_ = self.successors.layout
+        self.unknown = Structure(UnknownKeys, sizes, keys=keys, begins=begins, ends=ends)
+        parts = {"successors": self.successors.layout, "unknown": self.unknown.layout}
+        self.arrays = Structure(BlockView, kernel.sizes | sizes, slices=sliced.view, sums=sums, **parts)
+        self.view = self.arrays.layout
 
     @property
     def compares_next(self) -> bool:
@@ -819,8 +631,8 @@ class BlockExpansion:
 
     def move_totals(self, counts: CounterBuffers) -> None:
         """Add what stored blocks have counted apart to the counters."""
-        counts.add_totals(self.enabled_totals, self.premise_totals)
-        self.enabled_totals[:] = self.premise_totals[:] = 0
+        counts.add_totals(self.arrays.enabled_totals, self.arrays.premise_totals)
+        self.arrays.enabled_totals[:] = self.arrays.premise_totals[:] = 0
 
     def warm_up(self, search: SearchLayout, cursor: np.ndarray) -> None:
         """Load the loop, or compile it: the limit of the cursor is reached already."""
@@ -869,8 +681,8 @@ class BlockExpansion:
 
     def _compare(self, search: SearchLayout, counts: CounterBuffers, first: int, count: int) -> None:
         """Expand the last block on the kernel as well; EngineDisagreement if anything differs."""
-        again, room, cursor = CounterBuffers(self.kernel, 0), BatchBuffers(self.kernel), np.zeros(len(Cursor), np.int64)
-        scalar = search._replace(batch=room.layout, counters=again.layout)
+        again, room, sums = CounterBuffers(self.kernel, 0), batch_of(self.kernel), self.sums
+        scalar, cursor = search._replace(batch=room.layout, counters=again.layout), again.cursor
         end = expand_again(scalar, self.view, np.array([first, count], np.int64), cursor)
         if end == ABSENT:
             return
@@ -878,22 +690,17 @@ class BlockExpansion:
             raise EngineDisagreement(
                 f"The sliced kernel and the kernel do not find the same successors of state {end} of the search."
             )
-        instances, properties, bounds = self.kernel.instances, self.kernel.properties, len(self.kernel.bounds)
-        lengths = (instances, 1, properties, instances, instances, bounds, properties, properties, properties, 2, 1)
-        enabled, quiescent, premises, blocked, idle, hits, seen, _, _, deadlocks, generated = np.split(
-            self.sums, np.cumsum(lengths)[:-1]
-        )
+        properties = self.kernel.properties
         pairs = {
-            "enabled": (enabled, again.enabled_totals[:instances]),
-            "premises": (premises, again.premise_totals[:properties]),
-            "blocked": (blocked, again.blocked[:instances]),
-            "idle": (idle, again.idle[:instances]),
-            "hits": (hits, again.hits[:bounds]),
-            "seen": (seen, again.seen[:properties]),
-            "quiescent": (quiescent, cursor[Cursor.QUIESCENT]),
-            "generated": (generated, cursor[Cursor.GENERATED]),
-            "deadlocks": (deadlocks[0], cursor[Cursor.DEADLOCKS]),
+            "quiescent": (sums.enabled[-1], cursor[Cursor.QUIESCENT]),
+            "generated": (sums.generated[0], cursor[Cursor.GENERATED]),
+            "deadlocks": (sums.deadlocks[0], cursor[Cursor.DEADLOCKS]),
+            "enabled": (sums.enabled[:-1], again.enabled_totals[: self.kernel.instances]),
+            "premises": (sums.premises[:properties], again.premise_totals[:properties]),
         }
+        for name in ("blocked", "idle", "hits", "seen"):
+            mine, other = getattr(sums, name), getattr(again, name)
+            pairs[name] = mine, other[: len(mine)]
         different = [name for name, (one, other) in pairs.items() if np.any(one != other)]
         new = again.first_state[:properties] > 0
         for name in ("first_state", "first_instance"):

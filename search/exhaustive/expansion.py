@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kwalk.search.exhaustive.layout import BATCH, ENTERED_WORDS, BatchLayout, Counters, Cursor, SearchLayout, Status
+from kwalk.search.exhaustive.layout import BATCH, ENTERED_WORDS, Counters, Cursor, SearchLayout, Status
 from kwalk.search.native.bit_sliced_counters import add_rows, bump
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -12,7 +12,6 @@ from kwalk.search.native.intrinsics import (
     bit_count,
     call,
     call_void,
-    count_up,
     enter,
     get,
     integer,
@@ -23,16 +22,10 @@ from kwalk.search.native.intrinsics import (
     put,
 )
 from kwalk.search.native.loops import BLOCK_ARGUMENTS, BLOCK_RESULT, Int64Array, Word, loop, part
-from kwalk.search.visited.hash_table import (
-    ABSENT,
-    find_likely,
-    find_or_add_from,
-    first_slot,
-    likely_slot,
-    room_for_keys,
-)
+from kwalk.search.visited.frontier import Successors, store_successors
+from kwalk.search.visited.hash_table import ABSENT, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
-from kwalk.search.visited.keys import KeySpace, copy_words, hash_of, last_word, load_key, same_words
+from kwalk.search.visited.keys import copy_words, last_word, load_key, same_words
 from kwalk.search.visited.tree_compression import (
     NO_NUMBER,
     compress_state,
@@ -64,6 +57,14 @@ def load_state(search: SearchLayout, index: int, k: int) -> int:
 def successor_keys(search: SearchLayout) -> int:
     """Return the address of the keys of the successors in the batch."""
     return search.batch.rows if search.tree.words == 0 else search.batch.roots
+
+
+@part
+def successors_of(search: SearchLayout) -> Successors:
+    """Return the successors in the batch."""
+    batch = search.batch
+    keys = successor_keys(search)
+    return Successors(batch.ring, keys, batch.begins, batch.ends, batch.instances, batch.hashes, batch.slots)
 
 
 @part
@@ -118,14 +119,13 @@ def explore(search: SearchLayout, cursor: Int64Array) -> int:
         count = _batch_size(search, cursor)
         if count <= 0:
             return Status.FULL
-        first = cursor[Cursor.NEXT]
-        if first % STRIDE == 0:
-            poke(search.counters.marks, first // STRIDE, np.uint64(cursor[Cursor.STORED]))
+        first, counts = cursor[Cursor.NEXT], (search.counters.idle, search.counters.marks)
         status = expand_states(search, cursor, count)
-        count_rows(search, cursor[Cursor.NEXT] - first)
-        compress_successors(search, cursor[Cursor.NEXT] - first)  # there is room: _batch_size has seen to it
-        prefetch_successors(search, cursor[Cursor.NEXT] - first)
-        cursor[Cursor.STORED] = insert_successors(search, (first, cursor[Cursor.NEXT] - first), cursor[Cursor.STORED])
+        states = integer(first), integer(cursor[Cursor.NEXT] - first)
+        count_rows(search, states[1])
+        compress_successors(search, states[1])  # there is room: _batch_size has seen to it
+        stored = store_successors(search.space, successors_of(search), counts, states, integer(cursor[Cursor.STORED]))
+        cursor[Cursor.STORED] = stored
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -158,7 +158,8 @@ def expand_states(search: SearchLayout, cursor: Int64Array, count: int) -> int:
         if made < 0:
             cursor[Cursor.FAILURE] = made
             return Status.FAILED
-        poke(batch.ends, k, np.uint64(total + made))
+        put(batch.begins, k, total)
+        put(batch.ends, k, total + made)
         found = _check_expanded(search, cursor, k, total)
         if found == FOUND_ERROR:
             cursor[Cursor.FAILURE] = -1
@@ -323,80 +324,6 @@ def count_rows(search: SearchLayout, parents: int) -> None:
         add_rows(counters.premises, batch.premises, parents, kernel.property_words)
     if kernel.checks_steps and parents > 0:
         add_rows(counters.premises, batch.step_premises, integer(peek(batch.ends, parents - 1)), kernel.property_words)
-
-
-@part
-def prefetch_successors(search: SearchLayout, parents: int) -> None:
-    """Probe for the successors of the first `parents` states in the batch, and prefetch their keys."""
-    space, batch = search.space, search.batch
-    total = integer(peek(batch.ends, parents - 1)) if parents > 0 else integer(0)
-    _hash_keys(space, batch, successor_keys(search), total)
-    for j in range(total):
-        slot = likely_slot(space, peek(batch.hashes, j), integer(peek(batch.slots, j)))
-        poke(batch.slots, j, np.uint64(slot))
-
-
-@part
-def _hash_keys(space: KeySpace, batch: BatchLayout, keys: int, total: int) -> None:
-    """Hash all successors in the batch, and prefetch their first slots."""
-    for j in range(total):
-        hashed = hash_of(keys + 8 * space.words * j, space.words)
-        poke(batch.hashes, j, hashed)
-        poke(batch.slots, j, np.uint64(first_slot(space, hashed)))
-
-
-@part
-def insert_successors(search: SearchLayout, states: tuple[int, int], size: int) -> int:
-    """Store the new successors of states[1] states from states[0] on; return the number of stored states.
-
-    The successors are in the batch and have been prefetched; `size` states are stored already.
-    """
-    space, batch, keys, j = search.space, search.batch, successor_keys(search), integer(0)
-    for k in range(states[1]):
-        end = integer(peek(batch.ends, k))
-        while j < end:
-            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
-            index = find_or_add_from(space, keys + 8 * space.words * j, start, size)
-            if index == ABSENT:
-                size += 1
-            elif index == states[0] + k:
-                count_up(search.counters.idle, integer(peek32(batch.instances, j)), 1)
-            j += 1
-    return size
-
-
-@part
-def find_unknown(search: SearchLayout, states: tuple[int, int]) -> None:
-    """Note which successors of states[1] states from states[0] on are not stored, and count steps that change nothing.
-
-    The successors are in the batch and have been prefetched. Another worker may store some of those noted meanwhile.
-    """
-    space, batch, keys, j, found = search.space, search.batch, successor_keys(search), integer(0), integer(0)
-    for k in range(states[1]):
-        end = integer(peek(batch.ends, k))
-        while j < end:
-            start = peek(batch.hashes, j), integer(peek(batch.slots, j))
-            index, slot = find_likely(space, keys + 8 * space.words * j, start)
-            if index == ABSENT:
-                found += 1
-                poke(batch.slots, j, np.uint64(slot))
-                poke(batch.unknown, found, np.uint64(j))
-            elif index == states[0] + k:
-                count_up(search.counters.idle, integer(peek32(batch.instances, j)), 1)
-            j += 1
-    poke(batch.unknown, 0, np.uint64(found))
-
-
-@part
-def insert_unknown(search: SearchLayout, size: int) -> int:
-    """Store the successors that `find_unknown` noted unless they are stored now; return the number of stored states."""
-    space, batch, keys = search.space, search.batch, successor_keys(search)
-    for number in range(integer(peek(batch.unknown, 0))):
-        j = integer(peek(batch.unknown, number + 1))
-        start = peek(batch.hashes, j), integer(peek(batch.slots, j))
-        if find_or_add_from(space, keys + 8 * space.words * j, start, size) == ABSENT:
-            size += 1
-    return size
 
 
 @loop

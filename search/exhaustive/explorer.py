@@ -29,13 +29,13 @@ from kwalk.search.exhaustive.interfaces import StateReduction
 from kwalk.search.exhaustive.layout import (
     BLOCK,
     NO_REDUCTION,
-    BatchBuffers,
     CounterBuffers,
     Cursor,
     KernelView,
     RowBuffers,
     SearchLayout,
     Status,
+    batch_of,
     level_end,
 )
 from kwalk.search.kernel.compared import Compared
@@ -159,10 +159,10 @@ class Explorer(ExplorationResult):
         self.pool = self._worker_pool(workspace) if options.workers > 1 else None
         self.states = VisitedSet(kernel.words, kernel.bits, options.memory, widest_step=kernel.instances)
         self.counts = CounterBuffers(kernel, self.states.most)
-        self.room, self.rows = BatchBuffers(kernel, workspace_words=workspace), RowBuffers(kernel, options.checked)
+        self.room, self.rows = batch_of(kernel, workspace_words=workspace), RowBuffers(kernel, options.checked)
         self.kernel_view = self._kernel_view()
         self.blocks = self._block_expansion()
-        self.cursor = np.zeros(len(Cursor), np.int64)
+        self.cursor = self.counts.cursor
         self.level_ends: list[int] = []
         self.sampler, self._records, self._offered = StateSampler(model), RecordMaker(kernel), 0
         self._firings = FirstFirings(kernel.instances)

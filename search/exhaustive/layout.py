@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
 from kwalk.search.native.loops import BLOCK_ARGUMENTS
-from kwalk.search.native.memory import reserve
+from kwalk.search.native.structures import Structure, int64s, uint32s, uint64s
+from kwalk.search.visited.frontier import ring_of
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.tree_compression import Tree, most_leaves_of
@@ -120,62 +120,56 @@ class KernelView(NamedTuple):
 
 
 class BatchLayout(NamedTuple):
-    """The addresses of the arrays for a batch of BATCH states: their successors and their bit rows."""
+    """The arrays for a batch of states, their successors (`widest` at most), and their bit rows."""
 
-    state: int
+    ring: int
+    """As in `Successors`; so are `instances`, `hashes`, `slots`, `begins` and `ends`."""
+    state: int = uint64s("4 * words")
     """The state that is expanded, space for another one, and for two more while successors are made canonical."""
-    rows: int
+    rows: int = uint64s("widest * words")
     """Packed successors."""
-    roots: int
+    roots: int = uint64s("widest")
     """The roots of successors, if states are compressed; so are the following arrays."""
-    leaves: int
+    leaves: int = uint64s("2 * widest * leaves")
     """Two words for each leaf of each successor: its hash, and the slot to probe from."""
-    numbers: int
+    numbers: int = uint64s("2 * states * leaves")
     """For each state, the numbers of its parts: two words for each leaf."""
-    in_work: int
+    in_work: int = uint64s("2 * leaves")
     """The same for one successor."""
-    instances: int
-    """uint32 for each successor."""
-    hashes: int
-    slots: int
-    """int64 for each successor: the slot to probe from."""
-    unknown: int
-    """int64: how many successors are not stored as far as is known, then their numbers; see `find_unknown`."""
-    ends: int
-    """int64 for each state: the number of successors up to and including its own."""
-    enabled: int
-    """A bit row for each state."""
-    false: int
-    """One bit row."""
-    premises: int
-    """A bit row for each state."""
-    step_premises: int
-    """A bit row for each successor."""
-    entered: int
+    instances: int = uint32s("widest")
+    hashes: int = uint64s("ring + 1")
+    slots: int = int64s("ring + 1")
+    begins: int = int64s("states")
+    ends: int = int64s("states")
+    enabled: int = uint64s("states * row_words")
+    false: int = uint64s("property_words")
+    premises: int = uint64s("states * property_words")
+    step_premises: int = uint64s("widest * property_words")
+    entered: int = uint64s("entered")
     """The block of the loop that is entered (see `SuccessorFunctions`), then the workspace of `choose`."""
 
 
 class Counters(NamedTuple):
-    """The addresses of counters, int64 where nothing else is stated."""
+    """The counters of a search or of one of its workers."""
 
-    enabled: int
+    enabled: int = int64s("row_words * PLANES")
     """Bit-sliced counters."""
-    premises: int
+    premises: int = int64s("property_words * PLANES")
     """Bit-sliced counters."""
-    blocked: int
-    """For each instance: how often a bound disabled it."""
-    idle: int
-    """For each instance: how often it led to the same state."""
-    hits: int
-    """For each bound."""
-    seen: int
-    """For each property: how often it was false (`reachable` properties: true)."""
-    first_state: int
-    """For each property: the first state where that was so (step properties: the state before the step), plus 1; 0:
-    none."""
-    first_instance: int
+    blocked: int = int64s("64 * row_words")
+    """How often a bound disabled an instance."""
+    idle: int = int64s("64 * row_words")
+    """How often an instance led to the same state."""
+    hits: int = int64s("bounds")
+    seen: int = int64s("64 * property_words")
+    """How often a property was false (`reachable` properties: true)."""
+    first_state: int = int64s("64 * property_words")
+    """The first state where that was so (step properties: the state before the step), plus 1; 0: none."""
+    first_instance: int = int64s("64 * property_words")
     """For each step property: the instance of that step."""
-    marks: int
+    cursor: int = int64s("cursor")
+    """A cursor."""
+    marks: int = int64s("marks")
     """For each block of STRIDE states: the number of states that were stored before it was expanded."""
 
 
@@ -189,55 +183,17 @@ class SearchLayout(NamedTuple):
     counters: Counters
 
 
-LINE = 64
-"""Bytes of a cache line, or more. Cores that write to one line slow each other down."""
-
 _FIRST_VIOLATION = ("first_state", "first_instance")
 
 
-def isolated_zeros(count: int, dtype: Any = np.uint64) -> np.ndarray:
-    """Return an array of zeros that begins at a cache line, and shares none with anything else."""
-    item = np.dtype(dtype).itemsize
-    block = np.zeros(count + 2 * LINE // item, dtype)
-    return block[-block.ctypes.data % LINE // item :][:count]
+class CounterBuffers(Structure[Counters]):
+    """The counters of a search, with marks for at most `most` states."""
 
-
-class CounterBuffers:
-    """The counters of a search, in one block with `more` int64 for other counts.
-
-    There are `marks` for at most `most` states.
-    """
-
-    def __init__(self, kernel: Kernel, most: int, *, more: int = 0) -> None:
-        rows, properties = 64 * kernel.instance_words, 64 * kernel.property_words
-        sizes = {
-            "enabled": kernel.instance_words * PLANES,
-            "premises": kernel.property_words * PLANES,
-            "blocked": rows,
-            "hits": max(1, len(kernel.bounds)),
-            "seen": properties,
-            "first_state": properties,
-            "first_instance": properties,
-            "more": more,
-            "idle": rows,
-        }
-        self.block = isolated_zeros(sum(sizes.values()), np.int64)
-        self._parts = dict(zip(sizes, np.split(self.block, np.cumsum(list(sizes.values()))[:-1]), strict=True))
-        self.marks = reserve(most // STRIDE + 2, np.int64)
-        self._enabled_before = np.zeros(rows, np.int64)
-        self._premises_before = np.zeros(properties, np.int64)
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        try:
-            part: np.ndarray = self.__dict__["_parts"][name]
-            return part
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @cached_property
-    def layout(self) -> Counters:
-        """The addresses of the arrays."""
-        return Counters(**{name: getattr(self, name).ctypes.data for name in Counters._fields})
+    def __init__(self, kernel: Kernel, most: int) -> None:
+        sizes = kernel.sizes | {"PLANES": PLANES, "cursor": len(Cursor), "marks": most // STRIDE + 2}
+        super().__init__(Counters, sizes)
+        self._enabled_before = np.zeros(len(self.blocked), np.int64)
+        self._premises_before = np.zeros(len(self.seen), np.int64)
 
     @property
     def enabled_totals(self) -> np.ndarray:
@@ -288,30 +244,11 @@ def add_cursor(cursor: np.ndarray, other: np.ndarray) -> None:
         cursor[item] += other[item]
 
 
-class BatchBuffers:
-    """The arrays of a `BatchLayout` for `states` states."""
-
-    def __init__(self, kernel: Kernel, states: int = BATCH, workspace_words: int = 0) -> None:
-        widest = states * kernel.instances
-        leaves = most_leaves_of(kernel.words)
-        self.state = isolated_zeros(4 * kernel.words)
-        self.rows = reserve(widest * kernel.words)
-        self.roots, self.leaves = reserve(widest), reserve(2 * widest * leaves)
-        self.numbers, self.in_work = reserve(states * 2 * leaves), isolated_zeros(2 * leaves)
-        self.instances = reserve(widest, np.uint32)
-        self.hashes, self.slots = reserve(widest), reserve(widest, np.int64)
-        self.unknown = reserve(widest + states, np.int64)
-        self.ends = isolated_zeros(states, np.int64)
-        self.enabled = isolated_zeros(states * kernel.instance_words)
-        self.false = isolated_zeros(kernel.property_words)
-        self.premises = isolated_zeros(states * kernel.property_words)
-        self.step_premises = reserve(widest * kernel.property_words)
-        self.entered = isolated_zeros(ENTERED_WORDS + workspace_words)
-
-    @cached_property
-    def layout(self) -> BatchLayout:
-        """The addresses of the arrays."""
-        return BatchLayout(**{name: getattr(self, name).ctypes.data for name in BatchLayout._fields})
+def batch_of(kernel: Kernel, workspace_words: int = 0) -> Structure[BatchLayout]:
+    """Return the arrays for a batch of BATCH states."""
+    sizes = {"states": BATCH, "widest": BATCH * kernel.instances, "leaves": most_leaves_of(kernel.words)}
+    sizes |= {"ring": ring_of(kernel.instances, BATCH), "entered": ENTERED_WORDS + workspace_words}
+    return Structure(BatchLayout, kernel.sizes | sizes)
 
 
 class RowBuffers:

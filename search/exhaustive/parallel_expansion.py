@@ -27,30 +27,23 @@ from kwalk.search.exhaustive.block_expansion import (
     BlockView,
     add_counts,
     expand_block,
-    find_unknown_of_block,
-    has_room,
-    insert_unknown_of_block,
 )
 from kwalk.search.exhaustive.expansion import (
     compress_successors,
     count_rows,
     expand_states,
-    find_unknown,
-    insert_unknown,
-    prefetch_successors,
+    successors_of,
 )
 from kwalk.search.exhaustive.layout import (
     BATCH,
     BLOCK,
-    BatchBuffers,
-    BatchLayout,
     CounterBuffers,
     Cursor,
     KernelView,
     SearchLayout,
     Status,
     add_cursor,
-    isolated_zeros,
+    batch_of,
     level_end,
 )
 from kwalk.search.kernel.interface import Kernel
@@ -67,10 +60,12 @@ from kwalk.search.native.atomics import (
 )
 from kwalk.search.native.intrinsics import call, get, integer, peek, put
 from kwalk.search.native.loops import Int64Array, loop, part
+from kwalk.search.native.structures import Structure, isolated_zeros
+from kwalk.search.visited.frontier import UnknownKeys, clear_regions, find_unknown, has_room, store_unknown
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, clear_table, refill_table, room_for_keys
 from kwalk.search.visited.key_store import STRIDE
 from kwalk.search.visited.keys import KeySpace, copy_words
-from kwalk.search.visited.visited_set import VisitedSet
+from kwalk.search.visited.visited_set import VisitedSet, key_words
 
 MIN_ROUND = 1024
 """The smallest round that several workers share, in states."""
@@ -131,6 +126,9 @@ class WorkerBuffers(NamedTuple):
     """For each pending block: the counters before it."""
     pending: int
     """For each pending block: PENDING_LENGTH int64."""
+    unknown: UnknownKeys
+    """For each pending block: STRIDE states, and `widest` successors."""
+    widest: int
 
 
 @loop
@@ -185,7 +183,7 @@ def _begin_round(view: BlockView, rounds: Rounds) -> None:
 @part
 def _do_sliced_blocks(search: SearchLayout, view: BlockView, rounds: Rounds, worker: WorkerBuffers) -> None:
     """Expand blocks on a bit-sliced kernel and commit them in turn, until there are no more or one is refused."""
-    board, shared = rounds.board, (rounds.cursor, rounds.marks)
+    board = rounds.board
     blocks = (get(board, BOARD_END) - 1) // get(board, BOARD_SIZE) + 1
     while True:
         _touch_ahead(search.space, rounds)
@@ -195,15 +193,18 @@ def _do_sliced_blocks(search: SearchLayout, view: BlockView, rounds: Rounds, wor
         first, end = _states_of(rounds, block)
         is_expanded = expand_block(search, view, first, end - first)
         if is_expanded:
-            find_unknown_of_block(search, view, end - first)
+            clear_regions(view.unknown)
+            find_unknown(search.space, view.successors, view.unknown, search.counters.idle, (first, end - first, 0))
         while atomic_load(board, BOARD_TURN) != np.uint64(block):
             if atomic_load(board, BOARD_FAULT) != np.uint64(Status.RUNNING):
                 return
             call(rounds.yield_thread, ())
-        if not is_expanded or not has_room(search, view, rounds.cursor):
+        size = get(rounds.cursor, Cursor.STORED)
+        if not is_expanded or not has_room(search.space, view.unknown.regions, size):
             atomic_store(board, BOARD_FAULT, np.uint64(REFUSED))
             return
-        put(rounds.cursor, Cursor.STORED, insert_unknown_of_block(search, view, shared, (first, end - first)))
+        size = store_unknown(search.space, view.unknown, rounds.marks, (first, end - first), size)
+        put(rounds.cursor, Cursor.STORED, size)
         put(rounds.cursor, Cursor.NEXT, end)
         atomic_store(board, BOARD_TURN, np.uint64(block + 1))
         add_counts(search, view, worker.cursor, first)
@@ -262,32 +263,12 @@ def _snapshot(worker: WorkerBuffers, number: int) -> int:
 
 
 @part
-def _batch_of_block(search: SearchLayout, number: int, expanded: int) -> SearchLayout:
-    """Return the search with the batch buffers for a block of the worker of which `expanded` states are expanded."""
-    batch, at = search.batch, STRIDE * (number % MAX_PENDING) + expanded
-    found = at * search.kernel.instances
-    rows, roots, ends = batch.rows + 8 * search.kernel.words * found, batch.roots + 8 * found, batch.ends + 8 * at
-    instances, hashes, slots = batch.instances + 4 * found, batch.hashes + 8 * found, batch.slots + 8 * found
-    unknown = batch.unknown + 8 * (found + at)
-    batch = BatchLayout(
-        batch.state,
-        rows,
-        roots,
-        batch.leaves,
-        batch.numbers,
-        batch.in_work,
-        instances,
-        hashes,
-        slots,
-        unknown,
-        ends,
-        batch.enabled,
-        batch.false,
-        batch.premises,
-        batch.step_premises,
-        batch.entered,
-    )
-    return SearchLayout(search.kernel, search.space, search.tree, batch, search.counters)
+def _unknown(search: SearchLayout, worker: WorkerBuffers, number: int) -> UnknownKeys:
+    """Return the arrays for the unknown successors of a block of the worker."""
+    of, place = worker.unknown, number % MAX_PENDING
+    at, state = 8 * worker.widest * place, 8 * STRIDE * place
+    keys = of.keys + at * search.space.words
+    return UnknownKeys(keys, of.hashes + at, of.slots + at, of.begins + state, of.ends + state, of.regions)
 
 
 @part
@@ -305,28 +286,22 @@ def _expand_block(
     cursor, block, number = what
     copy_words(_snapshot(worker, number), worker.counts, worker.words)
     begin, end = _states_of(rounds, block)
-    status = integer(Status.RUNNING)
+    status, unknown = integer(Status.RUNNING), _unknown(search, worker, number)
     for first in range(begin, end, BATCH):
+        count = min(BATCH, end - first)
         cursor[Cursor.NEXT] = first
-        status = _expand_batch(_batch_of_block(search, number, first - begin), cursor, min(BATCH, end - first))
+        status = expand_states(search, cursor, count)
         if status != Status.RUNNING:
             break
+        count_rows(search, count)
+        if not compress_successors(search, count):
+            status = integer(Status.FULL)
+            break
+        states = first, count, first - begin
+        find_unknown(search.space, successors_of(search), unknown, search.counters.idle, states)
     put(_pending(worker, number), PENDING_BLOCK, block)
     put(_pending(worker, number), PENDING_STATUS, status)
     return status == Status.RUNNING
-
-
-@part
-def _expand_batch(search: SearchLayout, cursor: Int64Array, states: int) -> int:
-    status = expand_states(search, cursor, states)
-    if status != Status.RUNNING:
-        return status
-    count_rows(search, states)
-    if not compress_successors(search, states):
-        return Status.FULL
-    prefetch_successors(search, states)
-    find_unknown(search, (cursor[Cursor.NEXT] - states, states))
-    return Status.RUNNING
 
 
 @part
@@ -338,28 +313,17 @@ def _commit_block(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, n
         get(_pending(worker, number), PENDING_STATUS),
     )
     size, (begin, end) = get(cursor, Cursor.STORED), _states_of(rounds, block)
-    if status == Status.RUNNING and room_for_keys(search.space, size) < _count_unknown(search, number, end - begin):
-        status = integer(Status.FULL)
+    unknown = _unknown(search, worker, number)
+    if status == Status.RUNNING and room_for_keys(search.space, size) < get(unknown.ends, end - begin - 1):
+        status = integer(Status.FULL)  # as of one worker: the fullest region decides
     if status != Status.RUNNING:
         atomic_store(rounds.board, BOARD_FAULT, np.uint64(status))
         return 0
-    if begin % STRIDE == 0:
-        put(rounds.marks, block, size)
-    for first in range(begin, end, BATCH):
-        size = insert_unknown(_batch_of_block(search, number, first - begin), size)
+    size = store_unknown(search.space, unknown, rounds.marks, (begin, end - begin), size)
     put(cursor, Cursor.STORED, size)
     put(cursor, Cursor.NEXT, end)
     atomic_store(rounds.board, BOARD_TURN, np.uint64(block + 1))
     return 1
-
-
-@part
-def _count_unknown(search: SearchLayout, number: int, states: int) -> int:
-    """Count the successors of the first `states` states of a block of the worker that may have to be stored."""
-    count = integer(0)
-    for first in range(0, states, BATCH):
-        count += get(_batch_of_block(search, number, first).batch.unknown, 0)
-    return count
 
 
 class RoundArrays:
@@ -395,14 +359,17 @@ class Worker:
     """The arrays of one worker: counters, a cursor, bit rows and pending blocks."""
 
     def __init__(self, number: int, kernel: Kernel, workspace_words: int = 0) -> None:
-        self.counts = CounterBuffers(kernel, 0, more=len(Cursor))
-        self.room = BatchBuffers(kernel, MAX_PENDING * STRIDE, workspace_words)
-        self.cursor, self.scratch = self.counts.more, isolated_zeros(REFILL_WORDS)
+        self.counts = CounterBuffers(kernel, 0)
+        self.room = batch_of(kernel, workspace_words)
+        self.cursor, self.scratch = self.counts.cursor, isolated_zeros(REFILL_WORDS)
         words = len(self.counts.block)
         self.snapshots, self.pending = (
             isolated_zeros(MAX_PENDING * words, np.int64),
             isolated_zeros(MAX_PENDING * PENDING_LENGTH, np.int64),
         )
+        widest, key = STRIDE * kernel.instances, key_words(kernel.words)
+        sizes = {"states": MAX_PENDING * STRIDE, "unknown": MAX_PENDING * widest, "regions": REGIONS}
+        self.unknown = Structure(UnknownKeys, sizes | {"key_words": key})
         self.blocks: BlockExpansion | None = None
         self.worker = WorkerBuffers(
             number=number,
@@ -411,6 +378,8 @@ class Worker:
             words=words,
             snapshots=self.snapshots.ctypes.data,
             pending=self.pending.ctypes.data,
+            unknown=self.unknown.layout,
+            widest=widest,
         )
 
 

@@ -7,6 +7,7 @@ gravest bug that kwalk can have, as it makes the verdicts of all engines worthle
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import z3
@@ -29,10 +30,7 @@ from kwalk.search.kernel.python_comparison import (
     plain_step,
     plain_truth,
 )
-from kwalk.search.kernel.sliced_execution import SlicedStates
 
-NO_ERROR = "no error"
-"""All that the bit-sliced functions say of a liveness property that raises no error."""
 EngineResult = StepOrText | Truth
 """The result of an action instance, or of a property."""
 
@@ -53,6 +51,7 @@ def disagreements(
     kernel: Kernel | None = None,
     with_z3: bool = False,
     lifted: Lifted | None = None,
+    others: Sequence[Any] = (),
 ) -> Iterator[Disagreement]:
     """Yield the disagreements on every action instance and property in every state.
 
@@ -61,16 +60,15 @@ def disagreements(
     Args:
         model: The model.
         states: The states to compare in.
-        kernel: A kernel of the model; None to leave it out. Its bit-sliced functions are compared if it has them.
+        kernel: A kernel of the model; None to leave it out.
         with_z3: Whether Z3 is compared as well.
         lifted: The lifted model, if it is there already.
+        others: More executions.
     """
     lifted = lifted or lift(model)
-    executions: list[Execution] = [_Interpreter(model), TermExecution(lifted)]
+    executions: list[Any] = [_Interpreter(model), TermExecution(lifted), *others]
     if kernel is not None:
-        executions.append(_KernelExecution(kernel))
-        if kernel.sliced is not None:
-            executions.append(_SlicedExecution(kernel, states))
+        executions.append(KernelExecution(kernel))
     if with_z3:
         executions.append(Z3Execution(lifted))
     # Step properties come last: they need the values of two states, and the others those of one.
@@ -80,10 +78,7 @@ def disagreements(
             yield from _compare(action.instance.key, state, {m.name: m.action(action, state) for m in executions})
         for prop in properties:
             before = None if prop.prop.kind is not Kind.STEP else states[0]
-            results = {m.name: m.prop(prop, state, before) for m in executions}
-            if results.get(_SlicedExecution.name) == NO_ERROR and results[_KernelExecution.name] != "error":
-                del results[_SlicedExecution.name]
-            yield from _compare(prop.prop.key, state, results)
+            yield from _compare(prop.prop.key, state, {m.name: m.prop(prop, state, before) for m in executions})
 
 
 def _compare(key: str, state: Vector, results: dict[str, EngineResult]) -> Iterator[Disagreement]:
@@ -170,8 +165,8 @@ class Z3Execution(TermExecution):
         return [number_in(self._model, self.solver.expression(root)) for root in roots]
 
 
-class _KernelExecution:
-    """Machine code."""
+class KernelExecution:
+    """Machine code, without its bit-sliced functions."""
 
     name = "kernel"
 
@@ -199,53 +194,3 @@ class _KernelExecution:
             return self._at(state).truth(prop.prop)
         false, premise = self._maker.calls.check_step(self._packed(before), self._packed(state))
         return compiled_truth(prop.prop, has_bit(false, prop.prop.index), has_bit(premise, prop.prop.index))
-
-
-class _SlicedExecution:
-    """Bit-sliced machine code, on all states at once.
-
-    Bits of liveness properties are those of `check`; nothing more is bit-sliced.
-    """
-
-    name = "sliced kernel"
-
-    def __init__(self, kernel: Kernel, states: Sequence[Vector]) -> None:
-        self.kernel = kernel
-        self._packed = kernel.pack(np.array(states, np.int64).reshape(len(states), -1))
-        self._states = SlicedStates(kernel, self._packed)
-        self._lanes = {state: number for number, state in enumerate(states)}
-        first = SlicedStates(kernel, np.repeat(self._packed[:1], len(states), axis=0))
-        self._checks = self._states.check(quiescent=True)
-        self._step_checks = self._states.check_step(first)
-        self._steps: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = {}
-
-    def action(self, action: LiftedAction, state: Vector) -> EngineResult:
-        index, lane = action.instance.index, self._lanes[state]
-        if index not in self._steps:
-            codes, changed, after = self._states.apply(index)
-            self._steps[index] = codes, changed, after, self.kernel.unpack(after)
-        codes, changed, after, vectors = self._steps[index]
-        is_changed = (after[lane] != self._packed[lane]).any()
-        if changed[lane] != is_changed:
-            return "whether the state has changed is wrong"
-        if not has_bit(self._states.guards[lane], index) or codes[lane]:
-            if is_changed:
-                return "a state was changed where no step was taken"
-            return self._stopped(int(codes[lane]))
-        return tuple(int(n) for n in vectors[lane])
-
-    def _stopped(self, code: int) -> EngineResult:
-        if code == 0:
-            return "disabled"
-        return f"bound {self.kernel.bounds[code - 1]}" if code > 0 else "error"
-
-    def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
-        index, lane = prop.prop.index, self._lanes[state]
-        false, premise = self._checks if before is None else self._step_checks
-        result = compiled_truth(prop.prop, has_bit(false[lane], index), has_bit(premise[lane], index))
-        if prop.prop.kind.is_liveness and result is None:
-            return NO_ERROR
-        return result
-
-
-Execution = _Interpreter | TermExecution | _KernelExecution | _SlicedExecution

@@ -194,6 +194,14 @@ class Kernel:
         """Return the words of a bit row of properties, at least 1."""
         return max(1, -(-self.properties // 64))
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of structures (see `kwalk.search.native.structures`); `plane` is the words of a plane."""
+        sizes = {"words": self.words, "row_words": self.instance_words, "property_words": self.property_words}
+        sizes |= {"instances": self.instances, "properties": self.properties, "bounds": len(self.bounds)}
+        lanes = 0 if self.sliced is None else self.sliced.lanes
+        return sizes | {"lanes": lanes, "plane": lanes // 64}
+
     def pack(self, vectors: np.ndarray) -> np.ndarray:
         """Return the packed states, uint64[n, words], of vectors, int64[n, leaves]."""
         packed = np.zeros((len(vectors), self.words), np.uint64)

@@ -20,15 +20,17 @@ from kwalk.search.base.progress import Progress, Report
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.stepping import KernelStepper
 from kwalk.search.proof.bounded import BoundedCheck, BoundedCounterexample
+from kwalk.search.proof.certificate import NO_STEP
 from kwalk.search.proof.context import ProofContext, Supported, Unsupported
 from kwalk.search.proof.cubes import Cube, fact_text
-from kwalk.search.proof.induction import DomainViolation, cannot_fail, domain_violations, find_cti, least_k
-from kwalk.search.proof.proof_graph import GoalReached, domain_goals, state_goal
+from kwalk.search.proof.effort import SPENT, OutOfEffort, SolverEffort
+from kwalk.search.proof.induction import DomainViolation, domain_violations, least_k
+from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, domain_goals, state_goal
 from kwalk.search.proof.python_comparison import ProofComparison, ProvedProperty
 from kwalk.search.proof.recheck import certificate_of
-from kwalk.search.proof.transition_relation import SPENT, OutOfEffort, SolverEffort
 from kwalk.search.results.trace import ReplayError, run
 from kwalk.search.results.verdict import ProofOutcome, ProofResult
+from kwalk.search.solver.terms import bad_state
 
 DEFAULT_DEPTH = 20
 """Depth of bounded checking."""
@@ -289,18 +291,25 @@ class ProofAttempt:
         if prop.prop.kind is Kind.REACHABLE or not max_k:
             return result
         try:
-            relation = self._context.relation(prop)
-            relation.effort = self._induction_effort()
-            if find_cti(relation, prop.prop.index) is None:
-                implied = IMPLIED_BY_GUARDS if prop.prop.kind is Kind.WHEN_QUIESCENT else CANNOT_FAIL
-                method = implied if cannot_fail(relation, prop.prop.index) else "inductive"
+            effort = self._induction_effort()
+            if self._context.queries.cti(self._context.goal(prop), effort) is None:
+                method = self._inductive(prop, effort)
                 return evolve(result, outcome=ProofOutcome.PROVED, k=1, method=method, certificate=())
-            k = least_k(relation.part, prop, max_k, self._induction_effort())
+            k = least_k(self._context.part([prop]), prop, max_k, self._induction_effort())
         except OutOfEffort as end:
             return evolve(result, method=f"induction: {end}")
         if k is None:
             return evolve(result, method=f"not inductive, looking back up to {max_k} steps")
         return evolve(result, outcome=ProofOutcome.PROVED, k=k, method=f"{k}-inductive")
+
+    def _inductive(self, prop: LiftedProperty, effort: SolverEffort) -> str:
+        """Return what is said of a property that is inductive by itself."""
+        if prop.prop.kind is Kind.WHEN_QUIESCENT:
+            return IMPLIED_BY_GUARDS
+        if prop.prop.kind is Kind.STEP:
+            return "inductive"
+        never = ProofGoal("", {NO_STEP: bad_state(self.lifted, prop)})
+        return "inductive" if self._context.queries.cti(never, effort) is not None else CANNOT_FAIL
 
     def _induction_effort(self) -> SolverEffort:
         limit = time.process_time() + INDUCTION_CPU_SECONDS
@@ -369,16 +378,15 @@ class ProofAttempt:
 
     def _with_counterexample(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""
-        relation, context = self._context.relation(prop), self._context
-        relation.effort = SolverEffort(CTI_QUESTIONS, context.deadline, on_query=context.on_query)
+        context = self._context
         with suppress(OutOfEffort):
-            cti = find_cti(relation, prop.prop.index)
+            effort = SolverEffort(CTI_QUESTIONS, context.deadline, on_query=context.on_query)
+            cti = context.queries.cti(context.goal(prop), effort)
             if cti is not None:
-                effort = SolverEffort(CTI_QUESTIONS, context.deadline, on_query=context.on_query)
                 outcome = context.graph_facts(state_goal(self.lifted, cti.cube), effort)
                 result = evolve(result, counterexample=f"{cti.text(self.model)}: {_where_it_is(outcome)}")
                 if isinstance(outcome, GoalReached):
-                    instances = (*outcome.instances, cti.step.instance)
+                    instances = outcome.instances + (() if cti.instance == NO_STEP else (cti.instance,))
                     path = BoundedCounterexample(self._start_of(outcome.start), instances, prop)
                     return self._reached(prop, path, result)
         return result
@@ -397,14 +405,14 @@ class ProofAttempt:
             if result.k and result.outcome in (ProofOutcome.PROVED, ProofOutcome.VIOLATED):
                 facts = self.facts.get(prop.prop.index, ())
                 leaves = self._context.part([prop]).leaves
-                proved.append(ProvedProperty(prop, facts, result.k, self._context.known_relation(prop), leaves))
+                proved.append(ProvedProperty(prop, facts, result.k, leaves))
                 refuted[prop.prop.index] = inf
             elif self.counterexample is not None and self.counterexample.prop is prop:
                 refuted[prop.prop.index] = self.counterexample_refuted
             elif result.outcome is ProofOutcome.UNKNOWN:
                 refuted[prop.prop.index] = max(self.refuted, result.refuted)
         longest = self.refuted - 1 if self.ended else None
-        comparison = ProofComparison(self.model, self.lifted, proved, refuted, longest)
+        comparison = ProofComparison(self._context.queries, proved, refuted, longest)
         comparison.run(time.monotonic() - self.began)
         self.compared = comparison.compared
 

@@ -1,4 +1,4 @@
-"""What the proofs of several properties share: slices, sampled states, transition relations, and facts found so far."""
+"""What the proofs of several properties share: slices, sampled states, queries, and facts found so far."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 
 from attrs import define, field, frozen
 
-from kwalk.model.language import Kind, Model
+from kwalk.model.language import Model
 from kwalk.model.language.lift import Lifted, LiftedProperty, in_order
 from kwalk.search.proof.clause_solver import SolverMissing
 from kwalk.search.proof.cubes import Cube
-from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, property_goal
+from kwalk.search.proof.effort import OutOfEffort, SolverEffort
+from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, StepQueries, property_goal
 from kwalk.search.proof.sampling import PackedStepper, ReachableSample, sample_states
 from kwalk.search.proof.slicing import Slice, slice_of
-from kwalk.search.proof.transition_relation import OutOfEffort, SolverEffort, TransitionRelation
 
 GRAPH_CPU_SECONDS = 60.0
 """CPU time for the lemmas of one property, or of all domains, if there is no time budget."""
@@ -52,7 +52,7 @@ class ProofContext:
     lifted: Lifted
     deadline: float | None = None
     on_query: Callable[[int], None] | None = None
-    _relations: dict[object, TransitionRelation] = field(factory=dict)
+    _goals: dict[int, ProofGoal] = field(factory=dict)
 
     @cached_property
     def stepper(self) -> PackedStepper:
@@ -71,40 +71,28 @@ class ProofContext:
         return sum(1 for _ in terms) > LARGE_MODEL_TERMS
 
     @cached_property
+    def queries(self) -> StepQueries:
+        """The queries about each instance."""
+        return StepQueries(self.lifted)
+
+    @cached_property
     def graph(self) -> ProofGraph:
         """The proof graph of the whole model."""
-        return ProofGraph(self.lifted, self.stepper, self.sample)
+        return ProofGraph(self.queries, self.stepper, self.sample)
 
     def part(self, properties: Sequence[LiftedProperty]) -> Slice:
         """Return the slice of some properties."""
         return slice_of(self.lifted, properties)
 
-    def relation(self, prop: LiftedProperty) -> TransitionRelation:
-        """Return the transition relation of a property's slice; properties with the same slice share it."""
-        key = self._slice_key(prop)
-        if key not in self._relations:
-            is_quiescent = prop.prop.kind is Kind.WHEN_QUIESCENT
-            same = [
-                other
-                for other in self.lifted.stated_properties
-                if not other.prop.kind.is_liveness
-                and (other.prop.kind is Kind.WHEN_QUIESCENT) == is_quiescent
-                and (other is prop or self._slice_key(other) == key)
-            ]
-            self._relations[key] = TransitionRelation(slice_of(self.lifted, same))
-        return self._relations[key]
-
-    def known_relation(self, prop: LiftedProperty) -> TransitionRelation | None:
-        """Return the transition relation of a property's slice, if there is one already."""
-        return self._relations.get(self._slice_key(prop))
-
-    def _slice_key(self, prop: LiftedProperty) -> tuple[object, ...]:
-        part = self.part([prop])
-        return part.leaves, part.stuttering, prop.prop.kind is Kind.WHEN_QUIESCENT
+    def goal(self, prop: LiftedProperty) -> ProofGoal:
+        """Return the goal that nothing violates a property."""
+        if prop.prop.index not in self._goals:
+            self._goals[prop.prop.index] = property_goal(self.lifted, prop)
+        return self._goals[prop.prop.index]
 
     def support(self, prop: LiftedProperty) -> Supported | GoalReached | Unsupported:
         """Return facts that support a property, a behaviour that violates it, or the reason why neither was found."""
-        return self.graph_facts(property_goal(self.lifted, prop), self.graph_effort())
+        return self.graph_facts(self.goal(prop), self.graph_effort())
 
     def graph_effort(self) -> SolverEffort:
         """Return the effort for a goal of the proof graph, from now on."""

@@ -53,15 +53,6 @@ class Cube(Mapping[int, Interval]):
         return found
 
 
-def cube_of_limits(model: Model, limits: Iterable[Limit]) -> Cube:
-    """Return the cube with these limits."""
-    intervals: dict[int, Interval] = {}
-    for n, is_least, number in limits:
-        low, high = intervals.get(n, (model.leaves[n].low, model.leaves[n].high))
-        intervals[n] = (max(low, number), high) if is_least else (low, min(high, number))
-    return Cube(intervals)
-
-
 # Descriptions.
 
 

@@ -7,6 +7,9 @@ that keep each instance from breaking it. A goal is proved when everything in it
 support itself: these lemmas are inductive together, even if they support each other in a circle. If a counterexample is
 reachable, the lemma was wrong, and what it supported is queried again, with more examples.
 
+A *counterexample to induction* (CTI) is a step, or a state, that breaks a goal where no lemma is assumed. It shows a
+violation only if that state is reachable.
+
 Only what a goal needs is queried, one instance at a time (inductive proof graphs: W. Schultz, E. Ashton, H. Howard and
 S. Tripakis, "Scalable, Interpretable Distributed Protocol Verification by Inductive Proof Slicing", 2024). Lemmas are
 guessed from examples as in Houdini, but only where one is missing.
@@ -21,15 +24,15 @@ from itertools import count
 import z3
 from attrs import define, field, frozen
 
-from kwalk.model.language import Kind, Vector
+from kwalk.model.language import Kind, Model, Vector
 from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, reads, substitute
-from kwalk.model.language.lift.solver import Solver
+from kwalk.model.language.lift.solver import Solver, number_in
 from kwalk.search.proof.certificate import NO_STEP, cube_term, is_certificate
-from kwalk.search.proof.cubes import Cube
+from kwalk.search.proof.cubes import Cube, cube_text
+from kwalk.search.proof.effort import SolverEffort
 from kwalk.search.proof.lemma_guesses import Examples
 from kwalk.search.proof.sampling import Origins, PackedStepper, ReachableSample
 from kwalk.search.proof.slicing import whole_model
-from kwalk.search.proof.transition_relation import SolverEffort
 from kwalk.search.solver.terms import (
     bad_state,
     can_be_taken,
@@ -63,6 +66,19 @@ class GoalReached:
 
     start: Vector
     instances: tuple[int, ...]
+
+
+@frozen
+class Cti:
+    """An instance breaks a goal in each state of a cube; `NO_STEP`: the state itself does."""
+
+    cube: Cube
+    instance: int
+
+    def text(self, model: Model) -> str:
+        """Return the action instance, and what holds in the states of the cube."""
+        where = cube_text(model, self.cube) or "any state"
+        return f"{'a state' if self.instance == NO_STEP else model.instances[self.instance].key} where {where}"
 
 
 def property_goal(lifted: Lifted, prop: LiftedProperty) -> ProofGoal:
@@ -224,6 +240,55 @@ class _Query:
             self._queries.alone.add(z3.Not(self._not_bad))
 
 
+class StepQueries:
+    """The queries about all instances of a model, which all proofs share."""
+
+    def __init__(self, lifted: Lifted) -> None:
+        self.lifted, self.encoding = lifted, _Encoding(lifted)
+        possible = [action for action in lifted.actions if action.guard is not lifted.terms.false]
+        self.actions = {action.instance.index: action for action in possible}
+        self._queries: dict[int, _InstanceQueries] = {}
+
+    def of(self, instance: int, effort: SolverEffort) -> _InstanceQueries:
+        """Return the queries about an instance, which may cost so much."""
+        if instance not in self._queries:
+            self._queries[instance] = _InstanceQueries(self.encoding, self.actions.get(instance), effort)
+        self._queries[instance].effort = effort
+        return self._queries[instance]
+
+    def cti(self, goal: ProofGoal, effort: SolverEffort) -> Cti | None:
+        """Return a counterexample to the induction of a goal; None if it is inductive by itself.
+
+        Raises:
+            OutOfEffort: The effort is spent.
+        """
+        for instance, bad in goal.bad.items():
+            query = _Query(self.of(instance, effort), bad)
+            state = query.counterexample(())
+            if state is not None:
+                return Cti(Cube({n: (state[n], state[n]) for n in query.reason(state)}), instance)
+            query.close()
+        return None
+
+    def step(self, instance: int, condition: Term, effort: SolverEffort) -> tuple[Vector, Vector] | None:
+        """Return the states before and after a step of an instance from where a condition is true; None if none is.
+
+        Raises:
+            OutOfEffort: The effort is spent.
+        """
+        queries = self.of(instance, effort)
+        query = _Query(queries, condition)
+        before = query.counterexample(())
+        if before is None:
+            query.close()
+            return None
+        answer, after = queries.search.model(), list(before)
+        for n in queries.writes:
+            after[n] = number_in(answer, self.encoding.solver.expression(queries.after[n]))
+        query.close()
+        return before, tuple(after)
+
+
 _BIT = (z3.BitVecVal(0, 1), z3.BitVecVal(1, 1))
 
 
@@ -262,22 +327,18 @@ class ProofGraph:
     """The lemmas of one model, which all of its goals share.
 
     Args:
-        lifted: The model as terms.
+        queries: The queries about the model.
         stepper: Takes the steps of walks from states that contradict a lemma.
         sample: Reachable states, the first examples; grows.
     """
 
-    def __init__(self, lifted: Lifted, stepper: PackedStepper, sample: ReachableSample) -> None:
-        self.lifted, self.model, self.stepper, self.sample = lifted, lifted.model, stepper, sample
+    def __init__(self, queries: StepQueries, stepper: PackedStepper, sample: ReachableSample) -> None:
+        self.queries, self.model, self.stepper, self.sample = queries, queries.lifted.model, stepper, sample
         self.examples = Examples(self.model, sample.vectors)
         self.effort = SolverEffort()
         self.lemmas: dict[Cube, Support] = {}
         self.wrong = 0
         """How many lemmas turned out to be wrong."""
-        self._encoding = _Encoding(lifted)
-        self._queries: dict[int, _InstanceQueries] = {}
-        possible = [action for action in lifted.actions if action.guard is not lifted.terms.false]
-        self._actions = {action.instance.index: action for action in possible}
         self._users: dict[Cube, list[tuple[Hashable, int]]] = {}
         self._goals: dict[str, tuple[ProofGoal, Support]] = {}
         self._chance = random.Random(0)
@@ -304,7 +365,7 @@ class ProofGraph:
 
     def is_certificate(self, goal: ProofGoal, facts: Collection[Cube]) -> bool:
         """Return whether an independent check confirms that facts prove a goal; see `certificate.is_certificate`."""
-        return is_certificate(self._encoding.part, facts, goal.bad)
+        return is_certificate(self.queries.encoding.part, facts, goal.bad)
 
     def _reached(self, state: Vector, instance: int) -> GoalReached:
         start, instances = self.sample.path_to(self.stepper.pack(state))
@@ -328,7 +389,7 @@ class ProofGraph:
             instance = support.pending[-1]
             queries = self._instance_queries(instance)
             queries.add(lemma)
-            reachable = self._find_support(lemma, support, instance, self._encoding.cube(lemma, queries.after))
+            reachable = self._find_support(lemma, support, instance, self.queries.encoding.cube(lemma, queries.after))
             if reachable is not None:
                 self._correct(reachable, instance)
 
@@ -357,15 +418,12 @@ class ProofGraph:
     def _guess(self, state: Vector, reason: list[int]) -> Cube:
         """Add a new lemma that excludes a state, and return it."""
         lemma = self.examples.guess(state, reason)
-        writers = [n for n in self._actions if self._instance_queries(n).writes & lemma.keys()]
+        writers = [n for n in self.queries.actions if self._instance_queries(n).writes & lemma.keys()]
         self.lemmas[lemma] = Support(writers)
         return lemma
 
     def _instance_queries(self, instance: int) -> _InstanceQueries:
-        if instance not in self._queries:
-            self._queries[instance] = _InstanceQueries(self._encoding, self._actions.get(instance), self.effort)
-        self._queries[instance].effort = self.effort
-        return self._queries[instance]
+        return self.queries.of(instance, self.effort)
 
     # Wrong lemmas.
 

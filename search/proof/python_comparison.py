@@ -12,11 +12,10 @@ import random
 import time
 from collections.abc import Iterator
 
-import z3
 from attrs import evolve, frozen
 
-from kwalk.model.language import ActionInstance, Kind, Model, PropertyInstance, Vector
-from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, in_order
+from kwalk.model.language import ActionInstance, Kind, PropertyInstance, Vector
+from kwalk.model.language.lift import Lifted, LiftedAction, LiftedProperty, Term, in_order
 from kwalk.search.kernel.compared import Compared
 from kwalk.search.kernel.differential import EngineResult, TermExecution, Z3Execution
 from kwalk.search.kernel.interpreter import Visit, VisitCache
@@ -32,8 +31,11 @@ from kwalk.search.kernel.python_comparison import (
     truth_text,
 )
 from kwalk.search.kernel.sampling import LEAST_WORK, SHARE
+from kwalk.search.proof.certificate import cube_term
 from kwalk.search.proof.cubes import Cube, fact_text
-from kwalk.search.proof.transition_relation import ConcreteStep, OutOfEffort, SolverEffort, TransitionRelation
+from kwalk.search.proof.effort import OutOfEffort, SolverEffort
+from kwalk.search.proof.proof_graph import StepQueries
+from kwalk.search.solver.terms import bad_state, has_number, state_variables
 
 MOST_STATES = 400
 """States that are drawn for one attempt, at most."""
@@ -60,8 +62,6 @@ class ProvedProperty:
     lifted: LiftedProperty
     facts: tuple[Cube, ...] = ()
     k: int = 1
-    relation: TransitionRelation | None = None
-    """The transition relation that the proof used, if it used one."""
     leaves: tuple[int, ...] = ()
     """The leaves of the slice that was proved. The last k states differ from each other in these."""
 
@@ -74,8 +74,7 @@ class ProofComparison:
     """Compares one attempt with plain Python.
 
     Args:
-        model: The model.
-        lifted: The model as terms.
+        queries: The queries about the model.
         proved: What was proved by induction.
         refuted: By the number of a property, how many depths have no violation of it.
         longest: The length of the longest behaviour; None if that is not known.
@@ -83,18 +82,18 @@ class ProofComparison:
 
     def __init__(
         self,
-        model: Model,
-        lifted: Lifted,
+        queries: StepQueries,
         proved: list[ProvedProperty],
         refuted: dict[int, float],
         longest: int | None = None,
     ) -> None:
-        self.model, self.lifted, self.proved, self.refuted, self.longest = model, lifted, proved, refuted, longest
+        self.queries, self.lifted, self.model = queries, queries.lifted, queries.lifted.model
+        self.proved, self.refuted, self.longest = proved, refuted, longest
         self.compared, self.seconds = Compared(), 0.0
-        self._chance, self._visits = random.Random(0), VisitCache(model, VISITS)
-        part = _part_for_z3(lifted, self._chance)
+        self._chance, self._visits = random.Random(0), VisitCache(self.model, VISITS)
+        part = _part_for_z3(self.lifted, self._chance)
         self._executions: list[tuple[TermExecution, set[str]]] = [
-            (TermExecution(lifted), _keys(lifted)),
+            (TermExecution(self.lifted), _keys(self.lifted)),
             (Z3Execution(part), _keys(part)),
         ]
         self._seen: set[Vector] = set()
@@ -170,53 +169,40 @@ class ProofComparison:
 
     def _states_of_z3(self, proof: ProvedProperty) -> Iterator[Vector]:
         """Yield states in which Z3 finds the hypothesis true; its steps from there are compared."""
-        relation = proof.relation
-        if relation is None:
-            return
-        relation.effort = SolverEffort(HYPOTHESIS_QUESTIONS, cpu_deadline=self._deadline)
-        session = relation.session()
-        session.add(*(relation.clause(cube) for cube in proof.facts))
-        if (bad := relation.bad_now.get(proof.lifted.prop.index)) is not None:
-            session.add(z3.Not(bad))
+        t, now = self.lifted.terms, state_variables(self.lifted)
+        effort = SolverEffort(HYPOTHESIS_QUESTIONS, cpu_deadline=self._deadline)
+        false = [cube_term(self.queries.encoding.part, cube, now) for cube in proof.facts]
+        if proof.lifted.prop.kind is not Kind.STEP:
+            false.append(bad_state(self.lifted, proof.lifted))
+        hypothesis = t.conjunction(map(t.negation, false))
+        instances = list(self.queries.actions)
         try:
-            while True:
-                fixed = session.possible([relation.taken, *self._fixed(relation)])
-                if not fixed and not session.possible([relation.taken]):
-                    return
-                step = session.step()
-                if self.model.canonical(step.before) == step.before:
-                    self._check_step_of_z3(proof, step)
-                    yield step.before
+            while instances:
+                instance = self._chance.choice(instances)
+                fixed = t.conjunction((hypothesis, *self._fixed(now)))
+                step = self.queries.step(instance, fixed, effort) or self.queries.step(instance, hypothesis, effort)
+                if step is None:
+                    instances.remove(instance)
+                elif self.model.canonical(step[0]) == step[0]:
+                    self._check_step_of_z3(proof, instance, *step)
+                    yield step[0]
         except OutOfEffort:
             return
 
-    def _fixed(self, relation: TransitionRelation) -> list[z3.BoolRef]:
-        """Return the condition that some random leaves have random numbers."""
-        varying = relation.part.varying
-        literals = []
+    def _fixed(self, now: list[Term]) -> Iterator[Term]:
+        """Yield the condition that some random leaves have random numbers."""
+        varying = self.queries.encoding.part.varying
         for n in self._chance.sample(varying, min(FIXED_LEAVES, len(varying))):
-            leaf = self.model.leaves[n]
-            number = self._chance.randint(leaf.low, leaf.high)
-            literals += relation.literals(Cube({n: (number, number)}))
-        return literals
+            number = self._chance.randint(self.model.leaves[n].low, self.model.leaves[n].high)
+            yield has_number(self.lifted.terms, now[n], number)
 
-    def _check_step_of_z3(self, proof: ProvedProperty, step: ConcreteStep) -> None:
+    def _check_step_of_z3(self, proof: ProvedProperty, instance: int, before: Vector, after: Vector) -> None:
         """Check a step that Z3 found: the hypothesis is true before it, and plain Python takes it."""
-        if not self._satisfies(proof, step.before):
+        if not self._satisfies(proof, before):
             text = f"Z3 and plain Python disagree on whether the hypothesis of {proof.lifted.prop.key} is true"
-            raise disagreement(self.model, step.before, text, ("false", "true"), what="Z3")
-        assert proof.relation is not None
-        plain = plain_step(self._visits.at(step.before), step.instance)
-        leaves = proof.relation.part.varying
-        if isinstance(plain, tuple) and all(plain[n] == step.after[n] for n in leaves):
-            return
-        key = self.model.instances[step.instance].key
-        after = list(plain) if isinstance(plain, tuple) else list(step.before)
-        for n in leaves:
-            after[n] = step.after[n]
-        says = changes(self.model, plain, tuple(after)) if isinstance(plain, tuple) else plain
-        by_z3 = changes(self.model, tuple(after), plain) if isinstance(plain, tuple) else "is enabled"
-        raise disagreement(self.model, step.before, f"Z3 and plain Python disagree on {key}", (says, by_z3), what="Z3")
+            raise disagreement(self.model, before, text, ("false", "true"), what="Z3")
+        visit = self._visits.at(before)
+        self._compare_step(visit, self.model.instances[instance].key, plain_step(visit, instance), after, "Z3")
 
     # What is compared.
 

@@ -7,16 +7,17 @@ Words: walks are *numbered*; what happens in one depends on the seed, its number
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, fields, frozen
+from attrs import evolve, fields, frozen
 
 from kwalk.search.exhaustive.layout import RowBuffers
 from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.native.bit_sliced_counters import PLANES, totals
+from kwalk.search.native.structures import Structure
 from kwalk.search.results.confirmation import PackedPath, path_along
 from kwalk.search.simulation import walk_loops as loops
 from kwalk.search.simulation.hyperloglog import REGISTERS, merged
@@ -157,9 +158,8 @@ class SimulationPlan:
     def buffers(self, kernel: Kernel, number: int) -> WalkBuffers:
         """Return buffers for a walk and those of its generation."""
         swarm = self.swarm
-        bias = None if swarm is None else swarm.bias(swarm.generation_of(number), kernel.words)
         return WalkBuffers(
-            kernel, self.starts, self.properties, self.depth, self.allowed, bias=bias, count_states=self.count_states
+            kernel, self, None if swarm is None else swarm.bias(swarm.generation_of(number), kernel.words)
         )
 
 
@@ -176,136 +176,85 @@ def next_generation(kernel: Kernel, plan: SimulationPlan, counts: WalkCounts) ->
     return evolve(plan, swarm=swarm.next_generation(counts.taken, enabled, restarts))
 
 
-_ADDRESSES = (
-    "starts",
-    "start_rows",
-    "start_steps",
-    "states",
-    "row",
-    "false",
-    "ring_rows",
-    "ring_premises",
-    "masks",
-    "grouping_ends",
-    "group_rows",
-    "group_thresholds",
-    "track",
-    "enabled",
-    "premises",
-    "taken",
-    "stuttered",
-    "bound_hits",
-    "property_hits",
-    "first_walk",
-    "first_step",
-    "findings",
-)
-"""The buffers whose addresses are fields of a `WalkView`."""
-
-
-@define(eq=False, slots=False)
 class WalkBuffers:
-    """The arrays that one thread needs to walk; a `WalkView` has their addresses, and is valid as long as they live."""
+    """The arrays that one thread needs to walk.
 
-    kernel: Kernel
-    initial: np.ndarray
-    """uint64[n, words]: packed initial states."""
-    properties: Iterable[int]
-    depth: int
-    allowed: Sequence[int] | None = None
-    bias: WalkBias | None = None
-    count_states: bool = field(default=False, kw_only=True)
+    Args:
+        kernel: The kernel.
+        plan: The plan.
+        bias: How walks of one generation differ; None: all enabled instances are equally likely.
+    """
 
-    def __attrs_post_init__(self) -> None:
-        self.rows = RowBuffers(self.kernel, self.properties)
-        self._make_starts()
-        self._make_preferences()
-        self._make_workspace()
-        self._make_counts()
-
-    def _make_starts(self) -> None:
-        kernel, bias = self.kernel, self.bias
-        initial = np.ascontiguousarray(self.initial, np.uint64)
-        self.start_count = len(initial)
-        self.starts = initial if bias is None else np.concatenate([initial, bias.restarts])
-        self.start_steps = np.zeros(len(self.starts), np.int64)
-        if bias is not None:
-            self.start_steps[len(initial) :] = bias.restart_steps
-        self.start_rows = np.zeros((len(self.starts), kernel.instance_words), np.uint64)
-        states, rows = ((array.ctypes.data, array.shape[1]) for array in (self.starts, self.start_rows))
-        loops.evaluate_guards(kernel.guards, states, rows, len(self.starts))
-
-    def _make_preferences(self) -> None:
-        words, bias = self.kernel.instance_words, self.bias
-        allowed = range(self.kernel.instances) if self.allowed is None else self.allowed
-        self.masks = np.zeros((1 + MAX_LEVEL, words), np.uint64)
-        self.masks[0] = bit_row(allowed, words)
+    def __init__(self, kernel: Kernel, plan: SimulationPlan, bias: WalkBias | None) -> None:
+        self.kernel, self.rows = kernel, RowBuffers(kernel, plan.properties)
+        self.cursor, self.start_count = np.zeros(loops.CURSOR_SIZE, np.int64), len(plan.starts)
+        allowed = bit_row(range(kernel.instances) if plan.allowed is None else plan.allowed, kernel.instance_words)
+        starts, steps = np.ascontiguousarray(plan.starts, np.uint64), np.zeros(len(plan.starts), np.int64)
         none = np.zeros(1, np.uint64)
-        self.grouping_ends = none if bias is None else np.ascontiguousarray(bias.grouping_ends, np.int64)
-        self.group_rows = none if bias is None else np.ascontiguousarray((bias.group_rows & self.masks[0]).T)
-        self.group_thresholds = none if bias is None else np.ascontiguousarray(bias.group_thresholds.T, np.uint64)
-
-    def _make_workspace(self) -> None:
-        kernel = self.kernel
-        self.states = np.zeros(2 * kernel.words, np.uint64)
-        self.row = np.zeros(2 * kernel.instance_words, np.uint64)
-        self.false = np.zeros(3 * kernel.property_words, np.uint64)
-        self.ring_rows = np.zeros(RING * kernel.instance_words, np.uint64)
-        self.ring_premises = np.zeros(RING * kernel.property_words, np.uint64)
-        self.track = np.zeros(max(1, self.depth), np.int64)
-        self.findings = np.zeros((max(4096, 2 * kernel.properties + 2), 3), np.int64)
-        self.cursor = np.zeros(loops.CURSOR_SIZE, np.int64)
-
-    def _make_counts(self) -> None:
-        kernel = self.kernel
-        self.enabled = np.zeros((kernel.instance_words, PLANES), np.uint64)
-        self.premises = np.zeros((kernel.property_words, PLANES), np.uint64)
-        self.taken = np.zeros(kernel.instances, np.int64)
-        self.stuttered = np.zeros(kernel.instances, np.int64)
-        self.bound_hits = np.zeros(max(1, len(kernel.bounds)), np.int64)
-        self.property_hits = np.zeros(kernel.properties + 1, np.int64)
-        self.first_walk = np.zeros(kernel.properties + 1, np.int64)
-        self.first_step = np.zeros(kernel.properties + 1, np.int64)
-        self.sketch = np.zeros(REGISTERS if self.count_states else 0, np.int8)
-        self.row_visits = np.zeros((ROW_PLACES if self.bias is not None else 0, ROW_COLUMNS), np.int64)
-
-    def view(self, seed: int, *, stop: bool, deadlock: bool) -> WalkView:
-        """Return the argument of the loops; `stop` and `deadlock` as in `KernelView`."""
-        kernel, bias = self.kernel, self.bias
-        addresses: dict[str, Any] = {name: getattr(self, name).ctypes.data for name in _ADDRESSES}
-        return WalkView(
-            kernel=self.rows.kernel_view(kernel, stop=stop, deadlock=deadlock),
-            properties=kernel.properties,
+        groups = {"grouping_ends": none, "group_rows": none, "group_thresholds": none}
+        if bias is not None:
+            starts, steps = np.concatenate([starts, bias.restarts]), np.append(steps, bias.restart_steps)
+            groups["grouping_ends"] = np.ascontiguousarray(bias.grouping_ends, np.int64)
+            groups["group_rows"] = np.ascontiguousarray((bias.group_rows & allowed).T)
+            groups["group_thresholds"] = np.ascontiguousarray(bias.group_thresholds.T, np.uint64)
+        self.sketch = np.zeros(REGISTERS if plan.count_states else 0, np.int8)
+        self.row_visits = np.zeros((ROW_PLACES if bias is not None else 0, ROW_COLUMNS), np.int64)
+        self._given: dict[str, np.ndarray] = groups | {
+            "starts": starts,
+            "start_steps": np.ascontiguousarray(steps, np.int64),
+        }
+        counted: dict[str, np.ndarray] = {"sketch": self.sketch, "row_visits": self.row_visits}
+        sizes = {
+            "depth": plan.depth,
+            "seed": mixed_seed(plan.seed),
+            "start_count": self.start_count,
+            "restart_count": len(starts) - self.start_count,
+            "restart_chance": bias.restart_chance if bias else 0,
+            "groupings": len(groups["grouping_ends"]) - 1,
+            "max_findings": max(4096, 2 * kernel.properties + 2),
+            "RING": RING,
+            "MAX_LEVEL": MAX_LEVEL,
+            "PLANES": PLANES,
+        }
+        self.arrays = Structure(
+            WalkView,
+            kernel.sizes | sizes,
+            kernel=self.rows.kernel_view(kernel, stop=plan.stop, deadlock=plan.deadlock),
             advance=kernel.advance,
-            depth=self.depth,
-            seed=mixed_seed(seed),
-            max_findings=len(self.findings),
-            start_count=self.start_count,
-            restart_count=len(self.starts) - self.start_count,
-            restart_chance=bias.restart_chance if bias else 0,
-            groupings=len(bias.grouping_ends) - 1 if bias else 0,
-            sketch=self.sketch.ctypes.data if len(self.sketch) else 0,
-            row_visits=self.row_visits.ctypes.data if len(self.row_visits) else 0,
-            **addresses,
+            **{name: array.ctypes.data for name, array in self._given.items()},
+            **{name: array.ctypes.data if len(array) else 0 for name, array in counted.items()},
         )
+        self.arrays.masks[: len(allowed)] = allowed
+        rows = self.arrays.layout.start_rows, kernel.instance_words
+        loops.evaluate_guards(kernel.guards, (starts.ctypes.data, kernel.words), rows, len(starts))
+
+    @property
+    def view(self) -> WalkView:
+        """The argument of the loops; it is valid as long as these arrays live."""
+        return self.arrays.layout
+
+    @property
+    def findings(self) -> np.ndarray:
+        """int64[n, 3]: the findings since the cursor last said that there are none."""
+        return self.arrays.findings.reshape(-1, 3)[: self.cursor[loops.CURSOR_FINDINGS]].copy()
 
     def counts(self) -> dict[str, Any]:
         """Return the fields of `WalkCounts` that the loops have counted."""
-        cursor, kernel = self.cursor, self.kernel
+        cursor, kernel, arrays = self.cursor, self.kernel, self.arrays
         return {
             "steps": int(cursor[loops.CURSOR_STEPS]),
             "visits": int(cursor[loops.CURSOR_VISITS]),
             "dead_ends": int(cursor[loops.CURSOR_DEAD_ENDS]),
             "cuts": int(cursor[loops.CURSOR_CUTS]),
             "quiescent": int(cursor[loops.CURSOR_QUIESCENT]),
-            "taken": self.taken,
-            "changed": self.taken - self.stuttered,
-            "enabled": totals(self.enabled)[: kernel.instances],
-            "premises": totals(self.premises)[: kernel.properties],
-            "bound_hits": self.bound_hits,
-            "property_hits": self.property_hits,
-            "first_walk": self.first_walk - 1,
-            "first_step": self.first_step,
+            "taken": arrays.taken,
+            "changed": arrays.taken - arrays.stuttered,
+            "enabled": totals(arrays.enabled)[: kernel.instances],
+            "premises": totals(arrays.premises)[: kernel.properties],
+            "bound_hits": arrays.bound_hits,
+            "property_hits": arrays.property_hits,
+            "first_walk": arrays.first_walk - 1,
+            "first_step": arrays.first_step,
             "sketch": self.sketch,
             "row_visits": self.row_visits,
         }
@@ -337,7 +286,7 @@ def is_sliced(kernel: Kernel, numbers: range) -> bool:
 def _run_sliced(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:
     """Run walks on bit-sliced functions; a walk that ends the run is run alone, after those before it."""
     walking = plan.buffers(kernel, numbers.start)
-    view = walking.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)
+    view = walking.view
     buffers: BlockBuffers
     if kernel.sliced is not None and kernel.sliced.is_resident:
         buffers = ResidentBuffers(kernel, view, collect=collect)
@@ -397,19 +346,18 @@ class SlicedComparison:
 
 def _run_one_by_one(kernel: Kernel, plan: SimulationPlan, numbers: range, *, collect: bool) -> WalkCounts:
     buffers = plan.buffers(kernel, numbers.start)
-    view = buffers.view(plan.seed, stop=plan.stop, deadlock=plan.deadlock)
-    cursor, findings = buffers.cursor, []
+    cursor, findings = buffers.cursor, [np.zeros((0, 3), np.int64)]
     cursor[loops.CURSOR_WALK], cursor[loops.CURSOR_LAST] = numbers.start, numbers.stop
     status = loops.WALK_FULL
     while status == loops.WALK_FULL:
         cursor[loops.CURSOR_FINDINGS] = 0
-        status = loops.run_walks_of(view, cursor.ctypes.data)
+        status = loops.run_walks_of(buffers.view, cursor.ctypes.data)
         if collect:
-            findings.append(buffers.findings[: cursor[loops.CURSOR_FINDINGS]].copy())
+            findings.append(buffers.findings)
     end = int(cursor[loops.CURSOR_WALK])
     return WalkCounts(
         walks=end - numbers.start,
-        findings=np.concatenate(findings) if findings else buffers.findings[:0],
+        findings=np.concatenate(findings),
         stopped=status == loops.WALK_VIOLATION,
         failed=end if status == loops.WALK_FAILED else None,
         **buffers.counts(),
@@ -433,28 +381,26 @@ class WalkReplayer:
 
     def __init__(self, kernel: Kernel, plan: SimulationPlan) -> None:
         self.kernel, self.plan = kernel, plan
-        self._prepared: dict[int, tuple[WalkBuffers, WalkView]] = {}
+        self._prepared: dict[int, WalkBuffers] = {}
 
     def path_to(self, number: int, steps: int) -> Restart:
         """Return the path of a walk to its state after `steps` steps, or to where it ends before."""
         plan, generation = self.plan, self.plan.generation_of(number)
         first = generation.first if generation else 0
         if first not in self._prepared:
-            buffers = plan.buffers(self.kernel, number)
-            self._prepared[first] = buffers, buffers.view(plan.seed, stop=False, deadlock=plan.deadlock)
-        buffers, view = self._prepared[first]
-        return _path_to(buffers, view._replace(depth=steps), generation, number)
+            self._prepared[first] = evolve(plan, stop=False).buffers(self.kernel, number)
+        return _path_to(self._prepared[first], steps, generation, number)
 
 
-def _path_to(buffers: WalkBuffers, view: WalkView, generation: SwarmPlan | None, number: int) -> Restart:
-    cursor = buffers.cursor
+def _path_to(buffers: WalkBuffers, steps: int, generation: SwarmPlan | None, number: int) -> Restart:
+    cursor, view = buffers.cursor, buffers.view._replace(depth=steps)
     cursor[:] = 0
     cursor[loops.CURSOR_WALK], cursor[loops.CURSOR_LAST] = number, number + 1
     loops.run_walks_of(view, cursor.ctypes.data)
     start, end = int(cursor[loops.CURSOR_START]), int(cursor[loops.CURSOR_STEP])
     restarted = generation is not None and start >= buffers.start_count
     begun = generation.restarts[start - buffers.start_count] if generation and restarted else Restart(start)
-    taken = tuple(buffers.track[len(begun.track) : end].tolist())
+    taken = tuple(buffers.arrays.track[len(begun.track) : end].tolist())
     words = buffers.kernel.words
-    state = buffers.states[words * (len(taken) % 2) :][:words].copy()
+    state = buffers.arrays.states[words * (len(taken) % 2) :][:words].copy()
     return Restart(begun.start, (*begun.track, *taken), state)

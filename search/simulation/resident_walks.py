@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kwalk.search.kernel.interface import FIRST_BOUND, Kernel, LaneFunctions, SliceView
+from kwalk.search.kernel.interface import Kernel, LaneFunctions, SliceView
 from kwalk.search.native.bits import has_bit
 from kwalk.search.native.intrinsics import (
     ONE,
@@ -32,6 +32,7 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.splitmix64 import GOLDEN, mix
+from kwalk.search.native.structures import int64s, uint64s
 from kwalk.search.simulation.hyperloglog import add_hash_to_sketch
 from kwalk.search.simulation.sliced_walks import (
     BAD_WALK,
@@ -44,8 +45,6 @@ from kwalk.search.simulation.sliced_walks import (
     NO_WALK,
     VISIT_STEPS,
     BlockBuffers,
-    addresses_of,
-    aligned_arrays,
     end_run_at,
     note_violation,
 )
@@ -67,12 +66,12 @@ BEGIN_SHARE = 16
 
 
 class ResidentView(NamedTuple):
-    """What the loop works on: the view of the walks, sizes, and addresses of functions, planes, columns and totals."""
+    """What the loop works on."""
 
     walk: WalkView
     slices: SliceView
     functions: LaneFunctions
-    words: int
+    plane: int
     """The 64-bit words of a plane."""
     bits: int
     """The bits of a packed state."""
@@ -83,64 +82,64 @@ class ResidentView(NamedTuple):
     bounds: int
     collect: int
     """Whether findings are written."""
-    planes: int
-    left: int
-    """The planes of the steps that are left."""
-    saved: int
-    enabled: int
-    chosen: int
-    excluded: int
-    """A plane for each instance: the lanes in which a bound disabled it."""
-    properties: int
-    results: int
-    active: int
-    """A plane: the lanes that have a walk."""
-    fresh: int
-    """A plane: the lanes whose visit is counted."""
-    again: int
-    """A plane: the lanes that choose again, since a bound disabled what they chose."""
-    going: int
-    """A plane: the lanes that have steps left."""
-    over: int
-    begun: int
-    selected: int
-    any: int
-    ends: int
-    violated: int
-    """A plane for each property: the lanes whose walk has violated it."""
-    open: int
-    """A plane for each property and for deadlock: the lanes in which a violation must be looked at, see `_note`."""
-    levels: int
-    """A plane: the lanes whose walk has levels."""
-    masks: int
-    """Planes of the masks of the levels from 1 on."""
-    start_planes: int
-    """The planes of the starts of lanes, and of the steps that are left to them."""
-    allowed: int
-    state_checked: int
-    step_checked: int
-    """int64 for each instance or property: 0 or -1."""
-    streams: int
-    randoms: int
-    walks: int
-    """A column: the number of the walk."""
-    last_steps: int
-    """A column: the step at which the walk ends."""
-    visits: int
-    """A column: the number of the visit, as in the table of row visits."""
-    start_columns: int
-    mask_columns: int
-    rows: int
-    hashes: int
-    states: int
-    """Columns of packed states."""
     row_counts: int
-    enabled_totals: int
-    step_totals: int
-    bound_totals: int
-    premise_totals: int
-    hit_totals: int
-    visit_totals: int
+    planes: int = uint64s("64 * words * plane")
+    left: int = uint64s("left_bits * plane")
+    """The steps that are left."""
+    saved: int = uint64s("64 * words * plane")
+    enabled: int = uint64s("(64 * row_words + 1) * plane")
+    chosen: int = uint64s("instances * plane")
+    excluded: int = uint64s("instances * plane")
+    """A plane for each instance: the lanes in which a bound disabled it."""
+    properties: int = uint64s("2 * 64 * property_words * plane")
+    results: int = uint64s("(FIRST_BOUND + bounds) * plane")
+    active: int = uint64s("plane")
+    """The lanes that have a walk."""
+    fresh: int = uint64s("plane")
+    """The lanes whose visit is counted."""
+    again: int = uint64s("plane")
+    """The lanes that choose again, since a bound disabled what they chose."""
+    going: int = uint64s("plane")
+    """The lanes that have steps left."""
+    over: int = uint64s("plane")
+    begun: int = uint64s("plane")
+    selected: int = uint64s("plane")
+    any: int = uint64s("2 * plane")
+    ends: int = uint64s("3 * plane")
+    violated: int = uint64s("64 * property_words * plane")
+    """A plane for each property: the lanes whose walk has violated it."""
+    open: int = uint64s("(properties + 1) * plane")
+    """A plane for each property and for deadlock: the lanes in which a violation must be looked at, see `_note`."""
+    levels: int = uint64s("plane")
+    """The lanes whose walk has levels."""
+    masks: int = uint64s("swarm * MAX_LEVEL * 64 * row_words * plane")
+    """Planes of the masks of the levels from 1 on."""
+    start_planes: int = uint64s("64 * (words + 1) * plane")
+    """The planes of the starts of lanes, and of the steps that are left to them."""
+    allowed: int = int64s("instances")
+    """0 or -1, as in the following two."""
+    state_checked: int = int64s("64 * property_words")
+    step_checked: int = int64s("64 * property_words")
+    streams: int = uint64s("lanes")
+    randoms: int = uint64s("lanes")
+    walks: int = int64s("lanes")
+    """The number of the walk."""
+    last_steps: int = int64s("lanes")
+    """The step at which the walk ends."""
+    visits: int = int64s("lanes")
+    """The number of the visit, as in the table of row visits."""
+    start_columns: int = uint64s("(words + 1) * lanes")
+    mask_columns: int = uint64s("swarm * MAX_LEVEL * row_words * lanes")
+    rows: int = uint64s("row_words * lanes")
+    hashes: int = uint64s("lanes")
+    states: int = uint64s("sketch * words * lanes")
+    """Columns of packed states."""
+    enabled_totals: int = int64s("(instances + 1) * plane")
+    step_totals: int = int64s("2 * instances * plane")
+    bound_totals: int = int64s("max(1, bounds) * plane")
+    premise_totals: int = int64s("(properties + 1) * plane")
+    hit_totals: int = int64s("(properties + 1) * plane")
+    visit_totals: int = int64s("plane")
 
 
 @loop
@@ -180,14 +179,14 @@ def _spread_bits(row: int, words: int, count: int) -> None:
 @part
 def _count_lanes(view: ResidentView, plane: int) -> int:
     count = integer(0)
-    for word in range(view.words):
+    for word in range(view.plane):
         count += bit_count(peek(plane, word))
     return count
 
 
 @part
 def _plane(view: ResidentView, first: int, number: int) -> int:
-    return first + 8 * view.words * number
+    return first + 8 * view.plane * number
 
 
 @part
@@ -202,11 +201,11 @@ def _column(view: ResidentView, first: int, number: int) -> int:
 def _begin_walks(view: ResidentView, cursor: int) -> None:
     """Begin walks in the lanes that have none."""
     kernel = view.walk.kernel
-    for word in range(view.words):
+    for word in range(view.plane):
         idle, begun = ~peek(view.active, word), ZERO
         while idle != ZERO and get(cursor, NEXT_WALK) < get(cursor, LAST_WALK):
             bit = lowest_bit(idle)
-            _begin(view, cursor, view.words * bit + word)
+            _begin(view, cursor, view.plane * bit + word)
             begun |= ONE << np.uint64(bit)
             idle &= idle - ONE
         poke(view.begun, word, begun)
@@ -223,7 +222,7 @@ def _begin_walks(view: ResidentView, cursor: int) -> None:
     for prop in range(view.walk.properties + 1):
         # Walks begin in their order: what violates a property already is earlier than these.
         if get(view.walk.first_walk, prop) != 0 and not _is_always_open(view, prop):
-            for word in range(view.words):
+            for word in range(view.plane):
                 plane = _plane(view, view.open, prop)
                 poke(plane, word, peek(plane, word) & peek(view.over, word))
 
@@ -262,7 +261,7 @@ def _note_preferences(view: ResidentView, lane: int, levels: int) -> None:
     words = view.walk.kernel.row_words
     for word in range(MAX_LEVEL * words):
         poke(_column(view, view.mask_columns, word), lane, peek(view.walk.masks, words + word))
-    place, bit = lane % view.words, ONE << np.uint64(lane // view.words)
+    place, bit = lane % view.plane, ONE << np.uint64(lane // view.plane)
     others = peek(view.levels, place) & ~bit
     poke(view.levels, place, others | bit if levels > 0 else others)
 
@@ -274,7 +273,7 @@ def _note_preferences(view: ResidentView, lane: int, levels: int) -> None:
 def _visit(view: ResidentView, cursor: int) -> None:
     """Evaluate guards and properties in all lanes, count them, and note what is violated."""
     kernel, properties = view.walk.kernel, view.walk.properties
-    for word in range(view.words):
+    for word in range(view.plane):
         poke(view.fresh, word, peek(view.active, word) & ~peek(view.again, word))
     quiescent = _plane(view, view.enabled, kernel.instances)
     call_void(view.slices.guards, (view.planes, view.enabled))
@@ -286,7 +285,7 @@ def _visit(view: ResidentView, cursor: int) -> None:
         call_void(view.functions.total, (premises, properties, view.fresh, view.premise_totals))
         _note(view, cursor, view.state_checked, view.fresh, 1)
     if view.walk.row_visits != 0:
-        for word in range(view.words):
+        for word in range(view.plane):
             poke(quiescent, word, ZERO)  # it is behind the last instance, where the rows must be empty
         call_void(view.slices.transpose, (view.enabled, view.rows, kernel.row_words))
         call_void(view.functions.hash_rows, (view.rows, kernel.row_words, view.hashes))
@@ -300,10 +299,10 @@ def _visit(view: ResidentView, cursor: int) -> None:
 @part
 def _count_rows(view: ResidentView) -> None:
     """Count the visits of fresh lanes by their rows of enabled instances, as `sliced_walks` does."""
-    for word in range(view.words):
+    for word in range(view.plane):
         fresh = peek(view.fresh, word)
         while fresh != ZERO:
-            lane = view.words * lowest_bit(fresh) + word
+            lane = view.plane * lowest_bit(fresh) + word
             place, visit = view.row_counts + 16 * place_of_hash(peek(view.hashes, lane)), get(view.visits, lane)
             put(view.visits, lane, visit + 1)
             count_up(place, 0, 1)
@@ -314,10 +313,10 @@ def _count_rows(view: ResidentView) -> None:
 @part
 def _add_states(view: ResidentView) -> None:
     """Add the states of fresh lanes to the sketch."""
-    for word in range(view.words):
+    for word in range(view.plane):
         fresh = peek(view.fresh, word)
         while fresh != ZERO:
-            lane = view.words * lowest_bit(fresh) + word
+            lane = view.plane * lowest_bit(fresh) + word
             add_hash_to_sketch(view.walk.sketch, peek(view.hashes, lane))
             fresh &= fresh - ONE
 
@@ -357,16 +356,16 @@ def _note_lanes(view: ResidentView, cursor: int, plane: int, prop: int, order: i
     """Note the walks that violate a property, in the open lanes of a plane."""
     is_open = _plane(view, view.open, prop)
     before = get(view.walk.first_walk, prop)
-    for word in range(view.words):
+    for word in range(view.plane):
         bits = peek(plane, word) & peek(is_open, word)
         while bits != ZERO:
-            lane = view.words * lowest_bit(bits) + word
+            lane = view.plane * lowest_bit(bits) + word
             visit = (get(view.walks, lane), get(view.last_steps, lane) - _left(view, lane), order)
             note_violation(view.walk, cursor, visit, prop, view.collect)
             bits &= bits - ONE
     first = get(view.walk.first_walk, prop)
     if first != before and not _is_always_open(view, prop):
-        for word in range(view.words):
+        for word in range(view.plane):
             poke(is_open, word, _earlier(view, word, first))
 
 
@@ -375,7 +374,7 @@ def _earlier(view: ResidentView, word: int, first: int) -> Word:
     """Return a word of the plane of the lanes whose walks come before one, which is given plus 1."""
     bits = ZERO
     for bit in range(64):
-        if get(view.walks, view.words * bit + word) + 1 < first:
+        if get(view.walks, view.plane * bit + word) + 1 < first:
             bits |= ONE << np.uint64(bit)
     return bits
 
@@ -383,7 +382,7 @@ def _earlier(view: ResidentView, word: int, first: int) -> Word:
 @part
 def _left(view: ResidentView, lane: int) -> int:
     """Return the steps that are left to the walk of a lane."""
-    number, place, bit = ZERO, lane % view.words, np.uint64(lane // view.words)
+    number, place, bit = ZERO, lane % view.plane, np.uint64(lane // view.plane)
     for power in range(view.left_bits):
         number |= ((peek(_plane(view, view.left, power), place) >> bit) & ONE) << np.uint64(power)
     return integer(number)
@@ -398,7 +397,7 @@ def _choose(view: ResidentView, cursor: int) -> None:
     kernel = view.walk.kernel
     call_void(view.functions.draw, (view.streams, view.again, view.randoms))
     call_void(view.functions.is_zero, (view.left, view.left_bits, view.over))
-    for word in range(view.words):
+    for word in range(view.plane):
         poke(view.going, word, peek(view.active, word) & ~peek(view.over, word))
     call_void(
         view.functions.candidates,
@@ -412,7 +411,7 @@ def _choose(view: ResidentView, cursor: int) -> None:
     call_void(view.functions.choose, (view.chosen, kernel.instances, view.randoms))
     dead = deadlocked = ZERO
     dead_ends, cuts = integer(0), integer(0)
-    for word in range(view.words):
+    for word in range(view.plane):
         going, left = peek(view.going, word), peek(view.any, word)
         dead_ends += bit_count(going & ~left)
         cuts += bit_count(going & left & ~peek(_plane(view, view.any, ANY_ALLOWED), word))
@@ -422,7 +421,7 @@ def _choose(view: ResidentView, cursor: int) -> None:
     count_up(cursor, DEAD_ENDS, dead_ends)
     count_up(cursor, CUTS, cuts)
     if kernel.deadlock and deadlocked != ZERO:
-        totals = view.hit_totals + 8 * view.words * view.walk.properties
+        totals = view.hit_totals + 8 * view.plane * view.walk.properties
         call_void(view.functions.total, (view.selected, 1, view.selected, totals))
         _note_lanes(view, cursor, view.selected, view.walk.properties, 1)
 
@@ -463,7 +462,7 @@ def _settle(view: ResidentView, cursor: int) -> None:
     failed, blocked = _plane(view, view.ends, FAILED), _plane(view, view.ends, BLOCKED)
     retries, active = ZERO, integer(0)
     bad = get(cursor, BAD_WALK)
-    for word in range(view.words):
+    for word in range(view.plane):
         _end_failed(view, cursor, word, peek(failed, word))
         again = peek(blocked, word)
         retries |= again | peek(view.again, word)
@@ -484,58 +483,11 @@ def _settle(view: ResidentView, cursor: int) -> None:
 def _end_failed(view: ResidentView, cursor: int, word: int, failed: Word) -> None:
     """Note the walks whose step left its domain: the first one ends the run."""
     while failed != ZERO:
-        end_run_at(cursor, get(view.walks, view.words * lowest_bit(failed) + word))
+        end_run_at(cursor, get(view.walks, view.plane * lowest_bit(failed) + word))
         failed &= failed - ONE
 
 
 # Buffers.
-
-
-def _arrays_of(kernel: Kernel, view: WalkView, lanes: int) -> dict[str, np.ndarray]:
-    """Allocate the arrays of resident walks, aligned: planes and columns for all lanes."""
-    rows, properties = kernel.instance_words, 64 * kernel.property_words
-    words, left_bits = lanes // 64, view.depth.bit_length()
-    planes = {
-        "planes": 64 * kernel.words,
-        "left": left_bits,
-        "saved": 64 * kernel.words,
-        "enabled": 64 * rows + 1,
-        "chosen": kernel.instances,
-        "excluded": kernel.instances,
-        "properties": 2 * properties,
-        "results": FIRST_BOUND + len(kernel.bounds),
-        **dict.fromkeys(
-            ("active", "fresh", "again", "going", "over", "begun", "selected", "levels", "visit_totals"), 1
-        ),
-        "any": 2,
-        "ends": 3,
-        "violated": properties,
-        "open": kernel.properties + 1,
-        "masks": MAX_LEVEL * 64 * rows if view.groupings else 0,
-        "start_planes": 64 * (kernel.words + 1),
-        "enabled_totals": kernel.instances + 1,
-        "step_totals": 2 * kernel.instances,
-        "bound_totals": max(1, len(kernel.bounds)),
-        "premise_totals": kernel.properties + 1,
-        "hit_totals": kernel.properties + 1,
-    }
-    columns = {
-        "streams": 1,
-        "randoms": 1,
-        "walks": 1,
-        "last_steps": 1,
-        "visits": 1,
-        "rows": rows,
-        "hashes": 1,
-        "start_columns": kernel.words + 1,
-        "mask_columns": MAX_LEVEL * rows if view.groupings else 0,
-        "states": kernel.words if view.sketch else 0,
-    }
-    return aligned_arrays(
-        {name: words * size for name, size in planes.items()}
-        | {name: lanes * size for name, size in columns.items()}
-        | {"allowed": kernel.instances, "state_checked": properties, "step_checked": properties}
-    )
 
 
 class ResidentBuffers(BlockBuffers):
@@ -549,36 +501,25 @@ class ResidentBuffers(BlockBuffers):
 
     def __init__(self, kernel: Kernel, view: WalkView, *, collect: bool) -> None:
         super().__init__(kernel, view, collect=collect)
-        sliced = self.sliced
-        words, lanes, left_bits = sliced.lanes // 64, sliced.lanes, view.depth.bit_length()
-        assert sliced.lane_functions is not None
-        self._arrays = _arrays_of(kernel, view, lanes)
-        self._arrays["open"][:] = ~np.uint64(0)
-        self.view = ResidentView(
-            walk=self.walk,
-            slices=sliced.view,
-            functions=sliced.lane_functions,
-            words=words,
-            bits=kernel.bits,
-            left_bits=left_bits,
-            starts=view.start_count + view.restart_count,
-            bounds=len(kernel.bounds),
-            collect=int(collect),
-            row_counts=self.row_counts.ctypes.data,
-            **addresses_of(self._arrays),
-        )
+        functions = self.sliced.lane_functions
+        assert functions is not None
+        sizes = {"bits": kernel.bits, "left_bits": view.depth.bit_length(), "MAX_LEVEL": MAX_LEVEL}
+        flags = {"swarm": int(view.groupings > 0), "sketch": int(view.sketch != 0)}
+        starts = {"starts": view.start_count + view.restart_count}
+        self.arrays = self.structure(ResidentView, sizes | flags | starts, functions=functions)
+        self.arrays.open[:] = ~np.uint64(0)
 
     def begin(self) -> None:
         """Begin a walk in each lane."""
-        begin_resident_walks(self.view, self.cursor.ctypes.data)
+        begin_resident_walks(self.arrays.layout, self.cursor.ctypes.data)
 
     def advance(self) -> int:
         """Continue; see `run_resident_walks`."""
-        return int(run_resident_walks(self.view, self.cursor.ctypes.data))
+        return int(run_resident_walks(self.arrays.layout, self.cursor.ctypes.data))
 
     def _sums(self, name: str) -> np.ndarray:
         """Return what totals add up to."""
-        counts: np.ndarray = self._arrays[name].view(np.int64).reshape(-1, self.view.words).sum(axis=1)
+        counts: np.ndarray = getattr(self.arrays, name).reshape(-1, self.arrays.layout.plane).sum(axis=1)
         return counts
 
     def counts(self) -> dict[str, Any]:

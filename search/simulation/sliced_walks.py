@@ -12,7 +12,6 @@ See `kwalk.search.kernel.compile.planes` and `transpose` for *lanes*, *planes* a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import loop, part
 from kwalk.search.native.splitmix64 import GOLDEN, mix
+from kwalk.search.native.structures import Layout, Structure, int64s, isolated_zeros, uint32s, uint64s
 from kwalk.search.simulation.hyperloglog import add_to_sketch
 from kwalk.search.simulation.walk_loops import (
     MAX_LEVEL,
@@ -86,7 +86,7 @@ NO_WALK = 2**62
 
 
 class SlicedView(NamedTuple):
-    """What the loop works on: the view of the walks, sizes, and addresses of functions, records and buffers."""
+    """What the loop works on; `count` walks are in progress at most."""
 
     walk: WalkView
     """Its buffers for one walk are used for one walk at a time."""
@@ -95,43 +95,42 @@ class SlicedView(NamedTuple):
     """Whether findings are written."""
     bounds: int
     """The number of bounds."""
-    records: int
     record_words: int
-    states: int
-    """A packed state for each record."""
-    masks: int
-    """The masks of the levels for each record."""
-    excluded: int
-    """The row of instances that bounds have disabled for each record."""
-    ready: int
-    """uint32: the records of walks that are ready."""
-    queues: int
-    """uint32[instances, 2 · lanes]: the records of walks that have chosen each instance."""
-    queued: int
-    """int64 per instance: the length of its queue."""
-    columns: int
-    planes: int
-    saved: int
-    enabled_planes: int
-    property_planes: int
-    results: int
-    """The planes that `slice.apply` writes."""
-    valid: int
-    """A plane: the lanes in use."""
-    fresh: int
-    """A plane: the lanes whose visit is counted."""
-    rows: int
-    """Columns of bit rows of instances."""
     row_counts: int
     """int64[ROW_PLACES, 2]: visits by the set of enabled instances, see `_count_rows`."""
-    row_places: int
-    """int64 per lane: an address in that table."""
-    false: int
+    records: int = uint64s("count * record_words")
+    states: int = uint64s("count * words")
+    """A packed state for each record."""
+    masks: int = uint64s("count * swarm * (1 + MAX_LEVEL) * row_words")
+    """The masks of the levels for each record."""
+    excluded: int = uint64s("count * row_words")
+    """The row of instances that bounds have disabled for each record."""
+    ready: int = uint32s("count")
+    """The records of walks that are ready."""
+    queues: int = uint32s("instances * 2 * lanes")
+    """For each instance the records of walks that have chosen it."""
+    queued: int = int64s("instances")
+    """The lengths of the queues."""
+    columns: int = uint64s("words * lanes")
+    planes: int = uint64s("words * lanes")
+    saved: int = uint64s("words * lanes")
+    enabled_planes: int = uint64s("(64 * row_words + 1) * plane")
+    property_planes: int = uint64s("2 * 64 * property_words * plane")
+    results: int = uint64s("(FIRST_BOUND + bounds) * plane")
+    """The planes that `slice.apply` writes."""
+    valid: int = uint64s("plane")
+    """A plane: the lanes in use."""
+    fresh: int = uint64s("plane")
+    """A plane: the lanes whose visit is counted."""
+    rows: int = uint64s("row_words * lanes")
+    """Columns of bit rows of instances."""
+    row_places: int = int64s("lanes")
+    """An address in `row_counts` for each lane."""
+    false: int = uint64s("property_words * lanes")
     """Columns of bit rows of properties."""
-    enabled: int
-    """int64 per instance, then for quiescence: visits at which it was enabled."""
-    premises: int
-    """int64 per property."""
+    enabled: int = int64s("instances + 1")
+    """Visits at which each instance was enabled; the last number is for quiescence."""
+    premises: int = int64s("properties")
 
 
 @loop
@@ -521,14 +520,6 @@ def _exclude(view: SlicedView, cursor: int, number: int, instance: int) -> None:
 
 MOST_RECORDS = 8192
 """Walks in progress, at most: more would leave the cache of a core; fewer fill their queues more slowly."""
-_LINE = 64
-"""The alignment of planes: that of the widest vectors."""
-
-
-def _aligned(words: int) -> np.ndarray:
-    """Return uint64 zeros that begin at a cache line."""
-    block = np.zeros(words + _LINE // 8, np.uint64)
-    return block[-block.ctypes.data % _LINE // 8 :][:words]
 
 
 class BlockBuffers:
@@ -542,12 +533,18 @@ class BlockBuffers:
 
     def __init__(self, kernel: Kernel, view: WalkView, *, collect: bool) -> None:
         assert kernel.sliced is not None
-        self.kernel, self.sliced = kernel, kernel.sliced
+        self.kernel, self.sliced, self._collect = kernel, kernel.sliced, collect
         most = 2 * self.sliced.lanes * (kernel.properties + 1)
         self.findings = np.zeros((most if collect else 0, 4), np.int64)
         self.walk = view._replace(findings=self.findings.ctypes.data, max_findings=most)
         self.cursor = np.zeros(CURSOR_SIZE, np.int64)
-        self.row_counts = _aligned(2 * ROW_PLACES if view.row_visits else 1)
+        self.row_counts = isolated_zeros(2 * ROW_PLACES if view.row_visits else 1)
+
+    def structure(self, kind: type[Layout], sizes: dict[str, int], **fields: Any) -> Structure[Layout]:
+        """Return the arrays of a layout."""
+        sizes = self.kernel.sizes | {"collect": int(self._collect), "FIRST_BOUND": FIRST_BOUND} | sizes
+        fields |= {"walk": self.walk, "slices": self.sliced.view, "row_counts": self.row_counts.ctypes.data}
+        return Structure(kind, sizes, **fields)
 
     def begin(self) -> None:
         """Begin the first walks."""
@@ -606,72 +603,29 @@ class SlicedBuffers(BlockBuffers):
 
     def __init__(self, kernel: Kernel, view: WalkView, walks: int, *, collect: bool) -> None:
         super().__init__(kernel, view, collect=collect)
-        sliced, rows, words = self.sliced, kernel.instance_words, kernel.property_words
-        plane = sliced.lanes // 64
         self.records = min(MOST_RECORDS, walks)
-        record = -(-(KNOWN + words) // LINE_WORDS) * LINE_WORDS
-        self.enabled, self.premises = (np.zeros(n + 1, np.int64) for n in (kernel.instances, kernel.properties))
-        sizes = {
-            "records": self.records * record,
-            "states": self.records * kernel.words,
-            "ready": self.records,
-            "masks": self.records * (1 + MAX_LEVEL) * rows if view.groupings else 0,
-            "excluded": self.records * rows,
-            "queues": kernel.instances * sliced.lanes,
-            "queued": kernel.instances,
-            "columns": kernel.words * sliced.lanes,
-            "planes": kernel.words * sliced.lanes,
-            "saved": kernel.words * sliced.lanes,
-            "enabled_planes": (64 * rows + 1) * plane,
-            "property_planes": 2 * 64 * words * plane,
-            "results": (FIRST_BOUND + len(kernel.bounds)) * plane,
-            "valid": plane,
-            "fresh": plane,
-            "rows": rows * sliced.lanes,
-            "false": words * sliced.lanes,
-            "row_places": sliced.lanes,
-        }
-        self._arrays = aligned_arrays(sizes)
-        self.view = SlicedView(
-            walk=self.walk,
-            slices=sliced.view,
-            collect=int(collect),
-            record_words=record,
-            bounds=len(kernel.bounds),
-            enabled=self.enabled.ctypes.data,
-            premises=self.premises.ctypes.data,
-            row_counts=self.row_counts.ctypes.data,
-            **addresses_of(self._arrays),
-        )
+        record_words = -(-(KNOWN + kernel.property_words) // LINE_WORDS) * LINE_WORDS
+        sizes = {"count": self.records, "record_words": record_words, "swarm": int(view.groupings > 0)}
+        self.arrays = self.structure(SlicedView, sizes | {"MAX_LEVEL": MAX_LEVEL})
 
     def begin(self) -> None:
         """Begin as many walks as there are records."""
-        begin_sliced_walks(self.view, self.cursor.ctypes.data, self.records)
+        begin_sliced_walks(self.arrays.layout, self.cursor.ctypes.data, self.records)
 
     def advance(self) -> int:
         """Continue; see `run_sliced_walks`."""
-        return int(run_sliced_walks(self.view, self.cursor.ctypes.data))
+        return int(run_sliced_walks(self.arrays.layout, self.cursor.ctypes.data))
 
     def counts(self) -> dict[str, Any]:
         """Return the fields of `WalkCounts` that are counted here and not in the buffers of the walks."""
-        cursor = self.cursor
+        cursor, arrays = self.cursor, self.arrays
         return {
             "steps": int(cursor[STEPS]),
             "visits": int(cursor[VISITS]),
             "dead_ends": int(cursor[DEAD_ENDS]),
             "cuts": int(cursor[CUTS]),
-            "quiescent": int(self.enabled[-1]),
-            "enabled": self.enabled[:-1],
-            "premises": self.premises[:-1],
+            "quiescent": int(arrays.enabled[-1]),
+            "enabled": arrays.enabled[:-1],
+            "premises": arrays.premises[: self.kernel.properties],
             **self.row_visits(),
         }
-
-
-def aligned_arrays(sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """Return uint64 zeros of so many words, at least one, each beginning at a cache line."""
-    return {name: _aligned(max(1, size)) for name, size in sizes.items()}
-
-
-def addresses_of(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return the addresses of arrays."""
-    return {name: array.ctypes.data for name, array in arrays.items()}

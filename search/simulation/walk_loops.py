@@ -37,6 +37,7 @@ from kwalk.search.native.intrinsics import (
 )
 from kwalk.search.native.loops import Word, loop, part
 from kwalk.search.native.splitmix64 import GOLDEN, mix
+from kwalk.search.native.structures import int64s, uint64s
 from kwalk.search.simulation.hyperloglog import add_to_sketch
 from kwalk.search.visited.keys import copy_words, finalize_hash, same_words
 
@@ -90,8 +91,6 @@ class WalkView(NamedTuple):
     """Already mixed, as an int64."""
     starts: int
     """The packed states where walks begin: initial ones, then restarts."""
-    start_rows: int
-    """The bit row of enabled instances of each start."""
     start_count: int
     """The number of initial states."""
     restart_count: int
@@ -99,18 +98,6 @@ class WalkView(NamedTuple):
     """How many of 2^16 walks begin at a restart."""
     start_steps: int
     """int64 per start: how many steps lead to it from an initial state."""
-    states: int
-    """Buffer for two packed states."""
-    row: int
-    """Buffer for two bit rows of instances: the enabled ones, and these without the blocked ones."""
-    false: int
-    """Buffer for three bit rows of properties: the false ones, those already violated in this walk, and premises."""
-    ring_rows: int
-    """RING bit rows of enabled instances."""
-    ring_premises: int
-    """RING bit rows of properties."""
-    masks: int
-    """Bit rows of instances: for each level, those that it prefers."""
     groupings: int
     """The number of groupings; 0 without a swarm."""
     grouping_ends: int
@@ -123,26 +110,39 @@ class WalkView(NamedTuple):
     """HyperLogLog registers; 0 for none."""
     row_visits: int
     """int64[ROW_PLACES, ROW_COLUMNS]: visits by the set of enabled instances; 0 for none."""
-    track: int
-    """int64 per step: the instance."""
-    enabled: int
-    """Bit-sliced counters per instance: visits at which it was enabled."""
-    premises: int
-    """Bit-sliced counters per property: visits (or steps) at which its premise held."""
-    taken: int
-    """int64 per instance."""
-    stuttered: int
-    """int64 per instance: steps that led to the same state."""
-    bound_hits: int
-    """int64 per bound: steps that it disabled."""
-    property_hits: int
-    """int64 per property, then deadlock: walks in which it was violated (kind `reachable`: witnessed)."""
-    first_walk: int
-    """int64 per property, then deadlock: the first such walk, plus 1; 0 for none."""
-    first_step: int
-    findings: int
-    """int64[max_findings, 3]: walk, step, property."""
     max_findings: int
+    start_rows: int = uint64s("(start_count + restart_count) * row_words")
+    """The bit row of enabled instances of each start."""
+    states: int = uint64s("2 * words")
+    """Two packed states."""
+    row: int = uint64s("2 * row_words")
+    """The enabled instances, and these without the blocked ones."""
+    false: int = uint64s("3 * property_words")
+    """Properties: the false ones, those already violated in this walk, and premises."""
+    ring_rows: int = uint64s("RING * row_words")
+    """Bit rows of enabled instances."""
+    ring_premises: int = uint64s("RING * property_words")
+    """Bit rows of properties."""
+    masks: int = uint64s("(1 + MAX_LEVEL) * row_words")
+    """For each level, the instances that it prefers."""
+    track: int = int64s("depth")
+    """The instance of each step."""
+    enabled: int = uint64s("row_words * PLANES")
+    """Bit-sliced counters per instance: visits at which it was enabled."""
+    premises: int = uint64s("property_words * PLANES")
+    """Bit-sliced counters per property: visits (or steps) at which its premise held."""
+    taken: int = int64s("instances")
+    stuttered: int = int64s("instances")
+    """Steps that led to the same state."""
+    bound_hits: int = int64s("bounds")
+    """Steps that each bound disabled."""
+    property_hits: int = int64s("properties + 1")
+    """Per property, then deadlock: walks in which it was violated (kind `reachable`: witnessed)."""
+    first_walk: int = int64s("properties + 1")
+    """Per property, then deadlock: the first such walk, plus 1; 0 for none."""
+    first_step: int = int64s("properties + 1")
+    findings: int = int64s("3 * max_findings")
+    """Walk, step, property."""
 
 
 @loop

@@ -16,10 +16,10 @@ from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.compile.gates import COLUMNS, GateNetwork, TermGates, cover
 from kwalk.search.kernel.compile.layout import Layout
 from kwalk.search.kernel.compile.slices import _fixed_code, _lane_code, compile_slices, sliced_kernel_of
-from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation.chunks import compare_sliced
 from kwalk.search.simulation.options import SimulationOptions
+from tests.agreement.sliced_execution import sliced_disagreements
 from tests.agreement.zoo import ZOO
 from tests.search.post_office import POST_OFFICE
 from tests.states import random_states, reachable_states
@@ -173,7 +173,7 @@ def test_sliced_code_agrees_with_plain_python_on_every_construct():
     model = Model(ZOO)
     kernel, lifted = sliced(model)
     states = [*model.initial, *random_states(model, 100, seed=2)]
-    assert next(disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
+    assert next(sliced_disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
 
 
 @pytest.mark.parametrize("lanes", [128, 256, 512])
@@ -182,7 +182,7 @@ def test_planes_of_any_width_agree_with_plain_python(lanes):
     kernel, lifted = sliced(model, lanes)
     states = list(dict.fromkeys([*reachable_states(model, 50, seed=1), *random_states(model, lanes + 88, seed=2)]))
     assert len(states) > lanes and len(states) % lanes
-    assert next(disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
+    assert next(sliced_disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
 
 
 def test_code_of_many_short_basic_blocks_and_units_agrees_with_plain_python(monkeypatch):
@@ -190,7 +190,7 @@ def test_code_of_many_short_basic_blocks_and_units_agrees_with_plain_python(monk
     monkeypatch.setattr(planes, "UNIT", 20)
     model = Model(POST_OFFICE)
     kernel, lifted = sliced(model)
-    assert next(disagreements(model, compared_states(model, 40), kernel=kernel, lifted=lifted), None) is None
+    assert next(sliced_disagreements(model, compared_states(model, 40), kernel=kernel, lifted=lifted), None) is None
 
 
 def _formula(rows: int, wrong: tuple[str, int, int]):
@@ -228,7 +228,7 @@ def test_a_mistake_in_sliced_code_is_found(name, monkeypatch, fresh_code):
     kernel, lifted = sliced(model)
     plan = SimulationOptions(keep_going=True).plan(model, kernel)
     try:
-        found = next(disagreements(model, compared_states(model, 100), kernel=kernel, lifted=lifted), None)
+        found = next(sliced_disagreements(model, compared_states(model, 100), kernel=kernel, lifted=lifted), None)
         compare_sliced(kernel, plan, range(200))
     except (AssertionError, EngineDisagreement) as error:
         found = error

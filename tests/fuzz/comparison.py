@@ -40,6 +40,7 @@ from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Finding, ProofOutcome, Verdict
+from tests.agreement.sliced_execution import sliced_disagreements
 from tests.fuzz.oracle import (
     ERROR,
     Exploration,
@@ -326,7 +327,7 @@ class ModelComparison:
             plan = SimulationOptions(seed=self.seed, depth=20, keep_going=True).plan(self.model, self.kernel)
             for way in {False, sliced.is_resident}:
                 compare_sliced(evolve(self.kernel, sliced=evolve(sliced, is_resident=way)), plan, range(WALKS))
-        for one in disagreements(self.model, vectors, kernel=self.kernel, lifted=self.lifted):
+        for one in sliced_disagreements(self.model, vectors, kernel=self.kernel, lifted=self.lifted):
             self.raise_disagreement(one)
         if Engines.Z3 in engines:
             for one in disagreements(self.model, vectors[::4], with_z3=True, lifted=self.lifted):

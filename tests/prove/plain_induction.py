@@ -6,9 +6,8 @@ import time
 
 from kwalk.model.language import Kind
 from kwalk.model.language.lift import Lifted, LiftedProperty
-from kwalk.search.proof.induction import find_cti
-from kwalk.search.proof.slicing import slice_of
-from kwalk.search.proof.transition_relation import OutOfEffort, SolverEffort, TransitionRelation
+from kwalk.search.proof.effort import OutOfEffort, SolverEffort
+from kwalk.search.proof.proof_graph import StepQueries, property_goal
 
 CPU_SECONDS = 5.0
 
@@ -20,7 +19,6 @@ def is_inductive(lifted: Lifted, prop: LiftedProperty) -> bool:
         return False
     effort = SolverEffort(cpu_deadline=time.process_time() + CPU_SECONDS)
     try:
-        relation = TransitionRelation(slice_of(lifted, [prop]), effort)
-        return kind in (Kind.ALWAYS, Kind.STEP) and find_cti(relation, prop.prop.index) is None
+        return kind in (Kind.ALWAYS, Kind.STEP) and StepQueries(lifted).cti(property_goal(lifted, prop), effort) is None
     except OutOfEffort:
         return False

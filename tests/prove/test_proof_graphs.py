@@ -8,7 +8,7 @@ from kwalk.model.examples.scenarios import SCENARIOS as EXAMPLES
 from kwalk.model.language import Model
 from kwalk.model.language.lift import lift
 from kwalk.search.proof.lemma_guesses import Examples
-from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, domain_goals, property_goal
+from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, StepQueries, domain_goals, property_goal
 from kwalk.search.proof.sampling import PackedStepper, sample_states
 from kwalk.search.results.trace import run
 from tests.states import reachable_states
@@ -23,7 +23,7 @@ PROVED = [
 
 def graph_of(model, states=2_000):
     stepper = PackedStepper(model)
-    return ProofGraph(lift(model), stepper, sample_states(stepper, states))
+    return ProofGraph(StepQueries(lift(model)), stepper, sample_states(stepper, states))
 
 
 def property_of(lifted, key):
@@ -34,7 +34,7 @@ def property_of(lifted, key):
 def test_facts_of_a_proof_graph_are_confirmed_and_hold_in_reachable_states_of_plain_python(name, key):
     model = Model(BY_NAME[name])
     graph = graph_of(model)
-    goal = property_goal(graph.lifted, property_of(graph.lifted, key))
+    goal = property_goal(graph.queries.lifted, property_of(graph.queries.lifted, key))
     facts = graph.prove(goal)
     assert facts
     assert graph.is_certificate(goal, facts)
@@ -46,7 +46,7 @@ def test_facts_of_a_proof_graph_are_confirmed_and_hold_in_reachable_states_of_pl
 def test_no_fact_of_a_proof_graph_can_be_left_out_unnoticed(name, key):
     """A certificate with a gap is refused, unless what is left is inductive without that fact, too."""
     graph = graph_of(Model(BY_NAME[name]))
-    goal = property_goal(graph.lifted, property_of(graph.lifted, key))
+    goal = property_goal(graph.queries.lifted, property_of(graph.queries.lifted, key))
     facts = graph.prove(goal)
     refused = [fact for fact in facts if not graph.is_certificate(goal, facts - {fact})]
     assert refused
@@ -55,8 +55,8 @@ def test_no_fact_of_a_proof_graph_can_be_left_out_unnoticed(name, key):
 def test_a_property_that_fails_gets_a_behaviour_that_plain_python_confirms():
     model = Model(BY_NAME["topic-id-core"])
     graph = graph_of(model)
-    (prop,) = (prop for prop in graph.lifted.properties if prop.prop.key == "disk_matches_znode()")
-    outcome = graph.prove(property_goal(graph.lifted, prop))
+    (prop,) = (prop for prop in graph.queries.lifted.properties if prop.prop.key == "disk_matches_znode()")
+    outcome = graph.prove(property_goal(graph.queries.lifted, prop))
     assert isinstance(outcome, GoalReached)
     actions = tuple(model.instances[number].key for number in outcome.instances)
     assert model.violates(prop.prop, run(model, outcome.start, actions)[-1])
@@ -66,7 +66,7 @@ def test_lemmas_that_were_wrong_are_dropped_and_replaced_if_there_are_few_exampl
     """With three examples nearly all guesses are wrong; the facts at the end are true all the same."""
     model = Model(BY_NAME["two-phase-commit"])
     graph = graph_of(model, 3)
-    goal = property_goal(graph.lifted, property_of(graph.lifted, "managers_agree()"))
+    goal = property_goal(graph.queries.lifted, property_of(graph.queries.lifted, "managers_agree()"))
     facts = graph.prove(goal)
     assert graph.wrong > 0
     assert graph.is_certificate(goal, facts)
@@ -93,7 +93,7 @@ def test_domains_that_are_not_closed_by_themselves_are_closed_with_facts_in_a_ka
     model = Model(BY_NAME["old-client-expansion"], bounds={"brokers": 1, "restarts": 0, "topic_ids": 2})
     graph = graph_of(model)
     assert graph.sample.is_complete
-    goals = {goal.action: goal for goal in domain_goals(graph.lifted)}
+    goals = {goal.action: goal for goal in domain_goals(graph.queries.lifted)}
     facts = graph.prove(goals["handle_leader_and_isr(0)"])
     assert facts
     assert not any(cube.contains_state(state) for cube in facts for state in graph.sample.vectors.tolist())
@@ -101,7 +101,7 @@ def test_domains_that_are_not_closed_by_themselves_are_closed_with_facts_in_a_ka
 
 def test_a_goal_has_the_name_of_its_property_and_bad_steps_of_its_instances():
     graph = graph_of(Model(BY_NAME["two-phase-commit"]))
-    goal = property_goal(graph.lifted, property_of(graph.lifted, "managers_agree()"))
+    goal = property_goal(graph.queries.lifted, property_of(graph.queries.lifted, "managers_agree()"))
     assert isinstance(goal, ProofGoal)
     assert goal.name == "managers_agree()"
     assert set(goal.bad) <= {instance.index for instance in graph.model.instances}

@@ -14,13 +14,13 @@ from kwalk.model.language.registry import announced
 from kwalk.search.kernel.compile import slices
 from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kernel_of
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
-from kwalk.search.kernel.differential import disagreements
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.simulation import chunks, sliced_walks
 from kwalk.search.simulation import walk as walking
 from kwalk.search.simulation.chunks import compare_sliced, next_generation, run_chunk
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.walk import walk
+from tests.agreement.sliced_execution import sliced_disagreements
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
 from tests.states import random_states
@@ -236,7 +236,7 @@ def test_every_announced_scenario_is_evaluated_and_walked_the_same(name):
     lifted = lift(model)
     kernel = evolve(kernel_for(model, lifted), sliced=sliced_kernel_of(model, compile_slices(model, lifted)))
     states = [*model.initial[:3], *random_states(model, max(2, 3000 // len(model.instances)), seed=5)]
-    assert next(disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
+    assert next(sliced_disagreements(model, states, kernel=kernel, lifted=lifted), None) is None
     for options in ({}, {"swarm": True, "count_states": True}):
         plan = SimulationOptions(keep_going=True, **options).plan(model, kernel)
         counted(kernel, plan, range(1500))

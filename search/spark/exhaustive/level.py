@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from kwalk.search.exhaustive.layout import BatchBuffers, CounterBuffers, Cursor, RowBuffers, SearchLayout, Status
+from kwalk.search.exhaustive.layout import CounterBuffers, Cursor, RowBuffers, SearchLayout, Status, batch_of
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.python_comparison import CompiledRecord, RecordMaker
 from kwalk.search.kernel.sampling import candidates
@@ -101,7 +101,7 @@ class Expander:
         self.kernel, self.level, self.bucket = kernel, level, bucket
         self.maker = RecordMaker(kernel)
         self.counts = BucketCounts(kernel, level.first_number(bucket))
-        self.room, self.rows = BatchBuffers(kernel), RowBuffers(kernel, level.checked)
+        self.room, self.rows = batch_of(kernel), RowBuffers(kernel, level.checked)
         self.kernel_view = self.rows.kernel_view(kernel, stop=False, deadlock=level.deadlock)
         self.most = max(2 * kernel.instances, PACKET_BYTES // (8 * (kernel.words + 1)))
         self.records = np.empty(self.most * (kernel.words + 1), np.uint64)

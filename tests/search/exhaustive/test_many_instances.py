@@ -8,7 +8,7 @@ from attrs import evolve
 
 from kwalk.model.language import Model, UsageError
 from kwalk.model.language.model import MOST_INSTANCES
-from kwalk.search.exhaustive.layout import BatchBuffers
+from kwalk.search.exhaustive.layout import batch_of
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.results.verdict import Answer
@@ -53,5 +53,5 @@ def test_more_instances_than_the_limit_are_refused():
 def test_every_number_of_an_instance_fits_where_it_is_stored():
     model = Model(MANY)
     largest = MOST_INSTANCES - 1
-    assert BatchBuffers(interpreted_kernel(model)).instances.dtype == np.uint32
+    assert batch_of(interpreted_kernel(model)).instances.dtype == np.uint32
     assert largest < 1 << level_loops.INSTANCE_BITS

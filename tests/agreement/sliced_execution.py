@@ -1,13 +1,19 @@
-"""Calls of a sliced kernel from Python, to compare it with the other executions of a model."""
+"""Calls of a sliced kernel from Python, which compare it with the other executions of a model."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from kwalk.model.language import Model, Vector
+from kwalk.model.language.lift import LiftedAction, LiftedProperty
+from kwalk.search.kernel.differential import EngineResult, KernelExecution, disagreements
 from kwalk.search.kernel.interface import CHANGED, FAILED, FIRST_BOUND, TAKEN, Kernel
+from kwalk.search.kernel.python_comparison import compiled_truth, has_bit
 
 WORD = 64
 
@@ -117,3 +123,57 @@ def _call(address: int, *arguments: np.ndarray | ctypes.c_int64) -> None:
     values = [one if isinstance(one, ctypes.c_int64) else one.ctypes.data for one in arguments]
     assert all(one.flags.c_contiguous for one in arguments if isinstance(one, np.ndarray))
     ctypes.CFUNCTYPE(None, *kinds)(address)(*values)
+
+
+class SlicedExecution:
+    """Bit-sliced machine code, on all states at once.
+
+    Bits of liveness properties are those of `check`: whether they raise an error; nothing more is bit-sliced.
+    """
+
+    name = "sliced kernel"
+
+    def __init__(self, kernel: Kernel, states: Sequence[Vector]) -> None:
+        self.kernel, self._unsliced = kernel, KernelExecution(kernel)
+        self._packed = kernel.pack(np.array(states, np.int64).reshape(len(states), -1))
+        self._states = SlicedStates(kernel, self._packed)
+        self._lanes = {state: number for number, state in enumerate(states)}
+        first = SlicedStates(kernel, np.repeat(self._packed[:1], len(states), axis=0))
+        self._checks = self._states.check(quiescent=True)
+        self._step_checks = self._states.check_step(first)
+        self._steps: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def action(self, action: LiftedAction, state: Vector) -> EngineResult:
+        index, lane = action.instance.index, self._lanes[state]
+        if index not in self._steps:
+            codes, changed, after = self._states.apply(index)
+            self._steps[index] = codes, changed, after, self.kernel.unpack(after)
+        codes, changed, after, vectors = self._steps[index]
+        is_changed = (after[lane] != self._packed[lane]).any()
+        if changed[lane] != is_changed:
+            return "whether the state has changed is wrong"
+        if not has_bit(self._states.guards[lane], index) or codes[lane]:
+            if is_changed:
+                return "a state was changed where no step was taken"
+            return self._stopped(int(codes[lane]))
+        return tuple(int(n) for n in vectors[lane])
+
+    def _stopped(self, code: int) -> EngineResult:
+        if code == 0:
+            return "disabled"
+        return f"bound {self.kernel.bounds[code - 1]}" if code > 0 else "error"
+
+    def prop(self, prop: LiftedProperty, state: Vector, before: Vector | None) -> EngineResult:
+        index, lane = prop.prop.index, self._lanes[state]
+        false, premise = self._checks if before is None else self._step_checks
+        result = compiled_truth(prop.prop, has_bit(false[lane], index), has_bit(premise[lane], index))
+        if prop.prop.kind.is_liveness and result is None:
+            other = self._unsliced.prop(prop, state, before)
+            return "no error" if other == "error" else other
+        return result
+
+
+def sliced_disagreements(model: Model, states: Sequence[Vector], *, kernel: Kernel | None, **options: Any):
+    """Yield the disagreements, also of the bit-sliced functions of a kernel that has them; see `disagreements`."""
+    others = [] if kernel is None or kernel.sliced is None else [SlicedExecution(kernel, states)]
+    yield from disagreements(model, states, kernel=kernel, others=others, **options)
