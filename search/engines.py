@@ -106,22 +106,28 @@ class Exhaustive(Engine):
         if query.options["spark"]:
             return self._on_spark(query, report)
         if query.options["symbolic"]:
-            accepted = query.keywords(report, "seconds", "keep_going", "memory_bytes")
-            verdict: Verdict = entry("exhaust_symbolically")(query.model, **accepted)
+            names = ("seconds", "keep_going", "memory_bytes", "checkpoint")
+            verdict: Verdict = entry("exhaust_symbolically")(query.model, **self._keywords(query, report, names))
             return verdict
         from kwalk.search.exhaustive.search import exhaust
 
         names = ("seconds", "workers", "keep_going", "memory_bytes", "reduce", "symmetry", "checkpoint")
-        keywords = query.keywords(report, *names)
-        if "checkpoint" in keywords:
-            every = query.options["every"] or CHECKPOINT_INTERVAL
-            place = CheckpointOptions(Path(keywords["checkpoint"]), every=every, resume=query.options["resume"])
-            keywords["checkpoint"] = place
+        keywords = self._keywords(query, report, names)
         if query.options["interpreter"]:
             from kwalk.search.kernel.interpreted import interpreted_kernel
 
             keywords["kernel"] = interpreted_kernel(query.model)
         return exhaust(query.model, **keywords)
+
+    @staticmethod
+    def _keywords(query: Query, report: Report, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return options as keywords, with the place of checkpoints if there is one."""
+        keywords = query.keywords(report, *names)
+        if "checkpoint" in keywords:
+            every = query.options["every"] or CHECKPOINT_INTERVAL
+            place = CheckpointOptions(Path(keywords["checkpoint"]), every=every, resume=query.options["resume"])
+            keywords["checkpoint"] = place
+        return keywords
 
     def _on_spark(self, query: Query, report: Report) -> Verdict:
         from kwalk.search.spark.exhaustive.search import exhaust_on_spark
@@ -138,7 +144,7 @@ class Exhaustive(Engine):
         return with_groups(query.model, kernel_for(query.model), verdict, report)
 
 
-NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "checkpoint", "every", "resume", "master", "partitions")
+NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "master", "partitions")
 """Options that a symbolic search does not have."""
 NOT_ON_SPARK = {
     "symbolic": "visits single states",

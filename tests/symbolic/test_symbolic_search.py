@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from attrs import evolve
@@ -19,12 +19,25 @@ from kwalk.model.examples.readers_writers import READERS_WRITERS
 from kwalk.model.examples.ticket_lock import TICKET_LOCK
 from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from kwalk.model.language import Model, Scenario
+from kwalk.model.language import (
+    Actor,
+    Array,
+    Domain,
+    Model,
+    Scenario,
+    UsageError,
+    action,
+    always,
+    array,
+    number,
+    state,
+)
 from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.verdict import Answer, Verdict
 from kwalk.search.symbolic import compiled, conditions
+from kwalk.search.symbolic.census import MOST_STATES
 from kwalk.search.symbolic.counts import Counts
 from kwalk.search.symbolic.engine import SymbolicEngine
 from kwalk.search.symbolic.search import exhaust_symbolically
@@ -33,6 +46,37 @@ MIB = 1 << 20
 EXAMPLES = (
     *(DIE_HARD, LOST_UPDATE, TWO_PHASE_COMMIT, TOWER_OF_HANOI, TICKET_LOCK, BLOCKING_QUEUE),
     *(ALTERNATING_BIT, EWD426, EWD840, READERS_WRITERS, B_TREE),
+)
+DIALS = Domain("dials")
+
+
+@state
+class Dial:
+    digit: int = number(0, 63)
+
+
+@state
+class Dials:
+    dials: Array[Dial] = array(DIALS, Dial)
+
+
+@action(by=Actor("owner"))
+def turn(s: Dials, dial: Annotated[int, DIALS]) -> None:
+    s.dials[dial].digit = (s.dials[dial].digit + 1) % 64
+
+
+@always()
+def digits_are_small(s: Dials) -> bool:
+    return s.dials[0].digit < 64
+
+
+COUNTERS = Scenario(
+    name="dials",
+    story="Dials that turn.",
+    state=Dials,
+    actions=(turn,),
+    properties=(digits_are_small,),
+    bounds={"dials": 12},
 )
 
 
@@ -99,16 +143,34 @@ def test_a_spent_time_budget_is_no_verdict():
 
 
 def test_a_spent_memory_budget_is_no_verdict(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kwalk.search.symbolic.engine.LEAST_BYTES", 1 << 16)
-    verdict = exhaust_symbolically(Model(EWD426), memory_bytes=1 << 16)
+    monkeypatch.setattr("kwalk.search.symbolic.engine.LEAST_BYTES", 1 << 18)
+    verdict = exhaust_symbolically(Model(EWD426), memory_bytes=1 << 18)
     assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+
+
+def test_counts_are_within_the_memory_budget(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SymbolicEngine, "drop_results", lambda self: setattr(self, "_memory", self.used + 1000))
+    verdict = exhaust_symbolically(Model(READERS_WRITERS), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+    assert "before it had counted and checked them, but has found all states" in verdict.notes[0]
+
+
+def test_a_memory_budget_in_which_nothing_can_begin_is_refused():
+    with pytest.raises(UsageError, match="too small for a symbolic search. Give at least 16 MiB"):
+        exhaust_symbolically(Model(DIE_HARD), memory_bytes=MIB)
+
+
+def test_more_states_than_fit_into_a_number_have_no_count():
+    verdict = exhaust_symbolically(Model(COUNTERS), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.distinct_states) == (Answer.HOLDS, None)
+    assert min(count.enabled for count in verdict.action_counts.values()) == MOST_STATES
 
 
 def test_garbage_is_collected_without_loss(monkeypatch: pytest.MonkeyPatch):
     collected = []
     honest = SymbolicEngine.collect
     monkeypatch.setattr(SymbolicEngine, "is_nearly_full", True)
-    monkeypatch.setattr(SymbolicEngine, "collect", lambda self, sets: (collected.append(1), honest(self, sets))[1])
+    monkeypatch.setattr(SymbolicEngine, "collect", lambda self, *sets: (collected.append(1), honest(self, *sets))[1])
     assert_agreement(Model(TICKET_LOCK))
     assert_agreement(Model(TOWER_OF_HANOI))
     assert len(collected) > 10
@@ -128,7 +190,7 @@ def test_a_step_that_is_computed_wrongly_ends_the_search(monkeypatch: pytest.Mon
 
 
 def test_what_a_symbolic_search_does_not_do_is_refused_by_name(kwalk: Any):
-    for option in ("--reduce", "--workers=2", "--interpreter", "--checkpoint=saved", "--symmetry=clients"):
+    for option in ("--reduce", "--workers=2", "--interpreter", "--symmetry=clients"):
         result = kwalk("exhaust", "die-hard", "--symbolic", option)
         assert result.code == 2
         assert "symbolic search" in result.err
