@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 from attrs import evolve
 
+import kwalk
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.b_tree import B_TREE
@@ -39,7 +40,8 @@ from kwalk.search.results.verdict import Answer, Verdict
 from kwalk.search.symbolic import compiled, conditions
 from kwalk.search.symbolic.census import MOST_STATES
 from kwalk.search.symbolic.counts import Counts
-from kwalk.search.symbolic.engine import SymbolicEngine
+from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
+from kwalk.search.symbolic.layout import Stop
 from kwalk.search.symbolic.search import exhaust_symbolically
 
 MIB = 1 << 20
@@ -62,12 +64,12 @@ class Dials:
 
 @action(by=Actor("owner"))
 def turn(s: Dials, dial: Annotated[int, DIALS]) -> None:
-    s.dials[dial].digit = (s.dials[dial].digit + 1) % 64
+    s.dials[dial].digit = (s.dials[dial].digit + 2) % 64
 
 
 @always()
-def digits_are_small(s: Dials) -> bool:
-    return s.dials[0].digit < 64
+def digits_are_even(s: Dials) -> bool:
+    return s.dials[0].digit % 2 == 0
 
 
 COUNTERS = Scenario(
@@ -75,8 +77,8 @@ COUNTERS = Scenario(
     story="Dials that turn.",
     state=Dials,
     actions=(turn,),
-    properties=(digits_are_small,),
-    bounds={"dials": 12},
+    properties=(digits_are_even,),
+    bounds={"dials": 14},
 )
 
 
@@ -156,7 +158,7 @@ def test_counts_are_within_the_memory_budget(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_memory_budget_in_which_nothing_can_begin_is_refused():
-    with pytest.raises(UsageError, match="too small for a symbolic search. Give at least 16 MiB"):
+    with pytest.raises(UsageError, match="too small for a symbolic search"):
         exhaust_symbolically(Model(DIE_HARD), memory_bytes=MIB)
 
 
@@ -164,6 +166,23 @@ def test_more_states_than_fit_into_a_number_have_no_count():
     verdict = exhaust_symbolically(Model(COUNTERS), memory_bytes=64 * MIB)
     assert (verdict.answer, verdict.distinct_states) == (Answer.HOLDS, None)
     assert min(count.enabled for count in verdict.action_counts.values()) == MOST_STATES
+
+
+def test_sets_of_states_are_tried_where_single_states_do_not_fit_into_memory():
+    verdict = kwalk.exhaust(COUNTERS, bounds={"dials": 5}, memory_bytes=16 * MIB)
+    assert (verdict.answer, verdict.distinct_states) == (Answer.HOLDS, 32**5)
+    assert verdict.notes[0].startswith("Single states ran out of the memory budget of 0.0156 GiB at ")
+    assert verdict.notes[0].endswith("sets of states (--symbolic) did not.")
+
+
+def test_where_neither_fits_the_verdict_is_that_of_single_states(monkeypatch: pytest.MonkeyPatch):
+    def spend(engine: SymbolicEngine, states: int, mode: int) -> int:
+        raise Stopped(Stop.NO_TABLES)
+
+    monkeypatch.setattr(SymbolicEngine, "saturated", spend)
+    verdict = kwalk.exhaust(COUNTERS, bounds={"dials": 5}, memory_bytes=16 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+    assert "Sets of states (--symbolic) were tried as well, and stopped by the memory budget" in verdict.notes[-1]
 
 
 def test_garbage_is_collected_without_loss(monkeypatch: pytest.MonkeyPatch):
