@@ -147,10 +147,10 @@ class Exhaustive(Engine):
         gc.collect()
         try:
             sets = self._by_sets(query, report, seconds=max(0.0, left))
-        except UsageError:  # the budget is too small for it, or it is not installed
+        except (UsageError, KeyboardInterrupt):  # the budget is too small for it, or it is not installed
             return verdict
         if sets.answer is Answer.UNDECIDED:
-            tried = f"Sets of states (--symbolic) were tried as well, and stopped by the {sets.qualifier}."
+            tried = f"Sets of states (--symbolic) were tried as well, without an answer ({sets.qualifier})."
             return evolve(verdict, notes=(*verdict.notes, tried))
         states = f"{verdict.distinct_states or 0:,} states, in {spent:.0f} s"
         chosen = f"Single states ran out of the {verdict.qualifier} at {states}; sets of states (--symbolic) did not."

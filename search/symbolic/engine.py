@@ -23,11 +23,9 @@ NODE_BYTES, HEAD_BYTES, RESULT_BYTES = 16, 4, 24
 NODE_SHARE, CACHE_SHARE, STACK_SHARE = 0.45, 0.2, 1 / 16
 """The shares of the memory budget that nodes, results and the stack may take; tables have the rest.
 
-What is counted has what these have not used, and the results but LEFT_RESULTS of them.
+Counts have what these have not used, and the memory of all results but LEFT_RESULTS: most of it is for the stack.
 """
-LEFT_RESULTS = 1 / 8
-STACK_BYTES = 1 << 30
-"""The address space of the stack, of which a search uses little."""
+LEFT_RESULTS, FOR_STACK = 1 / 8, 2 / 3
 LEAST_BYTES = 1 << 24
 """The least memory budget."""
 OTHER_LOOPS = (
@@ -164,7 +162,7 @@ class SymbolicEngine:
             EngineBlock.NODES: reserve(4 * limit, np.uint32),
             EngineBlock.HEADS: reserve(heads, np.uint32),
             EngineBlock.CACHE: reserve(3 * results, np.int64),
-            EngineBlock.TOP: reserve(max(STACK_BYTES // 8, limit), np.int64, dense=False),
+            EngineBlock.TOP: reserve(memory // 4 // 8, np.int64, dense=False),
             EngineBlock.ARENA: reserve(arena // 8, np.int64, dense=False),
             EngineBlock.STATE: np.zeros(2 * self.layout.words, np.uint64),
         }
@@ -221,12 +219,15 @@ class SymbolicEngine:
         self._taken -= sum(array.nbytes for array in arrays)
         self._limit()
 
-    def drop_results(self) -> None:
-        """Release the memory of most results: what remains to be done has few."""
-        left = 1 << max(10, int(LEFT_RESULTS * self.block[EngineBlock.CACHE_MASK]).bit_length())
-        if left <= self.block[EngineBlock.CACHE_MASK]:
-            release(self._kept[int(self.block[EngineBlock.CACHE])], 3 * left)
-            self.block[EngineBlock.CACHE_MASK] = left - 1
+    def make_room_for_counts(self) -> None:
+        """Release the memory of most results, which counts do not need, for the stack and for what they take."""
+        before = int(self.block[EngineBlock.CACHE_MASK]) + 1
+        left = min(before, 1 << max(10, int(LEFT_RESULTS * before).bit_length() - 1))
+        release(self._kept[int(self.block[EngineBlock.CACHE])], 3 * left)
+        self.block[EngineBlock.CACHE_MASK] = left - 1
+        more = int(FOR_STACK * RESULT_BYTES * (before - left))
+        self.block[EngineBlock.STACK_END] += more
+        self._fixed += more
 
     # Operations.
 

@@ -164,10 +164,10 @@ class SymbolicSearch:
         self.saving.seconds = self.seconds
         self.saving.take()
 
-    def _progress(self, seconds: float, note: str = "") -> Progress:
+    def _progress(self, spent: float, note: str = "") -> Progress:
         memory, budget = self.engine.used, self.options.memory
         nodes = self.engine.nodes
-        return Progress("exhaust", nodes, "nodes of diagrams", seconds, note=note, memory=memory, memory_budget=budget)
+        return Progress("exhaust", nodes, "nodes of diagrams", spent, note=note, memory=memory, memory_budget=budget)
 
     def _in_thread(self, work: Callable[[], None], began: float) -> StopReason | None:
         """Do work in another thread, which this one can stop; return why it was stopped, None if it is done."""
@@ -200,7 +200,7 @@ class SymbolicSearch:
 
     def _search(self, began: float) -> Verdict:
         self.reachability.run(lambda: self._pause(began))
-        self.engine.drop_results()
+        self.engine.make_room_for_counts()
         self.counts = Counts(self.model, self.compiled, self.sets, self.reachability)
         violations = list(self._violations())
         self.counts.close()
@@ -294,10 +294,8 @@ class SymbolicSearch:
         )
 
     def _stop_note(self) -> str:
-        what = (
-            "knew all states" if self.reachability.waiting else "had counted and checked them, but has found all states"
-        )
-        return f"The symbolic search stopped before it {what}, with {self.engine.nodes:,} nodes of diagrams."
+        what = "knew" if self.reachability.waiting else "had counted and checked"
+        return f"The symbolic search stopped before it {what} all states, with {self.engine.nodes:,} nodes of diagrams."
 
     def _complete(self, violations: Sequence[Violation], traced: Sequence[Found], error: Exception | None) -> Verdict:
         counts, builder = self.counts, self._builder()

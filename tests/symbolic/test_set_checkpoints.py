@@ -36,7 +36,7 @@ def test_a_search_that_is_killed_at_ten_random_moments_ends_as_if_it_were_not(tm
 def test_counts_that_ran_out_of_memory_are_made_by_a_search_that_resumes(tmp_path: Path, monkeypatch):
     folder = tmp_path / "saved"
     with monkeypatch.context() as tight:
-        tight.setattr(SymbolicEngine, "drop_results", lambda self: setattr(self, "_memory", self.used + 1000))
+        tight.setattr(SymbolicEngine, "make_room_for_counts", lambda self: setattr(self, "_memory", self.used + 1000))
         stopped = searched(folder, resume=False)
     assert stopped.stopped is StopReason.MEMORY and stopped.notes[-1].startswith(f"Checkpoint saved: {folder}, with ")
     with pytest.raises(UsageError, match="too small to resume from"), monkeypatch.context() as tight:
