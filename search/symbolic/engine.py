@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -274,7 +273,7 @@ class SymbolicEngine:
         left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
         if self.block[EngineBlock.STOPPED] == Stop.FULL:
             self.block[EngineBlock.STOPPED] = 0
-        return left <= NEARLY * int(self.block[EngineBlock.LIMIT])
+        return bool(left <= NEARLY * self.block[EngineBlock.LIMIT])
 
     def union(self, left: int, right: int) -> int:
         """Return the union of two sets."""
@@ -353,11 +352,9 @@ class SymbolicEngine:
     def values_of(self, level: int) -> np.ndarray:
         """Return the values of a component by their numbers, uint64[values, words of the component]."""
         block = self._kept[self._components[level]]
-        shape = int(block[PartBlock.COUNT]), int(block[PartBlock.WIDTH])
-        if not shape[0]:
-            return np.zeros(shape, np.uint64)
-        words = (ctypes.c_uint64 * (shape[0] * shape[1])).from_address(int(block[PartBlock.ROWS]))
-        return np.frombuffer(words, np.uint64).reshape(shape)
+        count, width = int(block[PartBlock.COUNT]), int(block[PartBlock.WIDTH])
+        first = (int(block[PartBlock.ROWS]) - self._arena) // 8 if count else 0
+        return self._kept[self._arena][first : first + count * width].view(np.uint64).reshape(count, width)
 
     def add_values(self, level: int, rows: np.ndarray) -> None:
         """Number saved values of a component as they were; those of the initial states have their numbers already."""
