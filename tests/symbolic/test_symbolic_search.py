@@ -41,7 +41,7 @@ from kwalk.search.symbolic import compiled, conditions
 from kwalk.search.symbolic.census import MOST_STATES
 from kwalk.search.symbolic.counts import Counts
 from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
-from kwalk.search.symbolic.layout import Stop
+from kwalk.search.symbolic.layout import EngineBlock, Stop
 from kwalk.search.symbolic.search import exhaust_symbolically
 
 MIB = 1 << 20
@@ -155,6 +155,19 @@ def test_counts_are_within_the_memory_budget(monkeypatch: pytest.MonkeyPatch):
     verdict = exhaust_symbolically(Model(READERS_WRITERS), memory_bytes=64 * MIB)
     assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
     assert "before it had counted and checked all states" in verdict.notes[0]
+
+
+@pytest.mark.parametrize("words", [400, 1600, 6400])
+def test_tables_without_room_are_no_verdict(words: int, monkeypatch: pytest.MonkeyPatch):
+    honest = SymbolicEngine.begin_with
+
+    def begin(engine: SymbolicEngine, steps: Any) -> None:
+        honest(engine, steps)
+        engine.block[EngineBlock.ARENA_END] = engine.block[EngineBlock.ARENA] + 8 * words
+
+    monkeypatch.setattr(SymbolicEngine, "begin_with", begin)
+    verdict = exhaust_symbolically(Model(READERS_WRITERS), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
 
 
 def test_a_memory_budget_in_which_nothing_can_begin_is_refused():
