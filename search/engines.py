@@ -5,20 +5,25 @@ An engine names what it accepts (`option_table`), and refuses combinations. What
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
+
+from attrs import evolve
 
 from kwalk.model.language import Kind, Property, PropertyInstance, UsageError
 from kwalk.search.base import option_table
 from kwalk.search.base.components import entry
 from kwalk.search.base.option_table import DEFAULT_OUT
-from kwalk.search.base.options import CHECKPOINT_INTERVAL, CheckpointOptions
-from kwalk.search.base.progress import Report, silent
+from kwalk.search.base.options import CHECKPOINT_INTERVAL, CheckpointOptions, StopReason
+from kwalk.search.base.progress import Progress, Report, announce, silent
 from kwalk.search.base.query import Query
 from kwalk.search.results.fairness import unchecked_note
-from kwalk.search.results.verdict import Verdict
+from kwalk.search.results.verdict import Answer, Verdict
 
+LEAST_TRIAL = 10.0
+"""The seconds for which sets of states are tried, at least, where single states do not fit into memory."""
 SHRINK_SECONDS = 5.0
 """The time budget for minimizing the first finding of walks."""
 
@@ -106,22 +111,60 @@ class Exhaustive(Engine):
         if query.options["spark"]:
             return self._on_spark(query, report)
         if query.options["symbolic"]:
-            accepted = query.keywords(report, "seconds", "keep_going", "memory_bytes")
-            verdict: Verdict = entry("exhaust_symbolically")(query.model, **accepted)
-            return verdict
+            return self._by_sets(query, report)
         from kwalk.search.exhaustive.search import exhaust
 
         names = ("seconds", "workers", "keep_going", "memory_bytes", "reduce", "symmetry", "checkpoint")
+        keywords = self._keywords(query, report, names)
+        if query.options["interpreter"]:
+            from kwalk.search.kernel.interpreted import interpreted_kernel
+
+            keywords["kernel"] = interpreted_kernel(query.model)
+        verdict = exhaust(query.model, **keywords)
+        return self._tried_by_sets(query, verdict, report) if self._may_fit_as_sets(query, verdict) else verdict
+
+    def _by_sets(self, query: Query, report: Report, **others: Any) -> Verdict:
+        keywords = self._keywords(query, report, ("seconds", "keep_going", "memory_bytes", "checkpoint"))
+        verdict: Verdict = entry("exhaust_symbolically")(query.model, **{**keywords, **others})
+        return verdict
+
+    @staticmethod
+    def _may_fit_as_sets(query: Query, verdict: Verdict) -> bool:
+        """Return whether sets of states should be tried: memory is spent, and they could give an answer."""
+        is_open = verdict.stopped is StopReason.MEMORY and verdict.answer is Answer.UNDECIDED
+        others = any(query.options[name] for name in (*NOT_SYMBOLIC, "checkpoint"))
+        return is_open and not others and not any(prop.kind.is_liveness for prop in query.properties)
+
+    def _tried_by_sets(self, query: Query, verdict: Verdict, report: Report) -> Verdict:
+        """Return what sets of states find in as much time as the search of single states took, if they find an answer.
+
+        So a search that runs out of memory takes twice its time at most.
+        """
+        spent, budget = verdict.seconds, query.options["seconds"]
+        left = max(spent, LEAST_TRIAL) if budget is None else min(max(spent, LEAST_TRIAL), budget - spent)
+        announce("single states do not fit into memory; sets of states are tried")
+        report(Progress("exhaust", 0, "nodes of diagrams", 0.0))  # the last report may hold what the search used
+        gc.collect()
+        try:
+            sets = self._by_sets(query, report, seconds=max(0.0, left))
+        except (UsageError, KeyboardInterrupt):  # the budget is too small for it, or it is not installed
+            return verdict
+        if sets.answer is Answer.UNDECIDED:
+            tried = f"Sets of states (--symbolic) were tried as well, without an answer ({sets.qualifier})."
+            return evolve(verdict, notes=(*verdict.notes, tried))
+        states = f"{verdict.distinct_states or 0:,} states, in {spent:.0f} s"
+        chosen = f"Single states ran out of the {verdict.qualifier} at {states}; sets of states (--symbolic) did not."
+        return evolve(sets, notes=(chosen, *sets.notes), seconds=spent + sets.seconds)
+
+    @staticmethod
+    def _keywords(query: Query, report: Report, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return options as keywords, with the place of checkpoints if there is one."""
         keywords = query.keywords(report, *names)
         if "checkpoint" in keywords:
             every = query.options["every"] or CHECKPOINT_INTERVAL
             place = CheckpointOptions(Path(keywords["checkpoint"]), every=every, resume=query.options["resume"])
             keywords["checkpoint"] = place
-        if query.options["interpreter"]:
-            from kwalk.search.kernel.interpreted import interpreted_kernel
-
-            keywords["kernel"] = interpreted_kernel(query.model)
-        return exhaust(query.model, **keywords)
+        return keywords
 
     def _on_spark(self, query: Query, report: Report) -> Verdict:
         from kwalk.search.spark.exhaustive.search import exhaust_on_spark
@@ -138,7 +181,7 @@ class Exhaustive(Engine):
         return with_groups(query.model, kernel_for(query.model), verdict, report)
 
 
-NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "checkpoint", "every", "resume", "master", "partitions")
+NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "master", "partitions")
 """Options that a symbolic search does not have."""
 NOT_ON_SPARK = {
     "symbolic": "visits single states",

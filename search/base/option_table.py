@@ -282,8 +282,7 @@ class ExhaustKeywords(ModelKeywords, Time, Threads, Violations, Strictness, Fold
     symbolic: Annotated[
         Switch,
         "compute sets of states as decision diagrams in place of single states: less memory where brokers and topics "
-        "do most things independently; on one core; not with --reduce, --symmetry, --interpreter, --spark or "
-        "--checkpoint",
+        "do most things independently; on one core; not with --reduce, --symmetry, --interpreter or --spark",
     ]
     interpreter: Annotated[
         Switch,

@@ -20,6 +20,7 @@ import os
 import shlex
 import time
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -175,7 +176,7 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-FORMAT = 7
+FORMAT = 8
 """To be raised when the layout of files, the identity, or the numbering or counting of states changes."""
 CHANGEABLE = ("seconds", "memory", "workers", "report", "checkpoint", "symmetry", "command")
 """The options that may differ in a resumed search: no count depends on them (a search with symmetry saves nothing)."""
@@ -207,6 +208,7 @@ def identity(model: Model, kernel: Kernel, options: Any) -> dict[str, Any]:
 UNPRINTABLE = {
     "initial states": "its initial states differ",
     "packing": "its packing of states differs",
+    "components": "one of the two searches is of single states, or their components differ",
     "relations": "the dependencies of its actions differ",
     "sources": "the model, a value that it reads, or the modelling language has changed",
 }
@@ -234,11 +236,11 @@ def _difference(name: str, before: Any, now: Any) -> list[str]:
 
 
 def check_compatible(
-    options: CheckpointOptions, saved: dict[str, Any] | None, current: dict[str, Any], stored: int | None
+    options: CheckpointOptions, saved: dict[str, Any] | None, current: dict[str, Any], stored: str
 ) -> None:
     """Raise a UsageError unless the search resumes from a checkpoint of the same search, or starts without one.
 
-    `saved` is the identity of the checkpoint, with `stored` states; None if there is none.
+    `saved` is the identity of the checkpoint, None if there is none; `stored` says how many states it has.
     """
     place = repr(str(options.folder))
     if saved is None:
@@ -248,7 +250,7 @@ def check_compatible(
     if not options.resume:
         raise UsageError(
             f"There is already a checkpoint in {place}, of {saved.get('scenario')} with "
-            f"{stored:,} states. Resume it with --resume, or name another folder."
+            f"{stored}. Resume it with --resume, or name another folder."
         )
     if saved.get("format") != FORMAT:
         age = "an older" if saved.get("format", 0) < FORMAT else "a newer"
@@ -263,42 +265,99 @@ def check_compatible(
         )
 
 
-def resumed_note(place: str, states: int) -> str:
+def resumed_note(place: str, stored: str) -> str:
     """Return the note on the checkpoint that a search resumed from."""
-    return f"Resumed from the checkpoint in {place}, which had {states:,} states."
+    return f"Resumed from the checkpoint in {place}, which had {stored}."
 
 
-def saved_note(place: str, states: int, command: str) -> str:
+def saved_note(place: str, stored: str, command: str) -> str:
     """Return the note on a saved checkpoint; `command` started the search."""
     again = shlex.join(["--checkpoint", place, "--resume"])
-    return f"Checkpoint saved: {place}, with {states:,} states; resume with: {command or '…'} {again}"
+    return f"Checkpoint saved: {place}, with {stored}; resume with: {command or '…'} {again}"
 
 
-class CheckpointWriter:
+class CheckpointWriter(ABC):
     """Takes the checkpoints of a search. UsageError if the folder, or its checkpoint, cannot be used."""
 
-    def __init__(self, exploration: Explorer, options: CheckpointOptions) -> None:
-        self.exploration, self.options = exploration, options
+    unit = "states"
+    """What is stored."""
+
+    def __init__(self, options: CheckpointOptions, compared: dict[str, Any]) -> None:
+        """Open the folder; `compared` is the identity of the search."""
+        self.options, self.identity = options, compared
         self.folder = CheckpointFolder(options.folder)
         try:
             self.manifest = self.folder.manifest()
-            self.identity = identity(exploration.model, exploration.kernel, exploration.options)
-            if exploration.reduction is not None:
-                self.identity["relations"] = exploration.reduction.plan.digest
-            self._agree()
+            self.saved = 0 if self.manifest is None else self.size_in(self.manifest)
+            saved = None if self.manifest is None else self.manifest["identity"]
+            check_compatible(options, saved, compared, self._stored(self.saved))
         except BaseException:
             self.folder.close()
             raise
-        self.saved = 0 if self.manifest is None else int(self.manifest["cursor"][Cursor.STORED])
         self.trouble = ""
-        self.before = 0.0
+        self.before = 0.0 if self.manifest is None else float(self.manifest["seconds"])
+        """Seconds that the search took before it was resumed."""
         self.due = time.monotonic() + options.every
 
-    def _agree(self) -> None:
-        """Raise a UsageError if the folder does not fit the options."""
-        stored = None if self.manifest is None else int(self.manifest["cursor"][Cursor.STORED])
-        saved = None if self.manifest is None else self.manifest["identity"]
-        check_compatible(self.options, saved, self.identity, stored)
+    @staticmethod
+    def size_in(manifest: dict[str, Any]) -> int:
+        """Return how much a checkpoint has stored."""
+        return int(manifest.get("stored", 0))
+
+    @abstractmethod
+    def write(self) -> int:
+        """Save a checkpoint; return how much it has stored.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+
+    def take_if_due(self) -> None:
+        """Take a checkpoint if the interval is over."""
+        if time.monotonic() >= self.due:
+            self.take()
+            self.due = time.monotonic() + self.options.every
+
+    def take(self) -> None:
+        """Take a checkpoint; if it cannot be written, the previous one stays and the search continues."""
+        try:
+            self.saved, self.trouble = self.write(), ""
+        except OSError as error:
+            self.trouble = (error.strerror or str(error)).lower()
+
+    def end(self, *, keep: bool) -> None:
+        """Release the folder; remove the checkpoint unless `keep`."""
+        if not keep:
+            self.folder.discard()
+        self.folder.close()
+
+    def notes(self, command: str, *, over: bool) -> Iterator[str]:
+        """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
+        place = str(self.options.folder)
+        if self.manifest is not None:
+            yield resumed_note(place, self._stored(self.size_in(self.manifest)))
+        if over:
+            return
+        if self.trouble and not self.saved:
+            yield f"No checkpoint could be written to {place} ({self.trouble})."
+        elif self.trouble:
+            yield f"The last checkpoint could not be written ({self.trouble}); the previous one, in {place}, is intact."
+        if self.saved:
+            yield saved_note(place, self._stored(self.saved), command)
+
+    def _stored(self, size: int) -> str:
+        return f"{size:,} {self.unit}"
+
+
+class StateCheckpoints(CheckpointWriter):
+    """The checkpoints of a search of single states."""
+
+    def __init__(self, exploration: Explorer, options: CheckpointOptions) -> None:
+        self.exploration = exploration
+        compared = identity(exploration.model, exploration.kernel, exploration.options)
+        if exploration.reduction is not None:
+            compared["relations"] = exploration.reduction.plan.digest
+        super().__init__(options, compared)
 
     def restore(self) -> int:
         """Restore the search from the checkpoint; return the number of its initial states."""
@@ -316,7 +375,6 @@ class CheckpointWriter:
             raise
         exploration.counts.restore(manifest["counts"])
         exploration.level_ends[:] = manifest["level ends"]
-        self.before = float(manifest["seconds"])
         return int(manifest["initial"])
 
     def _marks(self) -> np.ndarray:
@@ -324,18 +382,13 @@ class CheckpointWriter:
         blocks = -(-int(self.exploration.cursor[Cursor.NEXT]) // STRIDE)
         return self.exploration.counts.marks[:blocks].view(np.uint8)
 
-    def take_if_due(self) -> None:
-        """Take a checkpoint if the interval is over."""
-        if time.monotonic() >= self.due:
-            self.take()
-            self.due = time.monotonic() + self.options.every
-
-    def take(self) -> None:
-        """Take a checkpoint; if it cannot be written, the previous one stays and the search continues."""
+    def write(self) -> int:
+        """Save a checkpoint; return the number of its states."""
         exploration = self.exploration
         cursor, counts = exploration.snapshot()
         content: dict[str, Any] = {
             "identity": self.identity,
+            "stored": exploration.stored,
             "cursor": cursor.tolist(),
             "counts": counts,
             "initial": exploration.initial,
@@ -348,30 +401,6 @@ class CheckpointWriter:
         if exploration.reduction is not None:
             content["goals"] = exploration.reduction.open.tolist()
             changing, content["sleep sets"] = exploration.reduction.sleep_sets.saved()
-        try:
-            data = {**exploration.states.stored_bytes(exploration.stored), "marks": self._marks()}
-            self.folder.save(data, content, changing)
-        except OSError as error:
-            self.trouble = (error.strerror or str(error)).lower()
-        else:
-            self.saved, self.trouble = exploration.stored, ""
-
-    def end(self, *, keep: bool) -> None:
-        """Release the folder; remove the checkpoint unless `keep`."""
-        if not keep:
-            self.folder.discard()
-        self.folder.close()
-
-    def notes(self, command: str, *, over: bool) -> Iterator[str]:
-        """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
-        place = str(self.options.folder)
-        if self.manifest is not None:
-            yield resumed_note(place, int(self.manifest["cursor"][Cursor.STORED]))
-        if over:
-            return
-        if self.trouble and not self.saved:
-            yield f"No checkpoint could be written to {place} ({self.trouble})."
-        elif self.trouble:
-            yield f"The last checkpoint could not be written ({self.trouble}); the previous one, in {place}, is intact."
-        if self.saved:
-            yield saved_note(place, self.saved, command)
+        data = {**exploration.states.stored_bytes(exploration.stored), "marks": self._marks()}
+        self.folder.save(data, content, changing)
+        return exploration.stored

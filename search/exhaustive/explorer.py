@@ -51,7 +51,7 @@ from kwalk.search.visited.visited_set import VisitedSet
 
 if TYPE_CHECKING:
     from kwalk.search.exhaustive.block_expansion import BlockExpansion
-    from kwalk.search.exhaustive.checkpoint import CheckpointWriter
+    from kwalk.search.exhaustive.checkpoint import StateCheckpoints
     from kwalk.search.exhaustive.parallel_expansion import WorkerPool
     from kwalk.search.exhaustive.same_length import PropertyHit
 
@@ -150,7 +150,7 @@ class Explorer(ExplorationResult):
     """A search over the states of a model. Call `run` once, then read `stop_reason`, `counts` and paths."""
 
     states: VisitedSet
-    saving: CheckpointWriter | None
+    saving: StateCheckpoints | None
 
     def __init__(self, model: Model, kernel: Kernel, options: SearchOptions) -> None:
         self.model, self.kernel, self.options = model, kernel, options
@@ -180,10 +180,10 @@ class Explorer(ExplorationResult):
 
         return WorkerPool(self.kernel, self.options.workers, workspace_words)
 
-    def _checkpoint_writer(self, checkpoint: CheckpointOptions) -> CheckpointWriter:
-        from kwalk.search.exhaustive.checkpoint import CheckpointWriter
+    def _checkpoint_writer(self, checkpoint: CheckpointOptions) -> StateCheckpoints:
+        from kwalk.search.exhaustive.checkpoint import StateCheckpoints
 
-        return CheckpointWriter(self, checkpoint)
+        return StateCheckpoints(self, checkpoint)
 
     def _store_initial(self) -> int:
         """Store the initial states; return how many there are."""

@@ -10,7 +10,7 @@ carries how many vectors above a place go with which pairs of the rule.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,13 +27,13 @@ from kwalk.search.symbolic.diagrams import (
     item,
     sort_pairs,
 )
-from kwalk.search.symbolic.engine import SymbolicEngine
+from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
 from kwalk.search.symbolic.layout import REFUSED, EngineBlock, RuleBlock, Stop
 from kwalk.search.symbolic.rules import child, learn_from, rule_at
 from kwalk.search.symbolic.tables import changed, class_of
 
-MOST_STATES = 1 << 62
-"""What a count stays below."""
+MOST_STATES = (1 << 62) - 1
+"""What a count stays below; the sum of two such numbers is an int64."""
 LOW = 0xFFFFFFFF
 UNKNOWN = 0xFFFFFFFF
 """In place of a projection that is not known yet."""
@@ -63,49 +63,42 @@ class Census:
         engine: The engine.
         columns: Sets of states, by modes.
         learnt: The rules that have learnt of all these states.
+
+    Raises:
+        Stopped: The memory budget has no room for it.
     """
 
     def __init__(
         self, engine: SymbolicEngine, columns: Sequence[Mapping[int, int]], learnt: Iterable[int] = ()
     ) -> None:
         self.engine = engine
-        nodes = engine.node_table
-        places = np.unique(np.array([states for column in columns for states in column.values()], np.int64))
-        self.columns = [_roots(column, places) for column in columns]
-        self._all = np.concatenate([[sum(map(len, columns))], *(roots[1:] for roots in self.columns)]).astype(np.int64)
-        first, starts, entries = [0, 0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for _ in range(1, engine.levels):
-            owners, rest = np.arange(len(places)), places
-            parts = [(owners[:0], nodes[:0])]  # there may be no place
-            while len(rest):
-                parts.append((owners, nodes[rest]))
-                owners, rest = owners[nodes[rest, BESIDE] > 0], nodes[rest, BESIDE][nodes[rest, BESIDE] > 0]
-            owner, node = (np.concatenate(each) for each in zip(*parts, strict=True))
-            node = node[np.argsort(owner, kind="stable")].astype(np.int64)
-            lengths = np.bincount(owner, minlength=len(places))
-            starts.append(sum(map(len, entries)) + np.cumsum(lengths) - lengths)
-            first.append(first[-1] + len(places))
-            places, below = np.unique(node[:, BELOW], return_inverse=True)
-            entries.append(node[:, VALUE] << 32 | first[-1] + below)
-        self._sizes = np.ones(first[-1] + 1, np.int64)
-        for level in range(engine.levels - 1, 0, -1):
-            under, begins = self._sizes[entries[level] & LOW], starts[level] - starts[level][:1]
-            if len(begins):
-                rough, exact = (np.add.reduceat(each, begins) for each in (under.astype(float), under))
-                self._sizes[first[level] : first[level + 1]] = np.where(rough < MOST_STATES, exact, MOST_STATES)
-        self._arrays = (
-            np.array(first, np.int64),
-            np.concatenate([*starts, [sum(map(len, entries))]]).astype(np.uint32),
-            np.concatenate(entries),
-            np.zeros(first[-1] + 1, np.uint32),
-            self._sizes,
-        )
-        self.layout = CensusLayout(*(each.ctypes.data for each in self._arrays))
+        roots = np.unique(np.array([states for column in columns for states in column.values()], np.int64))
+        self.columns = [_roots(column, roots) for column in columns]
+        self._all = np.concatenate([[sum(map(len, columns))], *(each[1:] for each in self.columns)]).astype(np.int64)
+        self._first, self._arrays = np.zeros(engine.levels + 1, np.int64), list[np.ndarray]()
+        numbers, heads = (self._take(engine.nodes, np.uint32) for _ in range(2))
+        heads[: len(roots)] = roots
+        at = (engine.levels, len(roots))
+        total = engine.run(number_places, self._first.ctypes.data, numbers.ctypes.data, heads.ctypes.data, at)
+        places = int(self._first[-1])
+        starts, entries = self._take(places + 1, np.uint32), self._take(total, np.int64)
+        self._marks, counts = self._take(places + 1, np.uint32), self._take(places + 1, np.int64)
+        self.layout = CensusLayout(*(each.ctypes.data for each in (self._first, starts, entries, self._marks, counts)))
+        engine.run(write_places, self.layout, numbers.ctypes.data, heads.ctypes.data, places)
+        self.total = min(MOST_STATES, sum(int(counts[place]) for place in self._all[2::2]))
+        """The number of states of all columns."""
+        engine.give_back(self._arrays[:2])
+        del self._arrays[:2]
         self._learnt, self._counts = set(learnt), dict[tuple[int, bool], list[int]]()
 
-    def total(self) -> int:
-        """Return the number of states of all columns."""
-        return min(MOST_STATES, sum(int(self._sizes[place]) for place in self._all[2::2]))
+    def _take(self, count: int, dtype: Any) -> np.ndarray:
+        self._arrays.append(self.engine.take(count, dtype))
+        return self._arrays[-1]
+
+    def close(self) -> None:
+        """Give the memory back; nothing more can be counted."""
+        self.engine.give_back(self._arrays)
+        self._arrays.clear()
 
     def count(self, rule: int, *, same: bool = False) -> list[int]:
         """Return for each column in how many states the conditions of a rule hold.
@@ -114,17 +107,97 @@ class Census:
         """
         run, layout = self.engine.run, self.layout
         if rule not in self._learnt:
-            run(survey, layout, self._all.ctypes.data, rule)
+            self._survey(rule)
             self._learnt.add(rule)
         if (rule, same) not in self._counts:  # several sets have the same rule
             self._counts[rule, same] = [run(tally, layout, each.ctypes.data, rule, int(same)) for each in self.columns]
         return self._counts[rule, same]
+
+    def _survey(self, rule: int) -> None:
+        try:
+            self.engine.run(survey, self.layout, self._all.ctypes.data, rule)
+        except Stopped as stopped:
+            if stopped.why is not Stop.FULL:
+                raise
+            self.engine.collect()
+            self._marks[:] = 0
+            self.engine.run(survey, self.layout, self._all.ctypes.data, rule)
+
+
+def number_of_states(engine: SymbolicEngine, states: Mapping[int, int]) -> int:
+    """Return the number of states of a set."""
+    census = Census(engine, [states])
+    census.close()
+    return census.total
 
 
 def _roots(column: Mapping[int, int], places: np.ndarray) -> np.ndarray:
     """Return a number of roots, and for each its mode and its place, int64[1 + 2 * roots]."""
     numbers = np.searchsorted(places, np.array(list(column.values()), np.int64))
     return np.concatenate([[len(column)], np.stack([list(column), numbers], axis=1).ravel()]).astype(np.int64)
+
+
+@loop
+def number_places(engine: int, first: int, numbers: int, heads: int, at: tuple[int, int]) -> int:
+    """Number the places of some sets; return the number of their entries.
+
+    Args:
+        engine: The address of the engine.
+        first: The address of int64[levels + 1] to write: see `CensusLayout`.
+        numbers: The address of uint32[nodes], zeros, to write: for each place its number plus 1.
+        heads: The address of uint32[nodes] to write: the nodes of the places. It begins with those of the sets.
+        at: The number of levels, and that of sets.
+    """
+    nodes, (levels, end), place, total = get(engine, EngineBlock.NODES), at, 0, 0
+    for k in range(end):
+        poke32(numbers, integer(peek32(heads, k)), np.uint64(k + 1))
+    for level in range(1, levels):
+        put(first, level, place)
+        behind = end
+        while place < behind:
+            node = integer(peek32(heads, place))
+            while node != 0:
+                below = item(node, nodes, BELOW)
+                if level + 1 < levels and integer(peek32(numbers, below)) == 0:
+                    poke32(heads, end, np.uint64(below))
+                    end += 1
+                    poke32(numbers, below, np.uint64(end))
+                total += 1
+                node = item(node, nodes, BESIDE)
+            place += 1
+    put(first, levels, place)
+    poke32(numbers, 1, np.uint64(place + 1))
+    return total
+
+
+@loop
+def write_places(engine: int, census: CensusLayout, numbers: int, heads: int, places: int) -> None:
+    """Write the entries of numbered places, and count the vectors from each place on.
+
+    Args:
+        engine: The address of the engine.
+        census: The census.
+        numbers: The address of the numbers that `number_places` wrote.
+        heads: The address of the nodes that it wrote.
+        places: The number of places.
+    """
+    nodes, starts, entries, counts = get(engine, EngineBlock.NODES), census.starts, census.entries, census.counts
+    end = 0
+    for place in range(places):
+        poke32(starts, place, np.uint64(end))
+        node = integer(peek32(heads, place))
+        while node != 0:
+            under = integer(peek32(numbers, item(node, nodes, BELOW))) - 1
+            put(entries, end, item(node, nodes, VALUE) << 32 | under)
+            end += 1
+            node = item(node, nodes, BESIDE)
+    poke32(starts, places, np.uint64(end))
+    put(counts, places, 1)
+    for place in range(places - 1, -1, -1):
+        total = 0
+        for k in range(integer(peek32(starts, place)), integer(peek32(starts, place + 1))):
+            total = min(MOST_STATES, total + get(counts, get(entries, k) & LOW))
+        put(counts, place, total)
 
 
 @loop

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import evolve
 
 from kwalk.model.language import Kind, Model
-from kwalk.search.symbolic.census import MOST_STATES, Census
+from kwalk.search.symbolic.census import MOST_STATES, Census, number_of_states
 from kwalk.search.symbolic.compiled import CompiledRules
 from kwalk.search.symbolic.conditions import StateSet, What
 from kwalk.search.symbolic.reachability import Reachability, States, where, without
@@ -31,7 +31,7 @@ class Counts:
     ) -> None:
         self.model, self.compiled, self.sets, self.reachability = model, compiled, sets, reachability
         self.engine, self.reached = reachability.engine, reachability.reached
-        self.everywhere = Census(self.engine, [self.reached], reachability.steps)
+        self.everywhere = Census(self.engine, [self.reached], reachability.learnt)
         instances = range(len(model.instances))
         self.enabled = [self._count(StateSet(What.ENABLED, number)) for number in instances]
         self.blocked = {which: self._count(which) for which in sets if which.what is What.BOUND}
@@ -41,7 +41,7 @@ class Counts:
         """Where an instance is enabled, it is blocked, or in error, or one of its transition groups is taken."""
         for which, count in self.blocked.items():
             self.errors[which.instance or 0] -= count
-        if self.everywhere.total() == MOST_STATES:  # then counts are no differences
+        if self.everywhere.total == MOST_STATES:  # then counts are no differences
             self.errors = [self._count(StateSet(What.ERROR, number)) for number in instances]
         wrong = [n for n in instances if self.errors[n] < 0 or (self.errors[n] and StateSet(What.ERROR, n) not in sets)]
         assert not wrong, f"the transition groups of instances {wrong} are not what remains of their enabled states"
@@ -65,7 +65,7 @@ class Counts:
     def _count_steps(self) -> None:
         """Count how often each group is taken, how often it changes the state, and with which premises."""
         for number, (parts, true) in enumerate(self._families()):
-            census = Census(self.engine, parts, self.reachability.steps) if len(parts) > 1 else self.everywhere
+            census = Census(self.engine, parts, self.reachability.learnt) if len(parts) > 1 else self.everywhere
             for group, instance in enumerate(self.compiled.instances):
                 counts = census.count(group)
                 if number == 0:
@@ -73,6 +73,8 @@ class Counts:
                 for prop in {prop for each in true for prop in each} - self.compiled.written[group]:
                     holds = (count for count, each in zip(counts, true, strict=True) if prop in each)
                     self.premises[prop] = self.premises.get(prop, 0) + sum(holds)
+            if census is not self.everywhere:
+                census.close()
         for group, instance in self.reachability.steps.items():
             same = self.everywhere.count(group, same=True)
             self.changed[instance] += sum(self.everywhere.count(group)) - sum(same)
@@ -113,6 +115,11 @@ class Counts:
                 count = self._count(which, self.at_rest if at_rest else None)
                 self.premises[which.prop] = self.premises.get(which.prop, 0) + count
 
+    def close(self) -> None:
+        """Give the memory of the counts back; nothing more can be counted."""
+        self.everywhere.close()
+        self.at_rest.close()
+
     # Violations.
 
     def violations(self) -> Iterator[tuple[StateSet, int | None, States, int]]:
@@ -149,4 +156,4 @@ class Counts:
     ) -> Iterator[tuple[StateSet, int | None, States, int]]:
         if states:
             self.reachability.keep(states)
-            yield which, step, states, Census(self.engine, [states]).total()
+            yield which, step, states, number_of_states(self.engine, states)

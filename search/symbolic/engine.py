@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from kwalk.model.language import UsageError
 from kwalk.model.language.lift import Term, reads
 from kwalk.search.kernel.compile.emitter import Emitter
 from kwalk.search.kernel.compile.layout import WORD, Layout
 from kwalk.search.native.machine_code import LoadedCode
-from kwalk.search.native.memory import reserve
+from kwalk.search.native.memory import release, reserve
 from kwalk.search.symbolic import diagrams, rules
 from kwalk.search.symbolic.layout import EngineBlock, PartBlock, RuleBlock, Stop
 
 NODE_BYTES, HEAD_BYTES, RESULT_BYTES = 16, 4, 24
-NODE_SHARE, CACHE_SHARE = 0.5, 0.2
-"""The shares of the memory budget that nodes and results may take; tables have the rest."""
-STACK_BYTES = 1 << 30
-"""The address space of the stack, of which a search uses little."""
+NODE_SHARE, CACHE_SHARE, STACK_SHARE = 0.45, 0.2, 1 / 16
+"""The shares of the memory budget that nodes, results and the stack may take; tables have the rest.
+
+Counts have what these have not used, and the memory of all results but LEFT_RESULTS: most of it is for the stack.
+"""
+LEFT_RESULTS, FOR_STACK = 1 / 8, 2 / 3
 LEAST_BYTES = 1 << 24
+"""The least memory budget."""
 OTHER_LOOPS = (
     *(diagrams.single, diagrams.collect, rules.value_in, rules.write_value),
     rules.related,
@@ -123,7 +127,10 @@ class SymbolicEngine:
         self.block = self._array(len(EngineBlock))
         self.engine = self.block.ctypes.data
         self._initial = np.ascontiguousarray(initial[0])
-        self._reserve(max(memory, LEAST_BYTES))
+        self._memory, self._taken = memory, 0
+        self.roots: Callable[[], Iterable[int]] = tuple
+        """Returns the sets that are needed when garbage is collected."""
+        self._reserve(memory)
         self._masks = [self._mask(leaves) for leaves in self.components]
         self._components = [self._part(mask) for mask in self._masks]
         self.rules: list[np.ndarray] = []
@@ -141,25 +148,32 @@ class SymbolicEngine:
         return array
 
     def _reserve(self, memory: int) -> None:
-        limit = int(NODE_SHARE * memory) // (NODE_BYTES + HEAD_BYTES)
+        if memory < LEAST_BYTES:
+            raise UsageError(
+                f"A memory budget of {memory:,} bytes is too small for a symbolic search. Give at least "
+                f"{LEAST_BYTES >> 20} MiB."
+            )
+        limit, stack = int(NODE_SHARE * memory) // (NODE_BYTES + HEAD_BYTES), int(STACK_SHARE * memory)
         heads = 1 << max(10, limit.bit_length() - 1)
         results = 1 << max(10, (int(CACHE_SHARE * memory) // RESULT_BYTES).bit_length() - 1)
-        arena = memory - limit * NODE_BYTES - heads * HEAD_BYTES - results * RESULT_BYTES
+        arena = memory - stack - limit * NODE_BYTES - heads * HEAD_BYTES - results * RESULT_BYTES
         arrays = {
             EngineBlock.NODES: reserve(4 * limit, np.uint32),
             EngineBlock.HEADS: reserve(heads, np.uint32),
             EngineBlock.CACHE: reserve(3 * results, np.int64),
-            EngineBlock.TOP: reserve(STACK_BYTES // 8, np.int64, dense=False),
-            EngineBlock.ARENA: reserve(max(1 << 16, arena // 8), np.int64, dense=False),
+            EngineBlock.TOP: reserve(memory // 4 // 8, np.int64, dense=False),
+            EngineBlock.ARENA: reserve(arena // 8, np.int64, dense=False),
             EngineBlock.STATE: np.zeros(2 * self.layout.words, np.uint64),
         }
         for which, array in arrays.items():
             self._kept[array.ctypes.data] = array
             self.block[which] = array.ctypes.data
         self.block[EngineBlock.FRESH], self.block[EngineBlock.LIMIT] = 2, min(limit, 1 << 31)
+        self._fixed, self._most_nodes = stack + heads * HEAD_BYTES, int(self.block[EngineBlock.LIMIT])
         self.block[EngineBlock.HEADS_MASK], self.block[EngineBlock.CACHE_MASK] = heads - 1, results - 1
-        self.block[EngineBlock.STACK_END] = arrays[EngineBlock.TOP].ctypes.data + arrays[EngineBlock.TOP].nbytes
-        self.block[EngineBlock.ARENA_END] = arrays[EngineBlock.ARENA].ctypes.data + arrays[EngineBlock.ARENA].nbytes
+        self.block[EngineBlock.STACK_END] = self.block[EngineBlock.TOP] + stack
+        self._arena = int(self.block[EngineBlock.ARENA])
+        self._arena_end = self.block[EngineBlock.ARENA_END] = self._arena + arrays[EngineBlock.ARENA].nbytes
         self.block[EngineBlock.WORDS], self.block[EngineBlock.INITIAL] = self.layout.words, self._initial.ctypes.data
         loops = {
             EngineBlock.UNION: diagrams.union,
@@ -173,6 +187,46 @@ class SymbolicEngine:
             self.block[which] = one.entry
         for one in OTHER_LOOPS:
             one.load()
+
+    @property
+    def used(self) -> int:
+        """The bytes of the memory budget that are in use, with the tables of hashes and of results."""
+        results, arena = int(self.block[EngineBlock.CACHE_MASK]) + 1, int(self.block[EngineBlock.ARENA]) - self._arena
+        return self._fixed + self._taken + RESULT_BYTES * results + NODE_BYTES * self.nodes + arena
+
+    def _limit(self) -> None:
+        """Let nodes and tables grow into half of what is not in use, each."""
+        half = max(0, (self._memory - self.used) // 2)
+        self.block[EngineBlock.LIMIT] = min(self._most_nodes, self.nodes + half // NODE_BYTES)
+        self.block[EngineBlock.ARENA_END] = min(self._arena_end, int(self.block[EngineBlock.ARENA]) + half)
+
+    def take(self, count: int, dtype: Any) -> np.ndarray:
+        """Return an array of zeros that counts as memory in use until it is given back.
+
+        Raises:
+            Stopped: The memory budget has no room for it.
+        """
+        size = count * np.dtype(dtype).itemsize
+        if size > self._memory - self.used:
+            raise Stopped(Stop.NO_TABLES)
+        self._taken += size
+        self._limit()
+        return reserve(count, dtype)[:count]
+
+    def give_back(self, arrays: Iterable[np.ndarray]) -> None:
+        """Take arrays as free that `take` returned, and that nothing will use any more."""
+        self._taken -= sum(array.nbytes for array in arrays)
+        self._limit()
+
+    def make_room_for_counts(self) -> None:
+        """Release the memory of most results, which counts do not need, for the stack and for what they take."""
+        before = int(self.block[EngineBlock.CACHE_MASK]) + 1
+        left = min(before, 1 << max(10, int(LEFT_RESULTS * before).bit_length() - 1))
+        release(self._kept[int(self.block[EngineBlock.CACHE])], 3 * left)
+        self.block[EngineBlock.CACHE_MASK] = left - 1
+        more = int(FOR_STACK * RESULT_BYTES * (before - left))
+        self.block[EngineBlock.STACK_END] += more
+        self._fixed += more
 
     # Operations.
 
@@ -208,19 +262,18 @@ class SymbolicEngine:
             not self.block[EngineBlock.FREE] and self.block[EngineBlock.FRESH] > NEARLY * self.block[EngineBlock.LIMIT]
         )
 
-    def collect(self, sets: Iterable[int]) -> None:
-        """Free the nodes that none of these sets and no rule needs, and clear a stop for lack of room.
+    def collect(self, others: Iterable[int] = ()) -> bool:
+        """Free the nodes that no root, none of the others and no rule needs, and clear a stop for lack of room.
 
-        Raises:
-            Stopped: Few nodes were freed.
+        Returns:
+            Whether so many are free that the search should go on.
         """
         known = [int(rule[which]) for rule in self.rules for which in (RuleBlock.SEEN, RuleBlock.PAIRS)]
-        roots = np.array([*sets, *known, 0], np.int64)
+        roots = np.array([*self.roots(), *others, *known, 0], np.int64)
         left = diagrams.collect(self.engine, roots.ctypes.data, len(roots))
-        if left > NEARLY * self.block[EngineBlock.LIMIT]:
-            raise Stopped(Stop.FULL)
         if self.block[EngineBlock.STOPPED] == Stop.FULL:
             self.block[EngineBlock.STOPPED] = 0
+        return bool(left <= NEARLY * self.block[EngineBlock.LIMIT])
 
     def union(self, left: int, right: int) -> int:
         """Return the union of two sets."""
@@ -293,6 +346,34 @@ class SymbolicEngine:
         for component, number in zip(self._components, numbers, strict=True):
             self.run(rules.write_value, component, number, packed.ctypes.data)
         return packed
+
+    # Checkpoints.
+
+    def values_of(self, level: int) -> np.ndarray:
+        """Return the values of a component by their numbers, uint64[values, words of the component]."""
+        block = self._kept[self._components[level]]
+        count, width = int(block[PartBlock.COUNT]), int(block[PartBlock.WIDTH])
+        first = (int(block[PartBlock.ROWS]) - self._arena) // 8 if count else 0
+        return self._kept[self._arena][first : first + count * width].view(np.uint64).reshape(count, width)
+
+    def add_values(self, level: int, rows: np.ndarray) -> None:
+        """Number saved values of a component as they were; those of the initial states have their numbers already."""
+        block, packed = self._kept[self._components[level]], np.zeros(self.layout.words, np.uint64)
+        first, width = int(block[PartBlock.FIRST]), int(block[PartBlock.WIDTH])
+        for number, row in enumerate(rows):
+            packed[first : first + width] = row
+            found = self.run(rules.value_in, self._components[level], packed.ctypes.data)
+            assert found == number, f"value {number} of component {level} is number {found} now"
+
+    def room_for_nodes(self, count: int) -> np.ndarray | None:
+        """Return the bytes for saved nodes, which become those of the engine; None if there is no room.
+
+        Garbage is to be collected when they were read, which tables of nodes and results need.
+        """
+        if count > self.block[EngineBlock.LIMIT]:
+            return None
+        self.block[EngineBlock.FRESH] = count
+        return self.node_table[:count].reshape(-1).view(np.uint8)
 
     # Components, views and changes.
 

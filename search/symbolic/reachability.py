@@ -6,7 +6,7 @@ of some length leads to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -33,9 +33,14 @@ class Reachability:
         for packed in initial:
             self.add(self.initial, *engine.single(packed))
         self.reached: States = {}
+        self.waiting = dict(self.initial)
+        """Reached states of which not all successors are known; a checkpoint has both sets."""
+        self.learnt: Collection[int] = steps
+        """The steps that have learnt of all reached states."""
         self.levels: list[States] = []
         self._others: list[States] = []
         """Sets that are needed although nothing here has them."""
+        engine.roots = self._roots
         self._between_modes = [rule for rule in steps if engine.changes_mode(rule)]
 
     def add(self, to: States, mode: int, states: int) -> None:
@@ -43,36 +48,50 @@ class Reachability:
         if states:
             to[mode] = self.engine.union(to.get(mode, 0), states)
 
-    def run(self) -> None:
-        """Find all reachable states: in the order of the discovery of modes, all states of a mode by saturation."""
-        engine, waiting = self.engine, dict(self.initial)
+    def run(self, pause: Callable[[], None]) -> None:
+        """Find all reachable states: in the order of the discovery of modes, all states of a mode by saturation.
+
+        Between two modes `pause` is called.
+        """
+        engine, waiting = self.engine, self.waiting
         while waiting:
+            pause()
             mode = min(waiting)
             before = self.reached.get(mode, 0)
-            self._collect_if_full(waiting)
+            self._collect_if_full()
             try:
                 states = engine.saturated(engine.union(before, waiting[mode]), mode)
             except Stopped as stopped:
                 if stopped.why is not Stop.FULL:
                     raise
-                self.collect(waiting)  # what was learnt is kept: the second time, less is made
+                self.collect()  # what was learnt is kept: the second time, less is made
                 states = engine.saturated(engine.union(before, waiting[mode]), mode)
-            del waiting[mode]
-            self.reached[mode] = states
             new = engine.minus(states, before)
             for rule in self._between_modes:
                 for other, after in engine.after(new, mode, rule):
                     if other != mode:
                         self.add(waiting, other, engine.minus(after, self.reached.get(other, 0)))
+            self.reached[mode] = states
+            del waiting[mode]
+        if engine.is_nearly_full:
+            engine.collect()  # counts need room, though they may need little
 
     def _collect_if_full(self, *others: States) -> None:
         if self.engine.is_nearly_full:
             self.collect(*others)
 
     def collect(self, *others: States) -> None:
-        """Free what no set needs."""
-        sets = (self.initial, self.reached, *self.levels, *self._others, *others)
-        self.engine.collect(diagram for each in sets for diagram in each.values())
+        """Free what no set needs.
+
+        Raises:
+            Stopped: Few nodes were freed.
+        """
+        if not self.engine.collect(diagram for each in others for diagram in each.values()):
+            raise Stopped(Stop.FULL)
+
+    def _roots(self) -> Iterator[int]:
+        for each in (self.initial, self.reached, self.waiting, *self.levels, *self._others):
+            yield from each.values()
 
     def keep(self, states: States) -> None:
         """Do not free a set when garbage is collected."""

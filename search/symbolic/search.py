@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -19,15 +19,15 @@ from kwalk.model.language import Kind, Model, PropertyInstance
 from kwalk.search.base.options import SearchOptions, StopReason
 from kwalk.search.base.progress import Progress
 from kwalk.search.kernel.compared import Compared
-from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.kernel.interface import Kernel
+from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.native.memory import DEFAULT_SHARE, available_memory
 from kwalk.search.results.confirmation import Origin, PackedPath, confirmed_trace, domain_error, extended_path
 from kwalk.search.results.fairness import without_liveness
 from kwalk.search.results.verdict import Answer, Finding, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
-from kwalk.search.symbolic.census import MOST_STATES, Census
+from kwalk.search.symbolic.census import MOST_STATES, number_of_states
 from kwalk.search.symbolic.comparison import SetComparison
 from kwalk.search.symbolic.compiled import compiled_rules
 from kwalk.search.symbolic.components import components_of, in_good_order
@@ -35,6 +35,9 @@ from kwalk.search.symbolic.conditions import What
 from kwalk.search.symbolic.counts import Counts
 from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
 from kwalk.search.symbolic.reachability import Reachability, States
+
+if TYPE_CHECKING:
+    from kwalk.search.symbolic.checkpoint import SetCheckpoints
 
 LOOK = 0.2
 """Seconds between two looks at the clock while the search runs in its thread."""
@@ -113,7 +116,7 @@ class SymbolicSearch:
 
     def __init__(self, model: Model, options: SearchOptions) -> None:
         self.model, self.options = model, options
-        self.kernel: Kernel = kernel_for(model)
+        self.kernel: Kernel = interpreted_kernel(model)  # for few states; a compiled one takes seconds to make
         compiled = self.compiled = compiled_rules(model)
         groups, layout = compiled.rules[: len(compiled.instances)], layout_of(model.leaves)
         components = components_of([leaf.path for leaf in model.leaves], layout.widths) or [frozenset()]
@@ -128,8 +131,14 @@ class SymbolicSearch:
         self.sets = {which: rule for which, rule in compiled.sets if which.prop in checked}
         self.reachability = Reachability(self.engine, steps, initial)
         self.initial = len(initial)
+        self.saving = None if options.checkpoint is None else self._checkpoints()
         self.compared = Compared()
         self.seconds = 0.0
+
+    def _checkpoints(self) -> SetCheckpoints:
+        from kwalk.search.symbolic.checkpoint import SetCheckpoints
+
+        return SetCheckpoints(self.model, self.kernel, self.reachability, self.options)
 
     # The run.
 
@@ -138,10 +147,27 @@ class SymbolicSearch:
         began = time.monotonic()
         result: list[Verdict] = []
         stop_reason = self._in_thread(lambda: result.append(self._search(began)), began)
-        if stop_reason is None:
-            return evolve(result[0], seconds=time.monotonic() - began)
         self.seconds = time.monotonic() - began
-        return self._undecided(stop_reason)
+        if self.saving is None:
+            return self._undecided(stop_reason) if stop_reason else evolve(result[0], seconds=self.seconds)
+        if stop_reason is not None:
+            self._save()
+        verdict = result[0] if stop_reason is None else self._undecided(stop_reason)
+        self.saving.end(keep=stop_reason is not None)
+        notes = self.saving.notes(self.options.command, over=stop_reason is None)
+        return evolve(verdict, seconds=self.saving.before + self.seconds, notes=(*verdict.notes, *notes))
+
+    def _save(self) -> None:
+        """Take a checkpoint."""
+        assert self.saving is not None
+        self.options.report(self._progress(self.seconds, "a checkpoint is saved"))
+        self.saving.seconds = self.seconds
+        self.saving.take()
+
+    def _progress(self, spent: float, note: str = "") -> Progress:
+        memory, budget = self.engine.used, self.options.memory
+        nodes = self.engine.nodes
+        return Progress("exhaust", nodes, "nodes of diagrams", spent, note=note, memory=memory, memory_budget=budget)
 
     def _in_thread(self, work: Callable[[], None], began: float) -> StopReason | None:
         """Do work in another thread, which this one can stop; return why it was stopped, None if it is done."""
@@ -161,11 +187,11 @@ class SymbolicSearch:
                 spent = time.monotonic() - began
                 if seconds is not None and spent >= seconds and reason is StopReason.MEMORY and thread.is_alive():
                     reason = StopReason.TIME
+                if reason is not StopReason.MEMORY:
                     self.engine.stop()
-                self.options.report(Progress("exhaust", self.engine.nodes, "nodes of diagrams", spent))
+                self.options.report(self._progress(spent))
             except KeyboardInterrupt:
                 reason = StopReason.INTERRUPT
-                self.engine.stop()
         if not failure:
             return None
         if isinstance(failure[0], Stopped):
@@ -173,9 +199,11 @@ class SymbolicSearch:
         raise failure[0]
 
     def _search(self, began: float) -> Verdict:
-        self.reachability.run()
+        self.reachability.run(lambda: self._pause(began))
+        self.engine.make_room_for_counts()
         self.counts = Counts(self.model, self.compiled, self.sets, self.reachability)
         violations = list(self._violations())
+        self.counts.close()
         found = self._with_paths([one for one in violations if not one.is_witness])
         error = self._error(found)
         if self.options.compare:
@@ -192,13 +220,19 @@ class SymbolicSearch:
         self.seconds = time.monotonic() - began
         return self._complete(violations, found, error)
 
+    def _pause(self, began: float) -> None:
+        """Take a checkpoint if it is due."""
+        if self.saving is not None:
+            self.saving.seconds = time.monotonic() - began
+            self.saving.take_if_due()
+
     def _violations(self) -> Iterator[Violation]:
         """Yield the violations of all properties, the witnesses of those that are `reachable`, and the errors."""
         for which, step, states, count in self.counts.violations():
             prop = None if which.prop is None else self.model.properties[which.prop]
             yield Violation(prop, states, count, step, is_error=which.what is not What.FALSE)
         if self.model.scenario.deadlock_is_error and (dead := self.counts.without_enabled(all_instances=True)):
-            yield Violation(None, dead, Census(self.engine, [dead]).total())
+            yield Violation(None, dead, number_of_states(self.engine, dead))
 
     # Shortest paths.
 
@@ -256,8 +290,12 @@ class SymbolicSearch:
             stopped=reason,
             detail=detail,
             seconds=self.seconds,
-            notes=(f"The symbolic search stopped before it knew all states, with {self.engine.nodes:,} nodes.",),
+            notes=(self._stop_note(),),
         )
+
+    def _stop_note(self) -> str:
+        what = "knew" if self.reachability.waiting else "had counted and checked"
+        return f"The symbolic search stopped before it {what} all states, with {self.engine.nodes:,} nodes of diagrams."
 
     def _complete(self, violations: Sequence[Violation], traced: Sequence[Found], error: Exception | None) -> Verdict:
         counts, builder = self.counts, self._builder()
@@ -269,13 +307,13 @@ class SymbolicSearch:
         hits = dict.fromkeys(self.kernel.bounds, 0)
         for which, count in counts.blocked.items():
             hits[which.bound] += count
-        total = counts.everywhere.total()
+        total = counts.everywhere.total
         return builder.verdict(
             self._answer(traced, bad, missing),
             Strength.EXHAUSTIVE,
             distinct_states=total if total < MOST_STATES else None,
             generated_states=self.initial + sum(counts.firings),
-            quiescent_states=counts.at_rest.total(),
+            quiescent_states=counts.at_rest.total,
             seconds=self.seconds,
             bounds_hit=builder.bounds_hit(hits, hits.values()),
             action_counts=builder.action_counts(counts.enabled, counts.firings, counts.changed),

@@ -102,9 +102,11 @@ def write(table: int, number: int, state: int) -> None:
 
 @part
 def class_of(engine: int, view: int, value: int) -> int:
-    """Return the class of a value plus 1, or REFUSED."""
+    """Return the class of a value plus 1, or REFUSED, also without room."""
     if value >= get(view, PartBlock.KNOWN):
         _classify(engine, view, value)
+        if value >= get(view, PartBlock.KNOWN):
+            return REFUSED
     return integer(peek32(get(view, PartBlock.CLASSES), value))
 
 
@@ -123,7 +125,8 @@ def _classify(engine: int, view: int, value: int) -> None:
                 holds = False
         found = number_of(engine, view, state) + 1 if holds else REFUSED
         poke32(get(view, PartBlock.CLASSES), each, np.uint64(found))
-    put(view, PartBlock.KNOWN, value + 1)
+    if get(engine, EngineBlock.STOPPED) != Stop.NO_TABLES:
+        put(view, PartBlock.KNOWN, value + 1)
 
 
 @part

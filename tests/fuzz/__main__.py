@@ -26,6 +26,7 @@ from kwalk.reports.progress import duration, shown_on_stderr
 from kwalk.reports.reporter import Written, deliver
 from kwalk.reports.streams import remark
 from tests.fuzz.run import (
+    ALONE,
     MODULE,
     FoundDifference,
     FuzzOptions,
@@ -33,7 +34,7 @@ from tests.fuzz.run import (
     fuzz,
 )
 
-OPTIONS = ("models", "snippets", "seed", "seconds", "workers")
+OPTIONS = ("models", "snippets", "seed", "seconds", "workers", "only")
 FOLDER = "build/fuzz"
 """The folder for the sources of differences and the log."""
 DIFFERENT = 70
@@ -57,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             seed=options.seed,
             seconds=options.seconds,
             workers=options.workers,
+            only=options.only,
             report=report,
         )
         if options.resume:
@@ -85,6 +87,7 @@ def _parser() -> ArgumentParser:
     for name, (default, about) in counts.items():
         parser.add_argument(name, type=int, default=default, metavar="N", help=f"{about} (default: {default})")
     parser.add_argument("--seconds", type=float, metavar="N", help="time budget in seconds")
+    parser.add_argument("--only", choices=ALONE, default="", help="compare models on this engine alone")
     parser.add_argument("--resume", action="store_true", help="continue the run whose log is in the folder of --out")
     parser.add_argument(
         "--out", default=FOLDER, metavar="DIR", help=f"folder of differences and log (default: {FOLDER})"
@@ -95,7 +98,7 @@ def _parser() -> ArgumentParser:
 
 def _command(options: FuzzOptions) -> str:
     """Return the command that repeats a run."""
-    words = (f"--{name} {getattr(options, name)}" for name in OPTIONS if getattr(options, name) is not None)
+    words = (f"--{name} {getattr(options, name)}" for name in OPTIONS if getattr(options, name) not in (None, ""))
     return " ".join(("python -m tests.fuzz", *words))
 
 
@@ -201,6 +204,7 @@ def _file(one: FoundDifference) -> str:
     """Return the text of a module that shows a difference, with the command that finds it again."""
     what = "snippets" if one.task.size else "models"
     other = "--models 0" if one.task.size else "--snippets 0"
+    other += f" --only {one.task.only}" if one.task.only else ""
     command = f"python -m tests.fuzz --seed {one.task.seed} --{what} 1 {other}"
     lines = [f"# {one.kind}", *(f"# {line}" for line in one.text.splitlines()), f"# {command}", one.source]
     return "\n".join(lines) + "\n"

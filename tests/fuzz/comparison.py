@@ -81,7 +81,7 @@ class Engines(Flag):
     REDUCTION = auto()
     """Exhaustive search with partial-order reduction, whose analysis takes longest. It needs KERNEL."""
     SYMBOLIC = auto()
-    """Exhaustive search by sets of states. It needs SEARCHES."""
+    """Exhaustive search by sets of states, beside one of single states in plain Python."""
     Z3 = auto()
     """The values of terms in Z3."""
     PROOFS = auto()
@@ -215,6 +215,8 @@ class ModelComparison:
         self._compare_executions([self.vector(state) for state in sample], engines)
         if Engines.SEARCHES in engines and found.is_complete:
             self._compare_searches(found, engines)
+        if Engines.SYMBOLIC in engines and found.is_complete:
+            self._compare_symbolic(found)
         if Engines.PROOFS in engines and found.is_complete:
             self._compare_proof(found)
         return ModelReport(len(found.steps), found.is_complete, found.has_error, len(found.first))
@@ -359,13 +361,6 @@ class ModelComparison:
             verdict = self._verdict(name, search, found, has_error=has_error)
             if verdict is not None:
                 self._compare_exhaustive(name, verdict, found, is_reduced="reduce" in options)
-        if Engines.SYMBOLIC in engines:
-            from kwalk.search.symbolic.search import exhaust_symbolically
-
-            search = partial(exhaust_symbolically, model, keep_going=True, memory_bytes=SYMBOLIC_BYTES)
-            verdict = self._verdict("symbolic search", search, found, has_error=found.has_error)
-            if verdict is not None:
-                self._compare_exhaustive("symbolic search", verdict, found, is_reduced=False)
         verdict = self._verdict(
             "walks",
             lambda: walk(model, kernel=kernel, walks=WALKS, depth=20, seed=self.seed, keep_going=True),
@@ -375,6 +370,25 @@ class ModelComparison:
         )
         if verdict is not None:
             self._compare_sampled("walks", verdict, found)
+
+    def _compare_symbolic(self, found: Exploration) -> None:
+        from kwalk.search.exhaustive.search import exhaust
+        from kwalk.search.kernel.interpreted import interpreted_kernel
+        from kwalk.search.symbolic.search import exhaust_symbolically
+
+        name, safety = "symbolic search", tuple(p for p in self.model.properties if not p.kind.is_liveness)
+        search = partial(exhaust_symbolically, self.model, keep_going=True, memory_bytes=SYMBOLIC_BYTES)
+        verdict = self._verdict(name, search, found, has_error=found.has_error)
+        if verdict is None:
+            return
+        self._compare_exhaustive(name, verdict, found, is_reduced=False)
+        single = exhaust(self.model, keep_going=True, kernel=interpreted_kernel(self.model), properties=safety)
+        ours, theirs = (
+            (one.generated_states, one.action_counts, {prop.key: one.premises[prop.key] for prop in safety})
+            for one in (verdict, single)
+        )
+        if ours != theirs:
+            raise Difference(f"{name}: steps", f"successors, instances, premises: {theirs} of single states, {ours}")
 
     def _verdict(
         self, name: str, run: Callable[[], Verdict], found: Exploration, *, has_error: bool, may_miss: bool = False

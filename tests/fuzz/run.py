@@ -36,6 +36,8 @@ BATCH = 40
 """Tasks of one worker process, whose memory ends with it."""
 CRASH = "crash: the process died"
 """The kind of a difference that ends the process; it is not reduced, as the reduction would die as well."""
+ALONE = ("kernel", "proofs", "symbolic", "z3")
+"""The engines that models can be compared on without others."""
 REDUCED = 2
 """How many differences of a kind are reduced."""
 
@@ -50,6 +52,7 @@ class FuzzOptions:
         seed: The seed of the first model and of the first module of snippets.
         seconds: The time budget; None for no limit.
         workers: The number of worker processes.
+        only: The name of the one engine that models are compared on; "": those of `SHARES`, by the seed of the model.
         tests: The number of texts that the reduction of a difference tests.
         report: Receives the progress.
         found: Receives the number of each difference and the difference when it is found, and once more when its source
@@ -62,6 +65,7 @@ class FuzzOptions:
     seed: int = 0
     seconds: float | None = None
     workers: int = 1
+    only: str = ""
     tests: int = MOST_TESTS
     report: Report = field(default=silent, repr=False)
     found: Callable[[int, FoundDifference], None] = field(default=lambda number, one: None, repr=False)
@@ -74,6 +78,7 @@ class FuzzTask:
 
     seed: int
     size: int = 0
+    only: str = ""
 
     @property
     def name(self) -> str:
@@ -83,6 +88,8 @@ class FuzzTask:
     @property
     def engines(self) -> Engines:
         """Return what a model is compared on besides plain Python and terms."""
+        if self.only:
+            return Engines[self.only.upper()]
         chosen = Engines.NONE
         if self.seed % Z3_SHARE == Z3_SHARE // 2:
             return Engines.Z3 | Engines.PROOFS
@@ -175,7 +182,7 @@ def run_task(task: FuzzTask) -> TaskReport:
 
 def tasks_of(options: FuzzOptions) -> list[FuzzTask]:
     """Return the models and modules of snippets of a run, so mixed that both end at the same time."""
-    models = [FuzzTask(options.seed + number) for number in range(options.models)]
+    models = [FuzzTask(options.seed + number, only=options.only) for number in range(options.models)]
     modules = [FuzzTask(options.seed + number, MODULE) for number in range(-(-options.snippets // MODULE))]
     longer, shorter = (models, modules) if len(models) >= len(modules) else (modules, models)
     places = [((number + 0.5) / max(1, len(longer)), task) for number, task in enumerate(longer)]

@@ -11,11 +11,13 @@ import os
 import random
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from attrs import evolve
 
 from kwalk.model.examples.lamport_mutex import LAMPORT_MUTEX
+from kwalk.model.examples.readers_writers import READERS_WRITERS
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
 from kwalk.search.base import pacing
@@ -23,11 +25,14 @@ from kwalk.search.base.options import CheckpointOptions
 from kwalk.search.exhaustive import explorer as exploration
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
+from kwalk.search.symbolic.search import exhaust_symbolically
 
 MODELS = {"reference": REFERENCE, "lamport": LAMPORT_MUTEX}
 REDUCED = {"reduced": REFERENCE}
 """Models whose search is reduced."""
-MOST = {"reference": 20, "lamport": 60, "reduced": 24}
+SYMBOLIC = {"symbolic": READERS_WRITERS}
+"""Models that are searched by sets of states."""
+MOST = {"reference": 20, "lamport": 60, "reduced": 24, "symbolic": 200}
 """How often a search touches a file of its checkpoints before it is killed, at most."""
 BUDGET = 100_000_000
 KILLS = 10
@@ -55,15 +60,17 @@ def falling(folder, touches):
 def main():
     name, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     pacing.SLICE, exploration.MIN_PACE = 0.0, 1 << 12
-    model, moments = Model((MODELS | REDUCED)[name]), random.Random(name)
-    kernel = fast_kernel_for(model)
-    reduce = name in REDUCED
-    exhaust(model, kernel=kernel, memory_bytes=BUDGET, seconds=0.01, workers=workers, reduce=reduce)
+    model, moments = Model((MODELS | REDUCED | SYMBOLIC)[name]), random.Random(name)
+    if name in SYMBOLIC:
+        run = partial(exhaust_symbolically, model)
+    else:
+        kernel = fast_kernel_for(model)
+        run = partial(exhaust, model, kernel=kernel, workers=workers, reduce=name in REDUCED)
+    run(memory_bytes=BUDGET, seconds=0.01)
 
     def search(every):
         place = CheckpointOptions(folder, every=every, resume=(folder / "manifest.json").exists())
-        wanted = {"kernel": kernel, "workers": workers, "keep_going": True, "memory_bytes": BUDGET, "reduce": reduce}
-        return exhaust(model, checkpoint=place, **wanted)
+        return run(checkpoint=place, keep_going=True, memory_bytes=BUDGET)
 
     met = 0
     for _ in range(KILLS):
@@ -75,7 +82,7 @@ def main():
         _, status = os.waitpid(child, 0)
         met += os.WIFSIGNALED(status)
         if (folder / "manifest.json").exists():
-            print(json.loads((folder / "manifest.json").read_text())["content"]["cursor"][1])
+            print(json.loads((folder / "manifest.json").read_text())["content"]["stored"])
     print(met)
     print(outcome(search(every=60.0)))
 

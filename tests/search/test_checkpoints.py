@@ -143,7 +143,7 @@ def test_a_checkpoint_of_an_older_kwalk_is_refused(subject, tmp_path, monkeypatc
     with monkeypatch.context() as older:
         older.setattr("kwalk.search.exhaustive.checkpoint.FORMAT", 3)
         begun(subject, tmp_path)
-    with pytest.raises(UsageError, match=r"of an older kwalk \(format 3, not 7\)\. Resume it with that version"):
+    with pytest.raises(UsageError, match=r"of an older kwalk \(format 3, not 8\)\. Resume it with that version"):
         searched(subject, CheckpointOptions(tmp_path, resume=True))
 
 

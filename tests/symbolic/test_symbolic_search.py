@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from attrs import evolve
 
+import kwalk
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.examples.alternating_bit import ALTERNATING_BIT
 from kwalk.model.examples.b_tree import B_TREE
@@ -19,20 +20,65 @@ from kwalk.model.examples.readers_writers import READERS_WRITERS
 from kwalk.model.examples.ticket_lock import TICKET_LOCK
 from kwalk.model.examples.tower_of_hanoi import TOWER_OF_HANOI
 from kwalk.model.examples.two_phase_commit import TWO_PHASE_COMMIT
-from kwalk.model.language import Model, Scenario
+from kwalk.model.language import (
+    Actor,
+    Array,
+    Domain,
+    Model,
+    Scenario,
+    UsageError,
+    action,
+    always,
+    array,
+    number,
+    state,
+)
 from kwalk.search.base.options import StopReason
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.results.verdict import Answer, Verdict
 from kwalk.search.symbolic import compiled, conditions
+from kwalk.search.symbolic.census import MOST_STATES
 from kwalk.search.symbolic.counts import Counts
-from kwalk.search.symbolic.engine import SymbolicEngine
+from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
+from kwalk.search.symbolic.layout import EngineBlock, Stop
 from kwalk.search.symbolic.search import exhaust_symbolically
 
 MIB = 1 << 20
 EXAMPLES = (
     *(DIE_HARD, LOST_UPDATE, TWO_PHASE_COMMIT, TOWER_OF_HANOI, TICKET_LOCK, BLOCKING_QUEUE),
     *(ALTERNATING_BIT, EWD426, EWD840, READERS_WRITERS, B_TREE),
+)
+DIALS = Domain("dials")
+
+
+@state
+class Dial:
+    digit: int = number(0, 63)
+
+
+@state
+class Dials:
+    dials: Array[Dial] = array(DIALS, Dial)
+
+
+@action(by=Actor("owner"))
+def turn(s: Dials, dial: Annotated[int, DIALS]) -> None:
+    s.dials[dial].digit = (s.dials[dial].digit + 2) % 64
+
+
+@always()
+def digits_are_even(s: Dials) -> bool:
+    return s.dials[0].digit % 2 == 0
+
+
+COUNTERS = Scenario(
+    name="dials",
+    story="Dials that turn.",
+    state=Dials,
+    actions=(turn,),
+    properties=(digits_are_even,),
+    bounds={"dials": 14},
 )
 
 
@@ -99,16 +145,64 @@ def test_a_spent_time_budget_is_no_verdict():
 
 
 def test_a_spent_memory_budget_is_no_verdict(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kwalk.search.symbolic.engine.LEAST_BYTES", 1 << 16)
-    verdict = exhaust_symbolically(Model(EWD426), memory_bytes=1 << 16)
+    monkeypatch.setattr("kwalk.search.symbolic.engine.LEAST_BYTES", 1 << 18)
+    verdict = exhaust_symbolically(Model(EWD426), memory_bytes=1 << 18)
     assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+
+
+def test_counts_are_within_the_memory_budget(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SymbolicEngine, "make_room_for_counts", lambda self: setattr(self, "_memory", self.used + 1000))
+    verdict = exhaust_symbolically(Model(READERS_WRITERS), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+    assert "before it had counted and checked all states" in verdict.notes[0]
+
+
+@pytest.mark.parametrize("words", [400, 1600, 6400])
+def test_tables_without_room_are_no_verdict(words: int, monkeypatch: pytest.MonkeyPatch):
+    honest = SymbolicEngine.begin_with
+
+    def begin(engine: SymbolicEngine, steps: Any) -> None:
+        honest(engine, steps)
+        engine.block[EngineBlock.ARENA_END] = engine.block[EngineBlock.ARENA] + 8 * words
+
+    monkeypatch.setattr(SymbolicEngine, "begin_with", begin)
+    verdict = exhaust_symbolically(Model(READERS_WRITERS), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+
+
+def test_a_memory_budget_in_which_nothing_can_begin_is_refused():
+    with pytest.raises(UsageError, match="too small for a symbolic search"):
+        exhaust_symbolically(Model(DIE_HARD), memory_bytes=MIB)
+
+
+def test_more_states_than_fit_into_a_number_have_no_count():
+    verdict = exhaust_symbolically(Model(COUNTERS), memory_bytes=64 * MIB)
+    assert (verdict.answer, verdict.distinct_states) == (Answer.HOLDS, None)
+    assert min(count.enabled for count in verdict.action_counts.values()) == MOST_STATES
+
+
+def test_sets_of_states_are_tried_where_single_states_do_not_fit_into_memory():
+    verdict = kwalk.exhaust(COUNTERS, bounds={"dials": 5}, memory_bytes=16 * MIB)
+    assert (verdict.answer, verdict.distinct_states) == (Answer.HOLDS, 32**5)
+    assert verdict.notes[0].startswith("Single states ran out of the memory budget of 0.0156 GiB at ")
+    assert verdict.notes[0].endswith("sets of states (--symbolic) did not.")
+
+
+def test_where_neither_fits_the_verdict_is_that_of_single_states(monkeypatch: pytest.MonkeyPatch):
+    def spend(engine: SymbolicEngine, states: int, mode: int) -> int:
+        raise Stopped(Stop.NO_TABLES)
+
+    monkeypatch.setattr(SymbolicEngine, "saturated", spend)
+    verdict = kwalk.exhaust(COUNTERS, bounds={"dials": 5}, memory_bytes=16 * MIB)
+    assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
+    assert "Sets of states (--symbolic) were tried as well, without an answer (memory" in verdict.notes[-1]
 
 
 def test_garbage_is_collected_without_loss(monkeypatch: pytest.MonkeyPatch):
     collected = []
     honest = SymbolicEngine.collect
     monkeypatch.setattr(SymbolicEngine, "is_nearly_full", True)
-    monkeypatch.setattr(SymbolicEngine, "collect", lambda self, sets: (collected.append(1), honest(self, sets))[1])
+    monkeypatch.setattr(SymbolicEngine, "collect", lambda self, *sets: (collected.append(1), honest(self, *sets))[1])
     assert_agreement(Model(TICKET_LOCK))
     assert_agreement(Model(TOWER_OF_HANOI))
     assert len(collected) > 10
@@ -128,7 +222,7 @@ def test_a_step_that_is_computed_wrongly_ends_the_search(monkeypatch: pytest.Mon
 
 
 def test_what_a_symbolic_search_does_not_do_is_refused_by_name(kwalk: Any):
-    for option in ("--reduce", "--workers=2", "--interpreter", "--checkpoint=saved", "--symmetry=clients"):
+    for option in ("--reduce", "--workers=2", "--interpreter", "--symmetry=clients"):
         result = kwalk("exhaust", "die-hard", "--symbolic", option)
         assert result.code == 2
         assert "symbolic search" in result.err

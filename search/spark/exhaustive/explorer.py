@@ -54,7 +54,8 @@ class DistributedCheckpoint:
                 if damage:
                     self.troubles.append(f"{damage}: the search resumed from the level before, which is intact.")
             stored = int(self.saved_levels[-1]["cursor"][Cursor.STORED]) if self.saved_levels else 0
-            check_compatible(options.checkpoint, None if manifest is None else manifest["identity"], wanted, stored)
+            saved = None if manifest is None else manifest["identity"]
+            check_compatible(options.checkpoint, saved, wanted, f"{stored:,} states")
             store.forget_from(len(self.saved_levels))
             self.folder.save({}, {"identity": wanted})
         except OSError as error:
@@ -79,9 +80,9 @@ class DistributedCheckpoint:
     def notes(self, command: str, *, over: bool) -> Iterator[str]:
         """Yield notes on the checkpoint; `command` started the search, which may be `over`."""
         if self.saved_levels:
-            yield resumed_note(self.place, self.resumed)
+            yield resumed_note(self.place, f"{self.resumed:,} states")
         if not over:
-            yield saved_note(self.place, self.saved, command)
+            yield saved_note(self.place, f"{self.saved:,} states", command)
 
 
 LOCAL_LEVEL, LOCAL_TOTAL = 10_000, 2_000_000
