@@ -1,9 +1,8 @@
-"""The store of a run: journals of records, from which a run that was killed continues. Nights, audits and mutations
-save in them.
+"""The store of runs: journals, from which nights, audits and mutations continue after a kill.
 
 A *record* is an attrs object. A journal has a line of JSON for each, with a digest of the line and of the format; it is
 on the disk before the run goes on. A line that is not whole, as after a kill, was changed, or is of another format does
-not count. The reader decides what else does not count then: each record of an audit stands alone, and a round of walks
+not count. The reader decides what else does not count then: an outcome of an audit stands alone, a round of walks
 builds on the rounds before it.
 """
 

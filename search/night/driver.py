@@ -48,7 +48,7 @@ from kwalk.search.night.simulation_task import (
     task_verdict,
     with_error,
 )
-from kwalk.search.night.tables import RunRow
+from kwalk.search.night.tables import RunRow, TaskRecord
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.walk import SlicingChoice
@@ -427,7 +427,7 @@ class NightlyRun:
         self._close(failed_row(task, task_state.simulation.totals if task_state else None, why), "failed", why)
 
     def _close(self, row: RunRow, state: str, why: str) -> None:
-        self.folder.save_run(row)
+        self.folder.journal(row.task).append(TaskRecord(outcome=row))
         self.manifest.set_task(row.task, state, why)
         self.rows[row.task] = row
         self.environment.observer.task_ended(row)

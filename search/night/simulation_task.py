@@ -23,7 +23,7 @@ from kwalk.search.executors.chunks import Chunk
 from kwalk.search.executors.work import MinimizationChoice, Round, done_in_blocks
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.groups import FindingGroups, Grouping, finding_groups, merge
-from kwalk.search.night.folder import DamagedPart, RunFolder
+from kwalk.search.night.folder import RunFolder
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.rows import (
     GroupReader,
@@ -33,9 +33,9 @@ from kwalk.search.night.rows import (
     coverage_rows,
     row_of_run,
     rows_of_groups,
-    unpack_totals,
+    totals_of,
 )
-from kwalk.search.night.tables import ChunkRow, FindingRow, RunRow
+from kwalk.search.night.tables import FindingRow, RunRow, TaskRecord
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingGroup, Strength, Verdict
@@ -80,8 +80,6 @@ def generation_of(block: int) -> Generation:
     return Generation(first, 2 * first)
 
 
-LAST = "chunks"
-"""The table of the last part of a round."""
 ROUND_SECONDS = 20.0
 """The most time of a round, in seconds."""
 LEAST_ROUNDS = 20
@@ -202,20 +200,25 @@ class SimulationTask:
             self.totals.minimized + groups.minimized,
             self.totals.sliced + sum(chunk.sliced for chunk in chunks),
         )
-        place = (self.task.number, self.rounds)
-        rows = rows_of_groups(self.task, self.kernel, groups, self.rounds)
-        tables: dict[str, Sequence[Any]] = {
-            "findings": rows,
-            "actions": action_rows(self.task.model, round_walks, place),
-            "coverage": coverage_rows(self.task.model, self.properties, round_walks, place),
-            LAST: chunk_rows(chunks, place, self.totals.walks.sketch, done),
-        }
-        self.folder.save_round(*place, tables, LAST)
+        model, hits = self.task.model, round_walks.property_hits.tolist()
+        taken = zip(*(getattr(round_walks, name).tolist() for name in ("enabled", "taken", "changed")), strict=True)
+        premises = {prop.key: int(round_walks.premises[prop.index]) for prop in self.properties}
+        violated = {prop.key: hits[prop.index] for prop in model.properties} | {DEADLOCK: hits[-1]}
+        record = TaskRecord(
+            round=self.rounds,
+            chunks=tuple(chunk_rows(chunks, self.totals.walks.sketch)),
+            findings=rows_of_groups(self.task, self.kernel, groups),
+            actions=action_rows(model, dict(zip((one.key for one in model.instances), taken, strict=True))),
+            coverage=coverage_rows(model, premises, violated, round_walks.visits),
+            totals=done.pack(),
+            minimized=done.minimized,
+        )
+        self.folder.journal(self.task.number).append(record)
         self._set_pace(chunks)
         for chunk in chunks:
             self.sampler.collect(chunk.visit_records)
         self.sampler.compare(done.seconds, self.kernel, self.plan, done.walks.walks, round_walks)
-        self._count(done, rows)
+        self._count(done, record.findings)
 
     def _set_pace(self, chunks: Sequence[Chunk]) -> None:
         paces = [chunk.seconds * self.block / chunk.counts.walks for chunk in chunks if chunk.counts.walks]
@@ -241,20 +244,12 @@ class SimulationTask:
 
     def resume(self) -> str:
         """Continue from the saved rounds that count; return why the next one does not, "" if there is none."""
-        number = self.task.number
-        whole, why = self.folder.complete_rounds(number, LAST)
-        for round in whole:
-            try:
-                self._count(self._totals_of(round), self.folder.read(FindingRow, number, round))
-            except DamagedPart as error:
-                why = str(error)
-                break
-        self.folder.remove_from(number, self.rounds)
+        records, why = self.folder.records(self.task.number)
+        for record in records:
+            if record.outcome is None:
+                self._count(totals_of(record), record.findings)
+        self.folder.journal(self.task.number).cut(self.rounds)
         return why
-
-    def _totals_of(self, round: int) -> TaskTotals:
-        chunks = self.folder.read(ChunkRow, self.task.number, round)
-        return unpack_totals(chunks[-1].merged if chunks else None)
 
     # What came of it.
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-import pyarrow.parquet as pq
 from attrs import evolve
 
 from kwalk.model.language import Model
@@ -115,8 +114,8 @@ def resume_run(out: Path, watch=None):
 
 def facts(out: Path) -> dict[str, object]:
     """All that a run has found and counted, but for times, places and how it was cut into rounds and chunks."""
-    names = ("findings", "actions", "coverage", "chunks", "runs")
-    tables = {name: pq.read_table(out / name).to_pylist() for name in names}
+    tables = {name: table_of(out, name) for name in ("findings", "actions", "coverage", "chunks")}
+    outcomes = table_of(out, "outcome")
     groups: dict[tuple[int, str], tuple[int, int, set[str]]] = {}
     for row in tables["findings"]:
         key = row["task"], row["group"]
@@ -128,10 +127,20 @@ def facts(out: Path) -> dict[str, object]:
         "coverage": _sums(tables["coverage"], "property", ("premise", "violated")),
         "walks": _sums(tables["chunks"], "task", ("walks", "steps", "visits", "dead_ends", "quiescent")),
         "distinct": {row["task"]: row["distinct"] for row in sorted(tables["chunks"], key=lambda row: row["first"])},
-        "runs": [_without_times(row) for row in tables["runs"]],
+        "runs": [_without_times(row) for row in outcomes],
         "traces": {path.name: json.loads(path.read_text()) for path in sorted((out / "traces").iterdir())},
         "tasks": [(task["task"], task["state"]) for task in json.loads((out / "manifest.json").read_text())["tasks"]],
     }
+
+
+def table_of(out: Path, name: str) -> list[dict[str, object]]:
+    """The rows of a table of all tasks, as other programs read them."""
+    rows = []
+    for task, path in enumerate(sorted((out / "tasks").glob("*.jsonl"))):
+        for line in map(json.loads, path.read_text().splitlines()):
+            listed = line[name] if isinstance(line[name], list) else [line[name]] * (line[name] is not None)
+            rows += [{"task": task, **row} for row in listed]
+    return rows
 
 
 def _without_times(row):

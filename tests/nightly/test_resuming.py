@@ -8,7 +8,6 @@ import os
 import random
 import signal
 
-import pyarrow.parquet as pq
 import pytest
 
 from kwalk.model.language import UsageError
@@ -21,7 +20,7 @@ from kwalk.search.night.folder import RunFolder
 from kwalk.search.results.verdict import Answer
 from kwalk.search.simulation import chunks
 from tests.agreement.planted_kernels import PLANTED, without_cache
-from tests.nightly.local import Hearing, begin_run, facts, resume_run, without_spark
+from tests.nightly.local import Hearing, begin_run, facts, resume_run, table_of, without_spark
 
 __all__ = ["without_cache"]
 
@@ -73,7 +72,7 @@ def test_a_night_on_bit_sliced_code_finds_the_same_and_says_so(tmp_path, monkeyp
         with without_spark(monkeypatch, 2, home_seconds):
             begin_run(out)
         assert facts(out) == undisturbed and len(given) == 4
-        for row in pq.read_table(out / "runs").to_pylist():
+        for row in table_of(out, "outcome"):
             assert f"Bit-sliced code did {row['walks']:,} of {row['walks']:,} walks." in row["notes"]
 
 
@@ -149,31 +148,28 @@ def test_an_interrupted_run_is_whole_and_is_resumed(cut_short, undisturbed):
 
 
 @pytest.mark.parametrize(
-    ("part", "harm"),
-    [
-        ("chunks/0001-000000", "cut"),
-        ("chunks/0003-000000", "changed"),
-        ("findings/0003-000001", "missing"),
-        ("actions/0002-000001", "empty"),
-    ],
+    ("task", "round", "harm"), [(1, 0, "cut"), (3, 0, "changed"), (3, 0, "missing"), (2, 1, "empty")]
 )
-def test_rounds_with_harmed_parts_are_done_again_and_the_run_says_so(cut_short, undisturbed, part, harm):
-    path, hearing = cut_short / f"{part}.parquet", Hearing()
-    content = path.read_bytes()
-    harmed = {"cut": content[:-40], "changed": content[:200] + b"???" + content[203:], "empty": b"", "missing": None}
-    path.unlink() if harmed[harm] is None else path.write_bytes(harmed[harm])
+def test_rounds_that_are_harmed_are_done_again_and_the_run_says_so(cut_short, undisturbed, task, round, harm):
+    path, hearing = cut_short / "tasks" / f"{task:04}.jsonl", Hearing()
+    lines = path.read_bytes().split(b"\n")
+    line = lines[round]
+    harmed = {"cut": [line[:-40]], "changed": [line[:200] + b"???" + line[203:]], "empty": [b""], "missing": []}
+    path.write_bytes(b"\n".join([*lines[:round], *harmed[harm], *lines[round + 1 :]]))
     resume_run(cut_short, hearing)
     assert facts(cut_short) == undisturbed
     (said,) = hearing.remarks
-    assert f"{part}.parquet" in said and "; it continues from round " in said
+    which = f"round {round} of task {task} is" if harm == "missing" else f"line {round + 1} of tasks/{task:04}.jsonl is"
+    assert which in said and f"; it continues from round {round}." in said
 
 
-def test_a_complete_task_with_a_harmed_part_is_done_again(tmp_path, monkeypatch, undisturbed):
+def test_a_complete_task_with_a_harmed_record_is_done_again(tmp_path, monkeypatch, undisturbed):
     out, hearing = tmp_path / "run", Hearing()
     with without_spark(monkeypatch):
         begin_run(out)
-        (out / "chunks" / "0000-000001.parquet").write_bytes(b"PAR1")
-        (out / "runs" / "0001.parquet").unlink()
+        first, second = (out / "tasks" / f"{task:04}.jsonl" for task in (0, 1))
+        first.write_bytes(first.read_bytes().replace(b'"walks"', b'"walk"', 1))
+        second.write_bytes(b"\n".join(second.read_bytes().split(b"\n")[:-2]))
         result = resume_run(out, hearing)
     assert [row.task for row in hearing.rows] == [1, 0] and len(result.rows) == 4
     assert facts(out) == undisturbed
