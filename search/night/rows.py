@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import fields, frozen
 
 from kwalk.model.language import Model
-from kwalk.search.executors.chunks import Chunk, pack, row_of, unpack
+from kwalk.search.executors.chunks import Chunk
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.groups import FindingGroups, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
 from kwalk.search.night.plan import NightlyTask
-from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow, TaskRecord
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 from kwalk.search.results.confirmation import Origin
 from kwalk.search.results.vacuity import unfailing_notes
 from kwalk.search.results.verdict import DEADLOCK, Verdict
@@ -40,14 +41,21 @@ class TaskTotals:
     """The number of walks on bit-sliced code."""
 
     def pack(self) -> bytes:
-        """Return the counts as an Arrow stream."""
-        return pack(row_of(Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu, sliced=self.sliced)))
+        """Return the totals as an archive of arrays, which is read without unpickling."""
+        walks, buffer = self.walks.with_findings(0), io.BytesIO()
+        counts = {one.name: getattr(walks, one.name) for one in fields(WalkCounts)}
+        others = {one.name: getattr(self, one.name) for one in fields(TaskTotals) if one.name != "walks"}
+        np.savez_compressed(buffer, **counts | others | {"failed": -1 if walks.failed is None else walks.failed})
+        return buffer.getvalue()
 
 
-def totals_of(record: TaskRecord) -> TaskTotals:
-    """Return the totals of a task after a round."""
-    chunk = unpack(record.totals)
-    return TaskTotals(chunk.counts, chunk.seconds, chunk.cpu, record.minimized, chunk.sliced)
+def unpack_totals(content: bytes) -> TaskTotals:
+    """Return what `TaskTotals.pack` packed."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        values = {name: archive[name] if archive[name].ndim else archive[name].item() for name in archive.files}
+    values["failed"] = None if values["failed"] < 0 else values["failed"]
+    counts = {one.name: values.pop(one.name) for one in fields(WalkCounts)}
+    return TaskTotals(WalkCounts(**counts), **values)
 
 
 def chunk_rows(chunks: Sequence[Chunk], sketch: np.ndarray) -> Iterator[ChunkRow]:

@@ -33,7 +33,7 @@ from kwalk.search.night.rows import (
     coverage_rows,
     row_of_run,
     rows_of_groups,
-    totals_of,
+    unpack_totals,
 )
 from kwalk.search.night.tables import FindingRow, RunRow, TaskRecord
 from kwalk.search.results.fairness import safety_properties, without_liveness
@@ -211,7 +211,6 @@ class SimulationTask:
             actions=action_rows(model, dict(zip((one.key for one in model.instances), taken, strict=True))),
             coverage=coverage_rows(model, premises, violated, round_walks.visits),
             totals=done.pack(),
-            minimized=done.minimized,
         )
         self.folder.journal(self.task.number).append(record)
         self._set_pace(chunks)
@@ -247,7 +246,7 @@ class SimulationTask:
         records, why = self.folder.records(self.task.number)
         for record in records:
             if record.outcome is None:
-                self._count(totals_of(record), record.findings)
+                self._count(unpack_totals(record.totals), record.findings)
         self.folder.journal(self.task.number).cut(self.rounds)
         return why
 

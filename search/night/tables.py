@@ -150,7 +150,5 @@ class TaskRecord:
     coverage: tuple[CoverageRow, ...] = ()
     levels: tuple[LevelRow, ...] = ()
     totals: bytes = b""
-    """The counts of all walks of the task so far, as an Arrow stream."""
-    minimized: int = 0
-    """The number of findings of the task so far that were minimized."""
+    """The counts of all walks of the task so far, packed."""
     outcome: RunRow | None = None

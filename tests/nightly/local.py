@@ -22,15 +22,15 @@ from tests.nightly.traces import trace_text
 CONFIG = {
     "seed": 3,
     "tasks": [
-        {"scenarios": ["lost-update", "die-hard"], "walks": 2500, "depth": 30, "swarm": False},
+        {"scenarios": ["lost-update", "die-hard"], "walks": 1200, "depth": 30, "swarm": False},
         {
             "scenarios": ["topic-id-core"],
-            "walks": 2500,
+            "walks": 1200,
             "depth": 30,
             "properties": ["disk_matches_znode"],
             "swarm": False,
         },
-        {"scenarios": ["topic-id-core"], "walks": 6000, "depth": 20},
+        {"scenarios": ["lost-update"], "bounds": {"threads": 3}, "walks": 2000, "depth": 20},
     ],
 }
 

@@ -18,7 +18,7 @@ def run(tmp_path):
 
 def test_records_come_back_as_they_were(run):
     assert run.records(0) == ([round_of(0, 0), round_of(0, 1), TaskRecord(outcome=run_row(0))], "")
-    record = TaskRecord(totals=bytes(range(256)), minimized=3)
+    record = TaskRecord(totals=bytes(range(256)))
     run.journal(2).append(record)
     assert run.records(2) == ([record], "") and run.records(3) == ([], "")
 
