@@ -374,11 +374,7 @@ class NightlyRun:
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
             try:
-                chunks = (
-                    simulation.run_locally(work)
-                    if simulation.is_small(work)
-                    else task_state.executors.do(work, interrupts)
-                )
+                chunks = task_state.executors.do(work, interrupts)
                 break
             except ExecutorFailure as error:
                 if attempt == TRIES:
@@ -398,11 +394,9 @@ class NightlyRun:
         if code is None:
             return
         try:
-            sliced = sliced_kernel_of(simulation.task.model, code)
-        except RuntimeError:  # it does not load: a file of the cache is damaged
+            sliced_kernel_of(simulation.task.model, code)
+        except RuntimeError:  # a file of the cache is damaged
             code = compile_slices(simulation.task.model)
-            sliced = sliced_kernel_of(simulation.task.model, code)
-        simulation.kernel = evolve(simulation.kernel, sliced=sliced)
         task_state.executors.take_slices(code)
 
     # Endings.

@@ -20,9 +20,9 @@ from kwalk.model.language import DomainError, Kind, PropertyInstance
 from kwalk.search.base.options import StopReason
 from kwalk.search.examination.examination import examined
 from kwalk.search.executors.chunks import Chunk
-from kwalk.search.executors.work import MinimizationChoice, Round, done_in_blocks
+from kwalk.search.executors.work import MinimizationChoice, Round
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.minimize.groups import FindingGroups, Grouping, finding_groups, merge
+from kwalk.search.minimize.groups import FindingGroups, finding_groups, merge
 from kwalk.search.night.folder import RunFolder
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.rows import (
@@ -40,7 +40,7 @@ from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingGroup, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder
-from kwalk.search.simulation.chunks import SlicedComparison, WalkCounts, next_generation, run_chunk
+from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chunk
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
@@ -84,8 +84,6 @@ ROUND_SECONDS = 20.0
 """The most time of a round, in seconds."""
 LEAST_ROUNDS = 20
 """The least number of rounds in a time budget."""
-LOCAL_SECONDS = 0.5
-"""The driver runs shorter rounds itself: starting a Spark job takes as long."""
 GROWTH = 8
 """The most blocks of a round, relative to the round before."""
 
@@ -120,8 +118,7 @@ class SimulationTask:
         self.pace: float | None = None
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
-        self._grouping: Grouping | None = None
-        self.sampler, self._sliced = WalkSampler(model, self.plan), SlicedComparison()
+        self.sampler = WalkSampler(model, self.plan)
 
     # Where it stands.
 
@@ -169,19 +166,6 @@ class SimulationTask:
             left = self.task.seconds - self.totals.seconds
             seconds = min(seconds, left, max(1.0, self.task.seconds / LEAST_ROUNDS))
         return max(1, min(int(seconds * partitions / self.pace), GROWTH * self.last_blocks))
-
-    def is_small(self, work: Round) -> bool:
-        """Return whether a round takes less time than a Spark job."""
-        return (self.pace or 0.0) * (work.last - work.first) / self.block < LOCAL_SECONDS
-
-    def run_locally(self, work: Round) -> list[Chunk]:
-        """Run a small round in this process."""
-        if self._grouping is None:
-            self._grouping = Grouping(self.task.model, self.kernel)
-        assert work.choice is not None
-        numbers = range(work.first, work.last)
-        self._sliced.compare(self.kernel, self.plan, numbers)
-        return [done_in_blocks((self.kernel, self.plan), numbers, work.choice, self._grouping)]
 
     def save(self, chunks: Sequence[Chunk], seconds: float) -> None:
         """Save a round that took `seconds`, and count it.

@@ -91,12 +91,11 @@ class LocalPlace:
 
 
 @contextmanager
-def without_spark(patch, partitions=2, home_seconds=0.0, *, small=True):
+def without_spark(patch, partitions=2, *, small=True):
     """In here runs are done in this process, in `small` blocks or not; `patch` is pytest's monkeypatch."""
     with patch.context() as patched:
         patched.setattr(run, "place_of", lambda workers, master: nullcontext(LocalPlace(partitions)))
         patched.setattr(simulation_task, "BLOCK_STEPS", 1 << 11 if small else simulation_task.BLOCK_STEPS)
-        patched.setattr(simulation_task, "LOCAL_SECONDS", home_seconds)
         yield
 
 

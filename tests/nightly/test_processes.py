@@ -17,9 +17,8 @@ from tests.nightly.local import CONFIG, Hearing, begin_run, facts, resume_run, t
 
 @pytest.fixture
 def small(monkeypatch):
-    """Blocks that are as small as those of the undisturbed run, all of them done by processes."""
+    """Blocks that are as small as those of the undisturbed run."""
     monkeypatch.setattr(simulation_task, "BLOCK_STEPS", 1 << 11)
-    monkeypatch.setattr(simulation_task, "LOCAL_SECONDS", 0.0)
     monkeypatch.setattr(driver, "PAUSE", 0.0)
 
 
