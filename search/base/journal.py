@@ -46,8 +46,9 @@ class Journal(Generic[Record]):
         try:
             is_new = not self.path.exists()
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "a+b", buffering=0) as file:
+            with open(self.path, "ab") as file:
                 file.write(line if _ends_whole(self.path) else b"\n" + line)
+                file.flush()
                 os.fsync(file.fileno())
             if is_new:
                 sync_folder(self.path.parent)
@@ -67,12 +68,21 @@ class Journal(Generic[Record]):
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise UsageError(f"Cannot read {str(self.path)!r}: {why}. Name another folder with --out.") from error
-        for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
-            text, _, end = line.rpartition(b', "digest": "')
-            if end == f'{self._digest(text)}"}}'.encode():
-                yield decoded(self.kind, json.loads(text + b"}"))
-            else:
-                yield f"line {number} of {self.path.parent.name}/{self.path.name} is not what was written"
+        *lines, torn = content.split(b"\n")
+        for number, line in enumerate([*lines, torn] if torn else lines, start=1):
+            record = self._record(line)
+            place = f"line {number} of {self.path.parent.name}/{self.path.name}"
+            yield f"{place} is damaged, or of another version" if record is None else record
+
+    def _record(self, line: bytes) -> Record | None:
+        text, _, end = line.rpartition(b', "digest": "')
+        if end != f'{self._digest(text)}"}}'.encode():
+            return None
+        try:
+            record: Record = decoded(self.kind, json.loads(text + b"}"))
+        except (LookupError, TypeError, ValueError):  # the class has other fields now
+            return None
+        return record
 
     def cut(self, lines: int) -> None:
         """Remove all lines but the first ones."""

@@ -45,10 +45,8 @@ def test_a_round_counts_if_its_line_and_those_before_are_whole(run, harm):
     journal.path.write_bytes(b"\n".join(harmed[harm]))
     counted, why = run.records(0)
     assert counted == whole[: len(counted)] and len(counted) == (harm != "empty")
-    what = (
-        "round 1 of task 0 is missing" if harm == "missing" else "line {} of tasks/0000.jsonl is not what was written"
-    )
-    assert why == what.format(len(counted) + 1)
+    reasons = {"missing": "round 1 of task 0 is missing", "empty": ""}
+    assert why == reasons.get(harm, "line 2 of tasks/0000.jsonl is damaged, or of another version")
     journal.cut(len(counted))
     for record in whole[len(counted) :]:
         journal.append(record)

@@ -52,7 +52,7 @@ def test_a_damaged_line_ends_what_is_read_and_is_named(small):
     run = read_run(small.path)
     assert (run.tasks[0].walks, run.tasks[0].groups[0].count, run.tasks[0].answer) == (100, 3, "violated")
     assert run.tasks[1].walks == 100
-    why = "rounds that count: 1; that do not: 1, as line 2 of tasks/0000.jsonl is not what was written."
+    why = "rounds that count: 1; that do not: 1, as line 2 of tasks/0000.jsonl is damaged, or of another version."
     assert run.missing == (f"Task 0 (die-hard default): {why}",)
 
 
