@@ -211,7 +211,7 @@ def _task(folder: RunFolder, fields: dict[str, Any]) -> tuple[TaskResult, list[s
         rounds=len(rounds),
         walks=sum(row.walks for row in chunks),
         steps=sum(row.steps for row in chunks) + sum(row.generated for row in levels),
-        spent=sum(row.seconds for row in (*chunks, *levels)),
+        spent=sum(row.seconds for row in chunks) + sum(row.seconds for row in levels),
         groups=merged_groups(row for one in rounds for row in one.findings),
         actions=_summed((row for one in rounds for row in one.actions), "instance", ("enabled", "taken", "changed")),
         properties=_summed((row for one in rounds for row in one.coverage), "property", ("premise", "violated")),
