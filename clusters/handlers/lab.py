@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import time
 from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -27,6 +29,7 @@ from kwalk.clusters.lab.jars import jar_store
 from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object, replay_on_lab
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
+from kwalk.reports.document import CodeBlock
 from kwalk.reports.escaping import visible
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.reporter import announce, deliver
@@ -54,9 +57,8 @@ def _fetch(options: Namespace) -> int:
     store = jar_store()
     with shown_on_stderr() as report:
         paths = store.class_path(releases, report)
-    for release in paths:
-        print(f"{release}: complete in {store.folder}")
-    return 0
+    data = {"releases": list(paths), "folder": str(store.folder)}
+    return deliver(options, lambda: data, [CodeBlock(tuple(f"{name}: complete in {store.folder}" for name in paths))])
 
 
 def _start(options: Namespace) -> int:
@@ -64,20 +66,27 @@ def _start(options: Namespace) -> int:
     _require_names(options, most=0)
     folder = Path(options.out) / FOLDER
     with shown_on_stderr() as report, Lab(folder, lab_options(options), report=report) as lab:
-        print(_places(lab), flush=True)
+        code = deliver(options, lambda: _places(lab), [CodeBlock(tuple(_place_lines(_places(lab))))])
+        sys.stdout.flush()
         with suppress(KeyboardInterrupt):
             _wait(lab, options.seconds)
-    return 0
+    return code
 
 
-def _places(lab: Lab) -> str:
+def _places(lab: Lab) -> dict[str, Any]:
     """Return where a lab's folder is, and where its servers listen."""
-    lines = [f"Folder: {lab.folder}", f"ZooKeeper: 127.0.0.1:{lab.zookeeper_port}"]
-    for broker in lab.brokers.values():
-        process = broker.process
-        assert process is not None
-        lines.append(f"Broker {broker.id}: 127.0.0.1:{broker.port}, version {broker.release}, process {process.pid}")
-    return "\n".join([*lines, "Everything ends with this command (Ctrl-C)."])
+    brokers = []
+    for one in lab.brokers.values():
+        process = None if one.process is None else one.process.pid
+        brokers.append({"id": one.id, "port": one.port, "version": one.release, "process": process})
+    return {"folder": str(lab.folder), "zookeeper": lab.zookeeper_port, "brokers": brokers}
+
+
+def _place_lines(places: dict[str, Any]) -> Iterator[str]:
+    yield from (f"Folder: {places['folder']}", f"ZooKeeper: 127.0.0.1:{places['zookeeper']}")
+    for one in places["brokers"]:
+        yield f"Broker {one['id']}: 127.0.0.1:{one['port']}, version {one['version']}, process {one['process']}"
+    yield "Everything ends with this command (Ctrl-C)."
 
 
 def _wait(lab: Lab, seconds: float | None) -> None:
@@ -116,17 +125,27 @@ def lab_options(options: Namespace) -> LabOptions:
 def _list(options: Namespace) -> int:
     """List the experiments."""
     _require_names(options, most=0)
+    blocks = []
     for experiment in EXPERIMENTS.values():
         how = "one round" if experiment.rounds == 1 else f"{experiment.rounds} rounds"
         forced = ", in a forced order" if experiment.is_ordered else ""
-        for line in (
+        facts = (
             experiment.name,
             f"  done      {experiment.about}",
             f"  expected  {experiment.expected}",
-            f"  in        {how}{forced}; {normpath(f'docs/stories/{experiment.story}')}",
-        ):
-            print(line)
-    return 0
+            f"  in        {how}{forced}; {_page(experiment)}",
+        )
+        blocks.append(CodeBlock(facts))
+    return deliver(options, lambda: {"experiments": list(map(_experiment_object, EXPERIMENTS.values()))}, blocks)
+
+
+def _experiment_object(experiment: Experiment) -> dict[str, Any]:
+    facts = {name: getattr(experiment, name) for name in ("name", "about", "expected", "rounds")}
+    return {**facts, "ordered": experiment.is_ordered, "page": _page(experiment)}
+
+
+def _page(experiment: Experiment) -> str:
+    return normpath(f"docs/stories/{experiment.story}")
 
 
 def _reproduce(options: Namespace) -> int:

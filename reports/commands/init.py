@@ -7,9 +7,11 @@ from argparse import Namespace
 from pathlib import Path
 
 from kwalk.model.language import UsageError
+from kwalk.reports.document import CodeBlock
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import out_folder
 from kwalk.reports.options.declaration import Command, Section, argument
+from kwalk.reports.reporter import deliver
 from kwalk.search.base.option_kinds import NAME
 
 COMMAND = Command(
@@ -46,11 +48,10 @@ def write_project(options: Namespace) -> int:
         texts[SETTINGS] = _template(SETTINGS, name)
     with out_folder(folder) as out:
         out.write(texts)
-    print(f"Written: {', '.join(texts)}")
-    if has_settings:
-        print(f'{SETTINGS} is left as it is. For tests, [tool.pytest.ini_options] there needs pythonpath = ["."]')
-    print(f"Explore: kwalk exhaust {name}\nTest: python -m pytest test_{name}.py")
-    return 0
+    left = f'{SETTINGS} is left as it is. For tests, [tool.pytest.ini_options] there needs pythonpath = ["."]'
+    lines = [f"Written: {', '.join(texts)}", *([left] if has_settings else ())]
+    lines += [f"Explore: kwalk exhaust {name}", f"Test: python -m pytest test_{name}.py"]
+    return deliver(options, lambda: {"files": list(texts)}, [CodeBlock(tuple(lines))])
 
 
 def _template(file: str, name: str) -> str:

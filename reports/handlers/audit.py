@@ -24,10 +24,9 @@ from kwalk.reports.pages.audit import (
 )
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.reporter import Written, deliver, folder_of
-from kwalk.reports.saved_outcomes import AUDIT
 from kwalk.reports.traces.replay import stamped
 from kwalk.reports.traces.save import save
-from kwalk.search.analyses.audit.audit import AuditReport, AuditRow, audit, cells_of
+from kwalk.search.analyses.audit.audit import AuditReport, AuditRow, audit, audit_journal, cells_of
 from kwalk.search.base.option_table import present
 
 
@@ -35,14 +34,12 @@ def run_audit(options: Namespace) -> int:
     """Search each trial of the fixes with the fix off and on; 0 if all of it was decided, else 3."""
     rows = cells_of(find_fixes(options.fixes).values(), options.scenario)
     with out_folder(options.out) as out, folder_of(options.markdown, "--markdown") as beside:
+        journal = audit_journal(out.path)
+        if options.fresh:
+            journal.cut(0)
         with shown_on_stderr() as report:
-            done = audit(
-                rows,
-                saved={} if options.fresh else AUDIT.read(out.path),
-                report=report,
-                save=lambda outcomes: AUDIT.write(outcomes, out),
-                **present(vars(options), "seconds", "workers", "prove"),
-            )
+            budgets = present(vars(options), "seconds", "workers", "prove")
+            done = audit(rows, journal=journal, report=report, **budgets)
         return _deliver(done, options, out, beside)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from kwalk.model.language import Trial, UsageError
@@ -24,7 +26,7 @@ from kwalk.reports.pages.mutation import (
 )
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.reporter import Written, deliver, folder_of
-from kwalk.reports.saved_outcomes import MUTANTS, explanations_in
+from kwalk.reports.traces.trace_file import readable_text
 from kwalk.search.analyses.mutation.mutate import (
     Baseline,
     Mutant,
@@ -34,6 +36,7 @@ from kwalk.search.analyses.mutation.mutate import (
     chosen_mutants,
     mutants_on,
     mutate,
+    mutation_journal,
     sample,
     stale_explanations,
 )
@@ -54,11 +57,13 @@ def run_mutate(options: Namespace) -> int:
         mutants = _chosen(all_mutants, options)
         if options.list:
             return _list(mutants, options)
+        journal = mutation_journal(out.path)
+        if options.fresh:
+            journal.cut(0)
         results = mutate(
             mutants,
             baselines,
-            saved={} if options.fresh else MUTANTS.read(out.path),
-            save=lambda outcomes: MUTANTS.write(outcomes, out),
+            journal=journal,
             explained=explained,
             report=report,
             **present(vars(options), "seconds", "workers"),
@@ -70,6 +75,24 @@ def run_mutate(options: Namespace) -> int:
         results, baselines, stale_explanations(explained, results, all_mutants), len(all_mutants), seed
     )
     return _deliver(outcome, options, beside, out)
+
+
+def explanations_in(path: str) -> dict[str, str]:
+    """Return the reasons in a file of explanations, by the id of the mutant; UsageError if the file is malformed."""
+    try:
+        page = tomllib.loads(readable_text(Path(path), "explanations"))
+        found: dict[str, str] = {}
+        for table in page.get("survivors", []):
+            for mutant in table["mutants"]:
+                if mutant in found:
+                    raise ValueError(f"{mutant!r} is explained twice")
+                found[mutant] = str(table["reason"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(
+            f"{visible(path)!r} explains no mutants: {visible(str(error), 200)}. "
+            'It needs tables [[survivors]] with reason = "…" and mutants = ["…"].'
+        ) from error
+    return found
 
 
 def _trials(reference: str, options: Namespace) -> Iterator[Trial]:
@@ -126,7 +149,7 @@ def _show(result: MutantResult, baselines: Sequence[Baseline], options: Namespac
 
 def _deliver(report: MutationReport, options: Namespace, beside: OutFolder | None, out_dir: OutFolder) -> int:
     """Print what became of the mutants, write the document and the page; return the exit code."""
-    document = mutation_document(report, _command(Namespace(**{**vars(options), "workers": None})))
+    document = tuple(mutation_document(report, _command(Namespace(**{**vars(options), "workers": None}))))
     with Written() as written:
         written.document(options, out_dir, PAGE, "Mutation testing", document)
         written.markdown(options, beside, document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -73,7 +72,7 @@ def _facts(row: RunRow) -> Iterator[str]:
     if row.why:
         yield row.why
     yield f"{row.how}; {work_done(row)}, seed {row.seed}"
-    for bound, hits in json.loads(row.bounds_hit).items():
+    for bound, hits in row.bounds_hit.items():
         yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
     yield from row.notes
     yield f"Reproduce: {row.command}"
@@ -107,10 +106,7 @@ def result_object(result: NightlyResult) -> dict[str, Any]:
         "verdict": result.answer.value,
         "tasks": result.tasks,
         "internal": list(result.internal),
-        "runs": [
-            asdict(row) | {name: json.loads(getattr(row, name)) for name in ("bounds", "flags", "bounds_hit")}
-            for row in result.rows
-        ],
+        "runs": [asdict(row) for row in result.rows],
     }
 
 

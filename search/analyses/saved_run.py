@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Generic, Protocol, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
+from kwalk.search.base.journal import Journal
 from kwalk.search.base.progress import Progress, Report, silent
 
+
+class SavedOutcome(Protocol):
+    """An outcome that is saved, with the key of its task: a digest of everything that the outcome depends on."""
+
+    @property
+    def key(self) -> str:
+        """The key; "" as long as it is not saved."""
+
+
 Task = TypeVar("Task")
-Outcome = TypeVar("Outcome")
-
-
-def _discard(outcomes: Mapping[str, Outcome]) -> None:
-    """Save nothing."""
+Outcome = TypeVar("Outcome", bound=SavedOutcome)
 
 
 @frozen(kw_only=True)
@@ -24,31 +30,25 @@ class SavedRunOptions(Generic[Outcome]):
 
     Args:
         workers: The number of tasks that run at a time.
-        saved: Outcomes of an earlier run by the keys of their tasks.
-        save: Receives all outcomes so far, while the run continues and at its end.
+        journal: Has the outcomes of earlier runs, and receives each outcome of this one; None to save nothing.
         report: Receives progress about twice a second.
     """
 
     workers: int = 1
-    saved: Mapping[str, Outcome] = field(factory=dict)
-    save: Callable[[Mapping[str, Outcome]], None] = _discard
+    journal: Journal[Outcome] | None = None
     report: Report = silent
 
 
 class SavedRun(Generic[Task, Outcome]):
-    """A run of tasks.
-
-    `tasks`, `saved` and `outcomes` are by key: a digest of everything that the outcome of a task depends on.
-    """
+    """A run of tasks; `tasks`, `saved` and `outcomes` are by key."""
 
     engine: ClassVar[str]
     unit: ClassVar[str]
-    save_period: ClassVar[float] = 0.0
-    """Seconds between two calls of `save`."""
 
     def __init__(self, tasks: Mapping[str, Task], options: SavedRunOptions[Outcome]) -> None:
         self.tasks, self.options = tasks, options
-        self.saved = {**options.saved}
+        lines = () if options.journal is None else options.journal.read()
+        self.saved = {line.key: line for line in lines if not isinstance(line, str)}
         self.outcomes: dict[str, Outcome] = {}
         self.began = time.monotonic()
         self.evaluated = 0
@@ -66,20 +66,14 @@ class SavedRun(Generic[Task, Outcome]):
         for key, task in self.tasks.items():
             if key in self.saved and self.is_reusable(task, self.saved[key]):
                 self.outcomes[key] = self.saved[key]
-        saved_at, unsaved = self.began, False
         try:
             for key, outcome in self.evaluate({k: task for k, task in self.tasks.items() if k not in self.outcomes}):
-                self.outcomes[key] = self.saved[key] = outcome
+                self.outcomes[key] = outcome
                 self.evaluated += 1
-                unsaved = time.monotonic() - saved_at < self.save_period
-                if not unsaved:
-                    saved_at = time.monotonic()
-                    self.options.save(self.saved)
+                if self.options.journal is not None:
+                    self.options.journal.append(evolve(outcome, key=key))  # type: ignore[misc]
         except KeyboardInterrupt:
             pass
-        finally:
-            if unsaved:
-                self.options.save(self.saved)
         return self.outcomes
 
     def report(self, note: str) -> None:

@@ -15,7 +15,7 @@ from kwalk.model.language.errors import UsageError
 
 EXTRAS: Mapping[str, str] = {
     **dict.fromkeys(("pyspark", "py4j", "pandas"), "spark"),
-    "pyarrow": "nightly",
+    "pyarrow": "parquet",
     "numba": "compile",
 }
 """By the name of a package that is not always installed, the extra that has it."""

@@ -48,7 +48,7 @@ from kwalk.search.night.simulation_task import (
     task_verdict,
     with_error,
 )
-from kwalk.search.night.tables import RunRow
+from kwalk.search.night.tables import RunRow, TaskRecord
 from kwalk.search.results.trace import Trace
 from kwalk.search.results.verdict import Verdict
 from kwalk.search.simulation.walk import SlicingChoice
@@ -374,11 +374,7 @@ class NightlyRun:
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
             try:
-                chunks = (
-                    simulation.run_locally(work)
-                    if simulation.is_small(work)
-                    else task_state.executors.do(work, interrupts)
-                )
+                chunks = task_state.executors.do(work, interrupts)
                 break
             except ExecutorFailure as error:
                 if attempt == TRIES:
@@ -398,11 +394,9 @@ class NightlyRun:
         if code is None:
             return
         try:
-            sliced = sliced_kernel_of(simulation.task.model, code)
-        except RuntimeError:  # it does not load: a file of the cache is damaged
+            sliced_kernel_of(simulation.task.model, code)
+        except RuntimeError:  # a file of the cache is damaged
             code = compile_slices(simulation.task.model)
-            sliced = sliced_kernel_of(simulation.task.model, code)
-        simulation.kernel = evolve(simulation.kernel, sliced=sliced)
         task_state.executors.take_slices(code)
 
     # Endings.
@@ -427,7 +421,7 @@ class NightlyRun:
         self._close(failed_row(task, task_state.simulation.totals if task_state else None, why), "failed", why)
 
     def _close(self, row: RunRow, state: str, why: str) -> None:
-        self.folder.save_run(row)
+        self.folder.journal(row.task).append(TaskRecord(outcome=row))
         self.manifest.set_task(row.task, state, why)
         self.rows[row.task] = row
         self.environment.observer.task_ended(row)

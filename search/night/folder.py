@@ -1,16 +1,13 @@
-"""The folder of a run: Parquet parts, the manifest, traces and progress.
+"""The folder of a run: a journal for each task, the manifest, traces and progress.
 
-Words: the *last part* of a round is written after all others, and names them with their digests. A round *counts* if
-its last part exists and all of its parts are intact; so a round is saved atomically. The *manifest* records what the
-run ran with and the state of its tasks: *waiting*, *running*, *complete*, *cut* (its time or the run ended before its
-walks were done) or *failed*. A run is *running*, *complete*, *interrupted* or *failed*.
+Words: a round *counts* if its line and all lines before it are intact. The *manifest* records what the run ran with and
+the state of its tasks: *waiting*, *running*, *complete*, *cut* (its time or the run ended before its walks were done)
+or *failed*. A run is *running*, *complete*, *interrupted* or *failed*.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import io
 import json
 import os
 import platform
@@ -19,34 +16,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import define
 
 from kwalk.model.language import UsageError
 from kwalk.model.language.distributions import kwalk_version
 from kwalk.search.base.atomic_files import cannot_save, save
+from kwalk.search.base.journal import Journal
 from kwalk.search.native.processor import cpu
 from kwalk.search.night.config import Config
 from kwalk.search.night.plan import NightlyTask
-from kwalk.search.night.tables import SCHEMAS, TABLES, rows_of, table_of
+from kwalk.search.night.tables import TaskRecord
 
 MANIFEST, PROGRESS, PAGE, LOCK, TRACES = "manifest.json", "progress.jsonl", "index.html", ".lock", "traces"
-PARTS, ROWS = b"kwalk.parts", b"kwalk.rows"
-"""Metadata keys: the other parts of a round with their digests (last part only), and the number of rows."""
-
-Row = TypeVar("Row")
-
-
-class DamagedPart(Exception):
-    """A part is missing, truncated or changed; its round must be repeated."""
-
-
-def part_name(table: str, task: int, round: int | None) -> str:
-    """Return the path of a part in its run; tables of ended tasks have no round."""
-    return f"{table}/{task:04}.parquet" if round is None else f"{table}/{task:04}-{round:06}.parquet"
+TASKS = "tasks"
+"""The folder of the journals."""
+FORMAT = 4
+"""The version of the layout of files and records; a change of them raises it."""
 
 
 class RunFolder:
@@ -55,93 +42,24 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    # Parts.
+    def journal(self, task: int) -> Journal[TaskRecord]:
+        """Return the journal of a task: its rounds in order, and then how it ended."""
+        return Journal(self.path / TASKS / f"{task:04}.jsonl", TaskRecord, f"kwalk night {FORMAT}")
 
-    def save_round(self, task: int, round: int, tables: Mapping[str, Sequence[Any]], last: str) -> None:
-        """Write the parts of a round, the one of table `last` at the end.
+    def records(self, task: int) -> tuple[list[TaskRecord], str]:
+        """Return the records of a task that count, and why the next one does not; "" if there is no next one."""
+        counted: list[TaskRecord] = []
+        for line in self.lines(task):
+            if isinstance(line, str):
+                return counted, line
+            counted.append(line)
+        return counted, ""
 
-        Raises:
-            CannotSave: The file cannot be written.
-        """
-        digests = {}
-        for table, rows in tables.items():
-            if table != last:
-                name = part_name(table, task, round)
-                content = _parquet(table, rows, {})
-                save(self.path / name, content)
-                digests[name] = hashlib.sha256(content).hexdigest()
-        content = _parquet(last, tables[last], {PARTS: json.dumps(digests).encode()})
-        save(self.path / part_name(last, task, round), content)
-
-    def save_run(self, row: Any) -> None:
-        """Write the row of a task that has ended.
-
-        Raises:
-            CannotSave: The file cannot be written.
-        """
-        save(self.path / part_name("runs", row.task, None), _parquet("runs", [row], {}))
-
-    def rounds(self, task: int, last: str) -> list[int]:
-        """Return the numbers of the rounds with a last part of that table, intact or not, in order."""
-        found = (self.path / last).glob(f"{task:04}-*.parquet")
-        return sorted(int(number) for path in found if (number := path.stem.partition("-")[2]).isdigit())
-
-    def check_round(self, task: int, round: int, last: str) -> None:
-        """Raise DamagedPart if a round does not count."""
-        name = part_name(last, task, round)
-        metadata = self._read(name, last).schema.metadata or {}
-        try:
-            digests: dict[str, str] = json.loads(metadata[PARTS])
-        except (KeyError, ValueError) as error:
-            raise DamagedPart(f"{name} does not name the other parts of its round") from error
-        for other, digest in digests.items():
-            try:
-                content = (self.path / other).read_bytes()
-            except OSError as error:
-                raise DamagedPart(f"{other} cannot be read ({(error.strerror or str(error)).lower()})") from error
-            if hashlib.sha256(content).hexdigest() != digest:
-                raise DamagedPart(f"{other} has other bytes than were written")
-
-    def complete_rounds(self, task: int, last: str) -> tuple[list[int], str]:
-        """Return the first rounds that count, and why the next one does not; "" if there is no next one."""
-        whole: list[int] = []
-        for number in self.rounds(task, last):
-            if number != len(whole):
-                return whole, f"{part_name(last, task, len(whole))} is missing"
-            try:
-                self.check_round(task, number, last)
-            except DamagedPart as error:
-                return whole, str(error)
-            whole.append(number)
-        return whole, ""
-
-    def read(self, kind: type[Row], task: int, round: int | None = None) -> list[Row]:
-        """Return the rows of a part; DamagedPart if it is not intact."""
-        table = next(name for name, rows in TABLES.items() if rows is kind)
-        return rows_of(kind, self._read(part_name(table, task, round), table))
-
-    def _read(self, name: str, table: str) -> pa.Table:
-        try:
-            found = pq.read_table(self.path / name, page_checksum_verification=True, partitioning=None)
-            rows = int((found.schema.metadata or {})[ROWS])
-        except FileNotFoundError as error:
-            raise DamagedPart(f"{name} is missing") from error
-        except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-            raise DamagedPart(f"{name} cannot be read ({str(error).splitlines()[0][:120]})") from error
-        if found.num_rows != rows or not found.schema.equals(SCHEMAS[table]):
-            raise DamagedPart(f"{name} has {found.num_rows} rows or other columns than were written")
-        return found
-
-    def remove_from(self, task: int, round: int) -> None:
-        """Remove a round and all later ones, last parts first, and the row of the ended task."""
-        names = [name for name in TABLES if name != "runs"]
-        for table in sorted(names, key=lambda name: name not in ("chunks", "levels")):
-            for number in self.rounds(task, table):
-                if number >= round:
-                    (self.path / part_name(table, task, number)).unlink(missing_ok=True)
-        (self.path / part_name("runs", task, None)).unlink(missing_ok=True)
-
-    # Other files.
+    def lines(self, task: int) -> Iterator[TaskRecord | str]:
+        """Yield the record of each line, or why it does not count; a round does not after a gap."""
+        for number, line in enumerate(self.journal(task).read()):
+            is_gap = isinstance(line, TaskRecord) and line.round not in (None, number)
+            yield f"round {number} of task {task} is missing" if is_gap else line
 
     def save_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest.
@@ -215,18 +133,6 @@ class RunFolder:
             yield
         finally:
             os.close(handle)
-
-
-FORMAT = 3
-"""The version of the layout of files and columns; a change of them raises it."""
-
-
-def _parquet(table: str, rows: Sequence[Any], more: Mapping[bytes, bytes]) -> bytes:
-    made = table_of(table, rows)
-    named = made.replace_schema_metadata({ROWS: str(len(rows)).encode(), **more})
-    buffer = io.BytesIO()
-    pq.write_table(named, buffer, compression="zstd", write_page_checksum=True)
-    return buffer.getvalue()
 
 
 def now() -> str:

@@ -9,16 +9,16 @@ distinct states after each number of steps (of walks) or levels (of a search).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from attrs import evolve, field, frozen
 
 from kwalk.model.language import UsageError
-from kwalk.search.night.folder import MANIFEST, DamagedPart, RunFolder, part_name
-from kwalk.search.night.tables import TABLES, ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
+from kwalk.search.night.folder import MANIFEST, RunFolder
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow, TaskRecord
 
 ANSWERS = {"": "deadlock", "when quiescent": "bad stable state"}
 """The answer that a group shows, by the kind of its property; "violated" for all other kinds."""
@@ -34,7 +34,7 @@ class GrowthCurve:
 
 @frozen
 class TaskResult:
-    """The result of a task: its rounds that count, merged, and its row in `runs` (None if it has not ended)."""
+    """The result of a task: its rounds that count, merged, and its outcome (None if it has not ended)."""
 
     number: int
     name: str
@@ -122,7 +122,7 @@ class RunResult:
 
 
 def merged_groups(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
-    """Merge the groups of rounds into those of a task, the most frequent first; the order of rows is irrelevant."""
+    """Merge the groups of rounds, in their order, into those of a task, the most frequent first."""
     groups: dict[str, FindingRow] = {}
     for row in rows:
         groups[row.group] = _both(groups[row.group], row) if row.group in groups else row
@@ -131,7 +131,7 @@ def merged_groups(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
 
 def _both(one: FindingRow, other: FindingRow) -> FindingRow:
     """Merge two groups of one shape: add the counts; keep the shortest and then earliest trace."""
-    best, rest = sorted((one, other), key=lambda row: (row.length, row.round))
+    best, rest = sorted((one, other), key=lambda row: row.length)
     return evolve(
         best,
         count=one.count + other.count,
@@ -191,73 +191,39 @@ def _mapping(value: Any) -> dict[str, Any]:
 # A task.
 
 
-@frozen
-class _Rounds:
-    """The rows of the rounds of a task that count, by table, in order."""
-
-    count: int = 0
-    chunks: list[ChunkRow] = field(factory=list)
-    findings: list[FindingRow] = field(factory=list)
-    actions: list[ActionRow] = field(factory=list)
-    coverage: list[CoverageRow] = field(factory=list)
-    levels: list[LevelRow] = field(factory=list)
-
-
 def _task(folder: RunFolder, fields: dict[str, Any]) -> tuple[TaskResult, list[str]]:
     """Return the result of a task, and what of it is missing."""
-    rounds, gaps = _read_rounds(folder, fields)
-    outcome, unread = _outcome(folder, fields)
-    walked = sum(row.steps for row in rounds.chunks)
+    lines, label = list(folder.lines(fields["number"])), f"task {fields['number']} ({fields['name']})"
+    rounds = [line for line in takewhile(_is_record, lines) if _is_record(line) and line.outcome is None]
+    ended = [line.outcome for line in lines if _is_record(line) and line.outcome is not None]
+    outcome, gaps = ended[-1] if ended else None, []
+    wrong = next((line for line in lines if isinstance(line, str)), None)
+    if wrong is not None:
+        lost = len(lines) - len(rounds) - len(ended)
+        gaps.append(f"{label.capitalize()}: rounds that count: {len(rounds)}; that do not: {lost}, as {wrong}.")
+    if outcome is None and fields["state"] == "complete":
+        gaps.append(f"How {label} ended is missing.")
+    chunks = [row for one in rounds for row in one.chunks]
+    levels = [row for one in rounds for row in one.levels]
     task = TaskResult(
         **fields,
         outcome=outcome,
-        rounds=rounds.count,
-        walks=sum(row.walks for row in rounds.chunks),
-        steps=walked + sum(row.generated for row in rounds.levels),
-        spent=_spent(rounds),
-        groups=merged_groups(rounds.findings),
-        actions=_summed(rounds.actions, "instance", ("enabled", "taken", "changed")),
-        properties=_summed(rounds.coverage, "property", ("premise", "violated")),
-        levels=tuple(sorted(rounds.levels, key=lambda row: row.depth)),
-        growth=_growth(rounds),
-        bounds_hit={} if outcome is None else _mapping(json.loads(outcome.bounds_hit or "{}")),
+        rounds=len(rounds),
+        walks=sum(row.walks for row in chunks),
+        steps=sum(row.steps for row in chunks) + sum(row.generated for row in levels),
+        spent=sum(row.seconds for row in chunks) + sum(row.seconds for row in levels),
+        groups=merged_groups(row for one in rounds for row in one.findings),
+        actions=_summed((row for one in rounds for row in one.actions), "instance", ("enabled", "taken", "changed")),
+        properties=_summed((row for one in rounds for row in one.coverage), "property", ("premise", "violated")),
+        levels=tuple(levels),
+        growth=_growth(chunks, levels),
+        bounds_hit={} if outcome is None else outcome.bounds_hit,
     )
-    return task, [*gaps, *unread]
+    return task, gaps
 
 
-def _read_rounds(folder: RunFolder, fields: Mapping[str, Any]) -> tuple[_Rounds, list[str]]:
-    """Read the rounds that count; return them, and why there are no more."""
-    number, rounds, gaps = fields["number"], _Rounds(), []
-    for last in ("chunks", "levels"):
-        whole, wrong = folder.complete_rounds(number, last)
-        later = len(folder.rounds(number, last)) - len(whole)
-        if wrong:
-            counts = f"rounds that count: {len(whole)}; that do not: {later}, as {wrong}"
-            gaps.append(f"Task {number} ({fields['name']}): {counts}.")
-        for round in whole:
-            for table, rows in (
-                ("chunks", rounds.chunks),
-                ("findings", rounds.findings),
-                ("actions", rounds.actions),
-                ("coverage", rounds.coverage),
-                ("levels", rounds.levels),
-            ):
-                if (folder.path / part_name(table, number, round)).exists():
-                    rows.extend(folder.read(TABLES[table], number, round))
-        rounds = evolve(rounds, count=rounds.count + len(whole))
-    return rounds, gaps
-
-
-def _outcome(folder: RunFolder, fields: Mapping[str, Any]) -> tuple[RunRow | None, list[str]]:
-    """Return how a task ended; None if it did not, or if that cannot be read."""
-    if not (folder.path / part_name("runs", fields["number"], None)).exists():
-        return None, [f"How task {fields['number']} ({fields['name']}) ended is missing."] * (
-            fields["state"] == "complete"
-        )
-    try:
-        return folder.read(RunRow, fields["number"])[0], []
-    except (DamagedPart, IndexError) as error:
-        return None, [f"How task {fields['number']} ({fields['name']}) ended is not known: {error}."]
+def _is_record(line: TaskRecord | str) -> TypeGuard[TaskRecord]:
+    return not isinstance(line, str)
 
 
 # Sums over rounds.
@@ -273,17 +239,13 @@ def _summed(rows: Iterable[Any], key: str, counts: Iterable[str]) -> tuple[Any, 
     return tuple(totals.values())
 
 
-def _spent(rounds: _Rounds) -> float:
-    return sum(row.seconds for row in rounds.chunks) + sum(row.seconds for row in rounds.levels)
-
-
-def _growth(rounds: _Rounds) -> GrowthCurve:
+def _growth(chunks: Iterable[ChunkRow], levels: Iterable[LevelRow]) -> GrowthCurve:
     """Return the growth, in the order of walks; at most POINTS points."""
     done, points = 0, []
-    for chunk in sorted(rounds.chunks, key=lambda row: (row.round, row.first)):
+    for chunk in chunks:
         done += chunk.steps
         points += [] if chunk.distinct is None else [(done, chunk.distinct)]
-    for level in sorted(rounds.levels, key=lambda row: row.depth):
+    for level in levels:
         done += level.generated
         points.append((done, float(level.total)))
     every = -(-len(points) // POINTS) or 1

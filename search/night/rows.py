@@ -1,27 +1,22 @@
-"""Rows of tables from the counts and groups of walks, and groups and counts from rows.
-
-Rows of one group are merged: counts are added, and the first walk and the shortest trace remain; of traces of equal
-length that of the earliest round, as its walks came first.
-"""
+"""Rows of tables from the counts and groups of walks, and groups and counts from rows."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from attrs import frozen
+from attrs import fields, frozen
 
-from kwalk.model.language import Model, PropertyInstance
-from kwalk.search.executors.chunks import Chunk, chunk_of, pack, row_of
+from kwalk.model.language import Model
+from kwalk.search.executors.chunks import Chunk
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.minimize.groups import FindingGroups, FindingSample, ShapeGroup, merge
 from kwalk.search.minimize.shape import TraceShape
-from kwalk.search.night.folder import DamagedPart
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
 from kwalk.search.results.confirmation import Origin
@@ -29,9 +24,6 @@ from kwalk.search.results.vacuity import unfailing_notes
 from kwalk.search.results.verdict import DEADLOCK, Verdict
 from kwalk.search.simulation.chunks import WalkCounts
 from kwalk.search.simulation.hyperloglog import distinct, merged
-
-MORE = b"kwalk.more"
-"""The metadata key of the other counts in a stream."""
 
 
 @frozen
@@ -49,75 +41,51 @@ class TaskTotals:
     """The number of walks on bit-sliced code."""
 
     def pack(self) -> bytes:
-        """Return the counts as an Arrow stream."""
-        chunk = Chunk(0, self.seconds, self.walks.with_findings(0), self.cpu, sliced=self.sliced)
-        return pack(row_of(chunk, {MORE: json.dumps({"minimized": self.minimized}).encode()}))
+        """Return the totals as an archive of arrays, which is read without unpickling."""
+        walks, buffer = self.walks.with_findings(0), io.BytesIO()
+        counts = {one.name: getattr(walks, one.name) for one in fields(WalkCounts)}
+        others = {one.name: getattr(self, one.name) for one in fields(TaskTotals) if one.name != "walks"}
+        np.savez_compressed(buffer, **counts | others | {"failed": -1 if walks.failed is None else walks.failed})
+        return buffer.getvalue()
 
 
-def unpack_totals(content: bytes | None) -> TaskTotals:
-    """Return what `TaskTotals.pack` packed; DamagedPart if `content` is something else."""
-    try:
-        table = pa.ipc.open_stream(content or b"").read_all()
-        chunk = chunk_of(table)
-        more: Mapping[str, Any] = json.loads(table.schema.metadata[MORE])
-        return TaskTotals(chunk.counts, chunk.seconds, chunk.cpu, int(more["minimized"]), chunk.sliced)
-    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
-        raise DamagedPart(f"the counts of a round cannot be read ({str(error).splitlines()[0][:120]})") from error
+def unpack_totals(content: bytes) -> TaskTotals:
+    """Return what `TaskTotals.pack` packed."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        values = {name: archive[name] if archive[name].ndim else archive[name].item() for name in archive.files}
+    values["failed"] = None if values["failed"] < 0 else values["failed"]
+    counts = {one.name: values.pop(one.name) for one in fields(WalkCounts)}
+    return TaskTotals(WalkCounts(**counts), **values)
 
 
-def chunk_rows(
-    chunks: Sequence[Chunk], place: tuple[int, int], sketch: np.ndarray, totals: TaskTotals
-) -> list[ChunkRow]:
-    """Return the rows of a round.
-
-    Args:
-        chunks: The chunks of the round.
-        place: The task and the round.
-        sketch: The HyperLogLog registers of the rounds before, uint8[registers].
-        totals: The totals after the round.
-    """
-    rows = []
+def chunk_rows(chunks: Sequence[Chunk], sketch: np.ndarray) -> Iterator[ChunkRow]:
+    """Yield the rows of the chunks of a round; `sketch` has the registers of the rounds before."""
     for chunk in chunks:
         counts = {name: getattr(chunk.counts, name) for name in ("walks", "steps", "visits", "dead_ends", "quiescent")}
-        sketch, last = merged(sketch, chunk.counts.sketch), chunk is chunks[-1]
-        rows.append(
-            ChunkRow(
-                task=place[0],
-                round=place[1],
-                first=chunk.first,
-                seconds=chunk.cpu,
-                host=", ".join(chunk.hosts),
-                distinct=distinct(sketch),
-                sketch=totals.walks.sketch.tobytes() if last else None,
-                merged=totals.pack() if last else None,
-                **counts,
-            )
-        )
-    return rows
+        sketch = merged(sketch, chunk.counts.sketch)
+        hosts = ", ".join(chunk.hosts)
+        yield ChunkRow(first=chunk.first, seconds=chunk.cpu, host=hosts, distinct=distinct(sketch), **counts)
 
 
-def action_rows(model: Model, walks: WalkCounts, place: tuple[int, int]) -> list[ActionRow]:
-    """Return how often each action instance was enabled, taken, and changed the state in one round."""
-    counts = zip(walks.enabled.tolist(), walks.taken.tolist(), walks.changed.tolist(), strict=True)
+def action_rows(model: Model, counts: Mapping[str, Iterable[int]]) -> tuple[ActionRow, ...]:
+    """Return how often each action instance was enabled, taken, and changed the state; `counts` has these by key."""
     with model.active():
-        return [
-            ActionRow(*place, instance.key, instance.action.name, instance.actor, *three)
-            for instance, three in zip(model.instances, counts, strict=True)
-        ]
+        return tuple(
+            ActionRow(one.key, one.action.name, one.actor, *counts[one.key])
+            for one in model.instances
+            if one.key in counts
+        )
 
 
 def coverage_rows(
-    model: Model, properties: Sequence[PropertyInstance], walks: WalkCounts, place: tuple[int, int]
-) -> list[CoverageRow]:
-    """Return how often each property instance was tested and violated in one round."""
-    rows = [
-        CoverageRow(*place, c.key, c.declaration.name, int(walks.premises[c.index]), int(walks.property_hits[c.index]))
-        for c in properties
-        if c.is_stated
-    ]
+    model: Model, premises: Mapping[str, int], violated: Mapping[str, int], states: int
+) -> tuple[CoverageRow, ...]:
+    """Return how often each stated property instance was tested and violated, both by key, in so many states."""
+    stated = (prop for prop in model.stated_properties if prop.key in premises)
+    rows = [CoverageRow(c.key, c.declaration.name, premises[c.key], violated.get(c.key, 0)) for c in stated]
     if model.scenario.deadlock_is_error:
-        rows.append(CoverageRow(*place, DEADLOCK, DEADLOCK, walks.visits, int(walks.property_hits[-1])))
-    return rows
+        rows.append(CoverageRow(DEADLOCK, DEADLOCK, states, violated.get(DEADLOCK, 0)))
+    return tuple(rows)
 
 
 def group_id(prop: str, steps: Iterable[str]) -> str:
@@ -125,21 +93,19 @@ def group_id(prop: str, steps: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps([prop, *steps]).encode()).hexdigest()[:12]
 
 
-def rows_of_groups(task: NightlyTask, kernel: Kernel, groups: FindingGroups, round: int) -> list[FindingRow]:
+def rows_of_groups(task: NightlyTask, kernel: Kernel, groups: FindingGroups) -> tuple[FindingRow, ...]:
     """Return the rows of a round, those of fewest steps first."""
     ordered = sorted(groups.groups.items(), key=lambda pair: (len(pair[0].steps), pair[0]))
-    return [_row(task, kernel, pair, round) for pair in ordered]
+    return tuple(_row(task, kernel, pair) for pair in ordered)
 
 
-def _row(task: NightlyTask, kernel: Kernel, pair: tuple[TraceShape, ShapeGroup], round: int) -> FindingRow:
+def _row(task: NightlyTask, kernel: Kernel, pair: tuple[TraceShape, ShapeGroup]) -> FindingRow:
     (shape, group), model = pair, task.model
     id_ = group_id(shape.prop, shape.steps)
     start = kernel.unpack(np.frombuffer(group.best.start, np.uint64).reshape(1, -1))[0]
     numbers = sorted(group.properties, key=lambda prop: (prop != group.best.prop, -1 if prop is None else prop))
     properties = tuple(DEADLOCK if number is None else model.properties[number].key for number in numbers)
     return FindingRow(
-        task=task.number,
-        round=round,
         group=id_,
         kind=shape.kind,
         property=shape.prop,
@@ -164,13 +130,13 @@ def row_of_run(task: NightlyTask, verdict: Verdict, **fields: Any) -> RunRow:
         name=task.name,
         scenario=task.reference,
         variant=task.model.variant,
-        bounds=json.dumps(dict(verdict.bounds)),
-        flags=json.dumps(dict(verdict.flags)),
+        bounds=dict(verdict.bounds),
+        flags=dict(verdict.flags),
         engine=task.entry.engine,
         seed=task.seed,
         answer=verdict.answer.value,
         how=verdict.qualifier,
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)),
+        bounds_hit=dict(verdict.bounds_hit),
         command=verdict.command,
         notes=(*worth, *verdict.notes, *fairness, *verdict.comparison_notes, *verdict.code_notes),
         accepted=reasons_of(task, verdict),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -19,7 +18,6 @@ from kwalk.search.night.config import Config, config_from
 from kwalk.search.night.driver import Environment, NightlyRun, RunObserver, ahead_compiler
 from kwalk.search.night.folder import (
     MANIFEST,
-    DamagedPart,
     Manifest,
     RunFolder,
     new_manifest,
@@ -28,8 +26,7 @@ from kwalk.search.night.folder import (
 )
 from kwalk.search.night.places import place_of
 from kwalk.search.night.plan import NightlyTask, tasks_of
-from kwalk.search.night.simulation_task import LAST
-from kwalk.search.night.tables import ChunkRow, RunRow
+from kwalk.search.night.tables import RunRow
 from kwalk.search.results.verdict import Answer
 
 SERIOUS = (
@@ -147,20 +144,13 @@ def _done(
 
 
 def _ended_before(manifest: Manifest, tasks: Sequence[NightlyTask]) -> dict[int, RunRow]:
-    """Return the rows of the complete tasks of which every part is intact."""
+    """Return the rows of the complete tasks of which every record is intact."""
     rows: dict[int, RunRow] = {}
     for task in tasks:
-        if manifest.task(task.number)["state"] == "complete":
-            with suppress(DamagedPart):
-                rows[task.number] = _complete_row(manifest.folder, task)
+        records, why = manifest.folder.records(task.number)
+        outcome = records[-1].outcome if records else None
+        walks = sum(chunk.walks for record in records for chunk in record.chunks)
+        is_complete = manifest.task(task.number)["state"] == "complete"
+        if is_complete and not why and outcome is not None and outcome.walks == walks:
+            rows[task.number] = outcome
     return rows
-
-
-def _complete_row(folder: RunFolder, task: NightlyTask) -> RunRow:
-    """Return the row of a complete task; DamagedPart if something of it is missing."""
-    (row,) = folder.read(RunRow, task.number)
-    rounds, why = folder.complete_rounds(task.number, LAST)
-    walks = sum(chunk.walks for number in rounds for chunk in folder.read(ChunkRow, task.number, number))
-    if why or walks != row.walks:
-        raise DamagedPart(why or f"task {task.number} has {walks:,} walks in its rounds, and should have {row.walks:,}")
-    return row

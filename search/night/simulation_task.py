@@ -20,10 +20,10 @@ from kwalk.model.language import DomainError, Kind, PropertyInstance
 from kwalk.search.base.options import StopReason
 from kwalk.search.examination.examination import examined
 from kwalk.search.executors.chunks import Chunk
-from kwalk.search.executors.work import MinimizationChoice, Round, done_in_blocks
+from kwalk.search.executors.work import MinimizationChoice, Round
 from kwalk.search.kernel.interface import Kernel
-from kwalk.search.minimize.groups import FindingGroups, Grouping, finding_groups, merge
-from kwalk.search.night.folder import DamagedPart, RunFolder
+from kwalk.search.minimize.groups import FindingGroups, finding_groups, merge
+from kwalk.search.night.folder import RunFolder
 from kwalk.search.night.plan import NightlyTask
 from kwalk.search.night.rows import (
     GroupReader,
@@ -35,12 +35,12 @@ from kwalk.search.night.rows import (
     rows_of_groups,
     unpack_totals,
 )
-from kwalk.search.night.tables import ChunkRow, FindingRow, RunRow
+from kwalk.search.night.tables import FindingRow, RunRow, TaskRecord
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.vacuity import listed, vacuity_notes
 from kwalk.search.results.verdict import DEADLOCK, Answer, Finding, FindingGroup, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder
-from kwalk.search.simulation.chunks import SlicedComparison, WalkCounts, next_generation, run_chunk
+from kwalk.search.simulation.chunks import WalkCounts, next_generation, run_chunk
 from kwalk.search.simulation.hyperloglog import STANDARD_ERROR, distinct
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.run import SimulationRun, SimulationVerdict
@@ -80,14 +80,10 @@ def generation_of(block: int) -> Generation:
     return Generation(first, 2 * first)
 
 
-LAST = "chunks"
-"""The table of the last part of a round."""
 ROUND_SECONDS = 20.0
 """The most time of a round, in seconds."""
 LEAST_ROUNDS = 20
 """The least number of rounds in a time budget."""
-LOCAL_SECONDS = 0.5
-"""The driver runs shorter rounds itself: starting a Spark job takes as long."""
 GROWTH = 8
 """The most blocks of a round, relative to the round before."""
 
@@ -122,8 +118,7 @@ class SimulationTask:
         self.pace: float | None = None
         """Seconds that one core takes for a block."""
         self.last_blocks = 0
-        self._grouping: Grouping | None = None
-        self.sampler, self._sliced = WalkSampler(model, self.plan), SlicedComparison()
+        self.sampler = WalkSampler(model, self.plan)
 
     # Where it stands.
 
@@ -172,19 +167,6 @@ class SimulationTask:
             seconds = min(seconds, left, max(1.0, self.task.seconds / LEAST_ROUNDS))
         return max(1, min(int(seconds * partitions / self.pace), GROWTH * self.last_blocks))
 
-    def is_small(self, work: Round) -> bool:
-        """Return whether a round takes less time than a Spark job."""
-        return (self.pace or 0.0) * (work.last - work.first) / self.block < LOCAL_SECONDS
-
-    def run_locally(self, work: Round) -> list[Chunk]:
-        """Run a small round in this process."""
-        if self._grouping is None:
-            self._grouping = Grouping(self.task.model, self.kernel)
-        assert work.choice is not None
-        numbers = range(work.first, work.last)
-        self._sliced.compare(self.kernel, self.plan, numbers)
-        return [done_in_blocks((self.kernel, self.plan), numbers, work.choice, self._grouping)]
-
     def save(self, chunks: Sequence[Chunk], seconds: float) -> None:
         """Save a round that took `seconds`, and count it.
 
@@ -202,20 +184,24 @@ class SimulationTask:
             self.totals.minimized + groups.minimized,
             self.totals.sliced + sum(chunk.sliced for chunk in chunks),
         )
-        place = (self.task.number, self.rounds)
-        rows = rows_of_groups(self.task, self.kernel, groups, self.rounds)
-        tables: dict[str, Sequence[Any]] = {
-            "findings": rows,
-            "actions": action_rows(self.task.model, round_walks, place),
-            "coverage": coverage_rows(self.task.model, self.properties, round_walks, place),
-            LAST: chunk_rows(chunks, place, self.totals.walks.sketch, done),
-        }
-        self.folder.save_round(*place, tables, LAST)
+        model, hits = self.task.model, round_walks.property_hits.tolist()
+        taken = zip(*(getattr(round_walks, name).tolist() for name in ("enabled", "taken", "changed")), strict=True)
+        premises = {prop.key: int(round_walks.premises[prop.index]) for prop in self.properties}
+        violated = {prop.key: hits[prop.index] for prop in model.properties} | {DEADLOCK: hits[-1]}
+        record = TaskRecord(
+            round=self.rounds,
+            chunks=tuple(chunk_rows(chunks, self.totals.walks.sketch)),
+            findings=rows_of_groups(self.task, self.kernel, groups),
+            actions=action_rows(model, dict(zip((one.key for one in model.instances), taken, strict=True))),
+            coverage=coverage_rows(model, premises, violated, round_walks.visits),
+            totals=done.pack(),
+        )
+        self.folder.journal(self.task.number).append(record)
         self._set_pace(chunks)
         for chunk in chunks:
             self.sampler.collect(chunk.visit_records)
         self.sampler.compare(done.seconds, self.kernel, self.plan, done.walks.walks, round_walks)
-        self._count(done, rows)
+        self._count(done, record.findings)
 
     def _set_pace(self, chunks: Sequence[Chunk]) -> None:
         paces = [chunk.seconds * self.block / chunk.counts.walks for chunk in chunks if chunk.counts.walks]
@@ -241,20 +227,12 @@ class SimulationTask:
 
     def resume(self) -> str:
         """Continue from the saved rounds that count; return why the next one does not, "" if there is none."""
-        number = self.task.number
-        whole, why = self.folder.complete_rounds(number, LAST)
-        for round in whole:
-            try:
-                self._count(self._totals_of(round), self.folder.read(FindingRow, number, round))
-            except DamagedPart as error:
-                why = str(error)
-                break
-        self.folder.remove_from(number, self.rounds)
+        records, why = self.folder.records(self.task.number)
+        for record in records:
+            if record.outcome is None:
+                self._count(unpack_totals(record.totals), record.findings)
+        self.folder.journal(self.task.number).cut(self.rounds)
         return why
-
-    def _totals_of(self, round: int) -> TaskTotals:
-        chunks = self.folder.read(ChunkRow, self.task.number, round)
-        return unpack_totals(chunks[-1].merged if chunks else None)
 
     # What came of it.
 

@@ -1,29 +1,21 @@
-"""The tables of a nightly run: a class per row, with the columns that Spark, pandas and DuckDB see.
+"""What a task of a nightly run saves: rows of tables, in the lines of its journal.
 
 Words: a *task* is one scenario in one variant, with bounds and flags, searched by one engine; they have numbers from 0.
-A *round* is what a task does between two checkpoints. A *part* is the file of one table, task and round; all parts of a
-table have the same columns. Rows of `chunks`, `findings`, `actions`, `coverage` and `levels` are of a round, so that
-sums over rounds are those of the task; rows of `runs` are of a task that has ended.
+A *round* is what a task does between two records of its journal; sums over its rounds are those of the task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-import pyarrow as pa
-from attrs import asdict, fields, frozen
-
-TASK, ROUND, COUNT, REAL, TEXT = pa.int32(), pa.int32(), pa.int64(), pa.float64(), pa.string()
-TEXTS = pa.list_(pa.field("element", TEXT))
+from attrs import frozen
 
 
 @frozen
 class ChunkRow:
     """Consecutive walks whose counts executors have merged; `first` is the number of the first one in the task."""
 
-    task: int
-    round: int
     first: int
     walks: int
     steps: int
@@ -37,18 +29,12 @@ class ChunkRow:
     """The names of their machines, separated by commas."""
     distinct: float | None = None
     """An estimate of the distinct states of the task up to this chunk, None if it was not requested."""
-    sketch: bytes | None = None
-    """In the last chunk of a round: the registers that the estimate is made from, for all walks of the task so far."""
-    merged: bytes | None = None
-    """In the last chunk of a round: the counts of all walks of the task so far, as an Arrow stream."""
 
 
 @frozen
 class FindingRow:
     """The findings of one shape in one round. Those of a task are the merged rows of its rounds: see `groups`."""
 
-    task: int
-    round: int
     group: str
     """The first 12 hexadecimal digits of the SHA-256 of the property and steps of the shape."""
     kind: str
@@ -77,8 +63,6 @@ class FindingRow:
 class ActionRow:
     """How often an action instance was enabled, taken, and changed the state, in one round."""
 
-    task: int
-    round: int
     instance: str
     """The key of the action instance."""
     action: str
@@ -96,8 +80,6 @@ class CoverageRow:
     A `reachable` property is "violated" where it was witnessed. A deadlock that is an error has a row of that name.
     """
 
-    task: int
-    round: int
     property: str
     """The key of the property instance."""
     declaration: str
@@ -110,8 +92,6 @@ class CoverageRow:
 class LevelRow:
     """A level of a breadth-first search: new states, generated successors, and the total of states so far."""
 
-    task: int
-    round: int
     depth: int
     states: int
     generated: int
@@ -122,16 +102,14 @@ class LevelRow:
 
 @frozen(kw_only=True)
 class RunRow:
-    """The result of a task; JSON objects are strings."""
+    """The result of a task."""
 
     task: int
     name: str
     scenario: str
     variant: str
-    bounds: str
-    """A JSON object: sizes by name."""
-    flags: str
-    """A JSON object: settings by name."""
+    bounds: Mapping[str, int]
+    flags: Mapping[str, Any]
     engine: str
     seed: int
     answer: str
@@ -151,8 +129,8 @@ class RunRow:
     cpu_seconds: float = 0.0
     why: str
     """Why the task did not end as planned; empty if it did."""
-    bounds_hit: str
-    """A JSON object: how often, by the bound's name."""
+    bounds_hit: Mapping[str, int]
+    """How often, by the bound's name."""
     notes: tuple[str, ...]
     command: str
     """The command that reproduces the task."""
@@ -160,48 +138,17 @@ class RunRow:
     """The reasons why all that the task violates is accepted; empty if it violates nothing, or something else."""
 
 
-TABLES: Mapping[str, type] = {
-    "chunks": ChunkRow,
-    "findings": FindingRow,
-    "actions": ActionRow,
-    "coverage": CoverageRow,
-    "levels": LevelRow,
-    "runs": RunRow,
-}
-"""The class of the rows of each table."""
-NARROW = {"task": TASK, "round": ROUND, "length": pa.int32(), "depth": pa.int32()}
-KINDS: Mapping[str, pa.DataType] = {
-    "int": COUNT,
-    "float": REAL,
-    "str": TEXT,
-    "bool": pa.bool_(),
-    "bytes": pa.binary(),
-    "tuple[str, ...]": TEXTS,
-    "tuple[int, ...]": pa.list_(pa.field("element", COUNT)),
-}
-"""The column of each Python type."""
+@frozen(kw_only=True)
+class TaskRecord:
+    """A line of the journal of a task: a round of walks, a level of a search, what a search found, or how it ended."""
 
-
-def schema_of(table: str) -> pa.Schema:
-    """Return the columns of a table; a column is nullable if the field of its class can be None."""
-    return pa.schema([_column(field.name, str(field.type)) for field in fields(TABLES[table])])
-
-
-def _column(name: str, kind: str) -> pa.Field:
-    plain = kind.removesuffix(" | None")
-    return pa.field(name, NARROW.get(name, KINDS[plain]) if plain == "int" else KINDS[plain], nullable=plain != kind)
-
-
-SCHEMAS: Mapping[str, pa.Schema] = {table: schema_of(table) for table in TABLES}
-
-Row = TypeVar("Row")
-
-
-def table_of(name: str, rows: Iterable[Any]) -> pa.Table:
-    """Return the rows as a table with the columns of that name."""
-    return pa.Table.from_pylist([asdict(row, recurse=False) for row in rows], SCHEMAS[name])
-
-
-def rows_of(kind: type[Row], table: pa.Table) -> list[Row]:
-    """Return the rows of a table, in order."""
-    return [kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in table.to_pylist()]
+    round: int | None = None
+    """The number of a round of walks, from 0."""
+    chunks: tuple[ChunkRow, ...] = ()
+    findings: tuple[FindingRow, ...] = ()
+    actions: tuple[ActionRow, ...] = ()
+    coverage: tuple[CoverageRow, ...] = ()
+    levels: tuple[LevelRow, ...] = ()
+    totals: bytes = b""
+    """The counts of all walks of the task so far, packed."""
+    outcome: RunRow | None = None

@@ -18,12 +18,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from kwalk.model.language import Model
 from kwalk.search.base.signals import Interrupts
-from kwalk.search.executors.chunks import PACKED, Chunk, chunks_of, groups_of, merger_of
+from kwalk.search.executors.chunks import Chunk
 from kwalk.search.executors.work import CpuMismatch, ExecutorFailure, Round, TaskPayload, check_agreement
 from kwalk.search.kernel.compile.cache import Compiled
 from kwalk.search.kernel.compile.compiler import compile_model, compiled_model
 from kwalk.search.kernel.compile.slices import CompiledSlices, compile_slices, compiled_slices
 from kwalk.search.native.processor import cpu
+from kwalk.search.spark.packets import PACKED, chunks_of, groups_of, merger_of
 from kwalk.search.spark.payload import send, walker_of
 
 JOB_GROUP = "kwalk walks"

@@ -11,8 +11,8 @@ import pyarrow as pa
 from attrs import frozen
 from pyspark.sql import SparkSession
 
-from kwalk.search.executors.chunks import packet
 from kwalk.search.executors.work import Round, TaskPayload, do_chunks
+from kwalk.search.spark.packets import packet
 
 
 class DamagedPayload(Exception):

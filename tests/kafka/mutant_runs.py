@@ -18,7 +18,7 @@ from kwalk.invariants.mutation import (
 from kwalk.model.language import Model, Scenario, Trial
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_text
-from kwalk.reports.saved_outcomes import explanations_in
+from kwalk.reports.handlers.mutate import explanations_in
 from tests.structure.rooms import ROOT
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from kwalk.search.night.folder import FORMAT, RunFolder
-from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, RunRow, TaskRecord
 
 SHAPE = "83b1f0c2a7de"
 
@@ -54,17 +57,15 @@ def manifest(**other: Any) -> dict[str, Any]:
     }
 
 
-def chunk(task: int, round: int, first: int, **other: Any) -> ChunkRow:
+def chunk(first: int, **other: Any) -> ChunkRow:
     """A chunk of 50 walks."""
     counts = {"walks": 50, "steps": 500, "visits": 550, "dead_ends": 1, "quiescent": 2, "seconds": 0.5, "host": "one"}
-    return ChunkRow(task=task, round=round, first=first, **(counts | {"distinct": 16.0} | other))
+    return ChunkRow(first=first, **(counts | {"distinct": 16.0} | other))
 
 
 def finding(round: int, **other: Any) -> FindingRow:
     """What a round found of the one shape."""
     row = {
-        "task": 0,
-        "round": round,
         "group": SHAPE,
         "kind": "always",
         "property": "not_solved()",
@@ -85,9 +86,7 @@ def write_small_run(path: Path, **other: Any) -> RunFolder:
     folder = RunFolder(path)
     folder.save_manifest(manifest(**other))
     for task, rounds in ((0, 2), (1, 1)):
-        for round in range(rounds):
-            folder.save_round(task, round, tables_of(task, round), "chunks")
-        folder.save_run(run_row(task))
+        rewrite(folder, task, [*(round_of(task, round) for round in range(rounds)), TaskRecord(outcome=run_row(task))])
     folder.append_progress(
         {"time": "2026-11-21T01:00:30+00:00", "task": 0, "rate": 1000.0, "left": 30.0, "findings": 3}
     )
@@ -95,17 +94,34 @@ def write_small_run(path: Path, **other: Any) -> RunFolder:
     return folder
 
 
-def tables_of(task: int, round: int) -> dict[str, list[Any]]:
-    """The tables of a round."""
-    return {
-        "chunks": [chunk(task, round, 100 * round), chunk(task, round, 100 * round + 50, sketch=b"\0" * 16)],
-        "findings": [finding(round)] if task == 0 else [],
-        "actions": [
-            ActionRow(task, round, "fill_big()", "fill_big", "player", 100, 50, 50),
-            ActionRow(task, round, "empty_big()", "empty_big", "player", 100, 0, 0),
-        ],
-        "coverage": [CoverageRow(task, round, "not_solved()", "not_solved", 550, 3 if task == 0 else 0)],
-    }
+def round_of(task: int, round: int, **other: Any) -> TaskRecord:
+    """A round, with some of it otherwise."""
+    record = TaskRecord(
+        round=round,
+        chunks=(chunk(100 * round), chunk(100 * round + 50)),
+        findings=(finding(round),) if task == 0 else (),
+        actions=(
+            ActionRow("fill_big()", "fill_big", "player", 100, 50, 50),
+            ActionRow("empty_big()", "empty_big", "player", 100, 0, 0),
+        ),
+        coverage=(CoverageRow("not_solved()", "not_solved", 550, 3 if task == 0 else 0),),
+    )
+    return evolve(record, **{name: tuple(rows) for name, rows in other.items()})
+
+
+def rewrite(folder: RunFolder, task: int, records: Iterable[TaskRecord]) -> None:
+    """Let a task have these records."""
+    journal, kept = folder.journal(task), list(records)
+    journal.cut(0)
+    for record in kept:
+        journal.append(record)
+
+
+def again(folder: RunFolder, task: int, number: int = 0, **other: Any) -> None:
+    """Write a round of a task otherwise; number -1 is how it ended."""
+    records, _ = folder.records(task)
+    records[number] = round_of(task, number, **other) if number >= 0 else TaskRecord(**other)
+    rewrite(folder, task, records)
 
 
 def run_row(task: int) -> RunRow:
@@ -117,8 +133,8 @@ def run_row(task: int) -> RunRow:
         name=f"{name} default",
         scenario=name,
         variant="default",
-        bounds="{}",
-        flags="{}",
+        bounds={},
+        flags={},
         engine="walk",
         seed=1,
         answer=("violated", "holds")[task],
@@ -133,7 +149,7 @@ def run_row(task: int) -> RunRow:
         seconds=30.0,
         cpu_seconds=1.0 * rounds,
         why="",
-        bounds_hit="{}",
+        bounds_hit={},
         notes=("A note.",),
         command=f"kwalk walk {name} --walks {100 * rounds} --seed 1 --keep-going",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
@@ -10,7 +9,7 @@ from kwalk.model.language import UsageError
 from kwalk.search.night.config import config_from
 from kwalk.search.night.folder import RunFolder
 from kwalk.search.results.verdict import Answer
-from tests.nightly.local import begin_run, resume_run, without_spark
+from tests.nightly.local import begin_run, resume_run, table_of, without_spark
 
 TASKS = [{"scenarios": ["lost-update", "die-hard"], "walks": 300, "depth": 30, "swarm": False}]
 BOTH = (
@@ -33,7 +32,7 @@ def test_a_night_that_violates_only_what_is_accepted_has_no_bad_news(tmp_path, m
     assert {row.answer for row in rows.values()} == {"violated"}
     assert rows["die-hard"].accepted == ("the puzzle has a solution",)
     assert set(rows["lost-update"].accepted) == {"it has no lock", "the same"}
-    found = pq.read_table(tmp_path / "run" / "findings").to_pylist()
+    found = table_of(tmp_path / "run", "findings")
     assert found and all(row["accepted"] for row in found)
 
 
@@ -45,7 +44,7 @@ def test_one_violation_that_is_not_accepted_makes_its_task_bad_news(tmp_path, mo
 
 def test_of_a_property_one_shape_is_accepted_and_another_is_not(tmp_path, monkeypatch):
     _, rows = night(tmp_path / "first", monkeypatch)
-    groups = pq.read_table(tmp_path / "first" / "findings").to_pylist()
+    groups = table_of(tmp_path / "first", "findings")
     (group,) = {row["group"] for row in groups if row["property"] == "not_solved()"}
     for name, shape, reasons in (("same", group, ("known",)), ("other", "0123456789ab", ())):
         _, rows = night(tmp_path / name, monkeypatch, {"properties": ["not_solved"], "reason": "known", "group": shape})

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.nightly.local import without_spark
+from tests.nightly.local import table_of, without_spark
 
 LOST_UPDATE = 'seed = 2\n[[tasks]]\nscenarios = ["lost-update"]\nvariants = ["no-lock", "lock"]\nwalks = 300\n'
 REFUSED = {
@@ -95,9 +95,7 @@ def test_a_task_of_each_engine(kwalk, tmp_path, spark):
         ("violated", "exhaustive", 16),
         ("violated", "exhaustive", 13),
     ]
-    import pyarrow.parquet as pq
-
-    levels = [row for row in pq.read_table(out / "levels").to_pylist() if row["task"] == 0]
+    levels = [row for row in table_of(out, "levels") if row["task"] == 0]
     assert sum(row["states"] for row in levels) == 16 and levels[-1]["total"] == 16
     assert not (out / "states" / "0000").exists()
     said = [json.loads(line) for line in (out / "progress.jsonl").read_text().splitlines()]

@@ -27,7 +27,6 @@ OTHER = " ".join([cpu().split(" ")[0], "x86-64", "", "llvmlite 0.0.1"])
 def small(monkeypatch):
     """Blocks that are as small as those of the undisturbed run."""
     monkeypatch.setattr(simulation_task, "BLOCK_STEPS", 1 << 11)
-    monkeypatch.setattr(simulation_task, "LOCAL_SECONDS", 0.0)
 
 
 def part(of, task=0):

@@ -8,19 +8,17 @@ import os
 import signal
 import sys
 
-import pyarrow.parquet as pq
 import pytest
 
 from kwalk.search.night import driver, simulation_task
 from kwalk.search.results.verdict import Answer
-from tests.nightly.local import CONFIG, Hearing, begin_run, facts, resume_run
+from tests.nightly.local import CONFIG, Hearing, begin_run, facts, resume_run, table_of
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """Blocks that are as small as those of the undisturbed run, all of them done by processes."""
+    """Blocks that are as small as those of the undisturbed run."""
     monkeypatch.setattr(simulation_task, "BLOCK_STEPS", 1 << 11)
-    monkeypatch.setattr(simulation_task, "LOCAL_SECONDS", 0.0)
     monkeypatch.setattr(driver, "PAUSE", 0.0)
 
 
@@ -79,7 +77,7 @@ def test_an_exhaustive_search_needs_no_spark(tmp_path):
     assert not any(name.startswith("pyspark") for name in {*sys.modules} - before)
     assert [(row.answer, row.how) for row in result.rows] == [("violated", "exhaustive"), ("holds", "exhaustive")]
     states = [row.distinct_exact for row in result.rows]
-    levels = pq.read_table(tmp_path / "run" / "levels").to_pylist()
+    levels = table_of(tmp_path / "run", "levels")
     assert [row["states"] for row in levels] == states == [row["total"] for row in levels]
     assert not (tmp_path / "run" / "states" / "0000").exists()
     assert result.answer is Answer.VIOLATED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
 from kwalk.search.night.folder import RunFolder
 from kwalk.search.night.rows import group_id
-from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow
+from kwalk.search.night.tables import ActionRow, ChunkRow, CoverageRow, FindingRow, LevelRow, RunRow, TaskRecord
 from kwalk.search.results.verdict import FindingGroup, Verdict
 from kwalk.search.simulation.walk import walk
 from tests.nightly.small_run import manifest
@@ -53,11 +52,10 @@ def write_run(path: Path, searched: Iterable[Searched], **manifested: Any) -> Ru
     folder.save_manifest(manifest(tasks=manifests, **manifested))
     for number, one in enumerate(tasks):
         for round in range(ROUNDS):
-            last = "chunks" if one.verdict.walks is not None else "levels"
             with one.model.active():
-                folder.save_round(number, round, _tables(number, round, one), last)
+                folder.journal(number).append(_round(round, one))
         if one.state == "complete":
-            folder.save_run(_run_row(number, one))
+            folder.journal(number).append(TaskRecord(outcome=_run_row(number, one)))
             for group in one.verdict.groups:
                 text = itf_text(one.model, stamped(group.trace, one.model, one.reference), "0")
                 folder.save_trace(number, _digest(group), text)
@@ -80,14 +78,13 @@ def _task_manifest(number: int, one: Searched) -> dict[str, Any]:
     }
 
 
-def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
+def _round(round: int, one: Searched) -> TaskRecord:
     verdict = one.verdict
-    tables: dict[str, list[Any]] = {
-        "findings": [_finding(task, round, c, one) for c in verdict.groups if _share(c.count, round)],
-        "actions": [
+    return TaskRecord(
+        round=round,
+        findings=tuple(_finding(round, c, one) for c in verdict.groups if _share(c.count, round)),
+        actions=tuple(
             ActionRow(
-                task,
-                round,
                 i.key,
                 i.action.name,
                 i.actor,
@@ -95,29 +92,28 @@ def _tables(task: int, round: int, one: Searched) -> dict[str, list[Any]]:
             )
             for i in one.model.instances
             if (count := verdict.action_counts.get(i.key)) is not None
-        ],
-        "coverage": [
-            CoverageRow(
-                task, round, key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round)
-            )
+        ),
+        coverage=tuple(
+            CoverageRow(key, key.partition("(")[0], _share(count, round), _share(_times(verdict, key), round))
             for key, count in verdict.premises.items()
             if not one.properties or key in one.properties
-        ],
-    }
-    return tables | (_chunks if verdict.walks is not None else _levels)(task, round, verdict)
+        ),
+        chunks=() if verdict.walks is None else (_chunk(round, verdict),),
+        levels=() if verdict.walks is not None else (_level(round, verdict),),
+    )
 
 
-def _chunks(task: int, round: int, verdict: Verdict) -> dict[str, list[Any]]:
+def _chunk(round: int, verdict: Verdict) -> ChunkRow:
     walks, steps = _share(verdict.walks or 0, round), _share(verdict.steps or 0, round)
     seen = 1000.0 * (1 - 0.5 ** (round + 1))
-    return {"chunks": [ChunkRow(task, round, 1000 * round, walks, steps, steps, 0, 0, 0.5, "one", seen)]}
+    return ChunkRow(1000 * round, walks, steps, steps, 0, 0, 0.5, "one", seen)
 
 
-def _levels(task: int, round: int, verdict: Verdict) -> dict[str, list[Any]]:
+def _level(round: int, verdict: Verdict) -> LevelRow:
     states = verdict.distinct_states or 0
     total = sum(_share(states, n) for n in range(round + 1))
     generated = _share(verdict.generated_states or 0, round)
-    return {"levels": [LevelRow(task, round, round, _share(states, round), generated, total, 0.5, 8 * states)]}
+    return LevelRow(round, _share(states, round), generated, total, 0.5, 8 * states)
 
 
 def _share(count: int, round: int) -> int:
@@ -133,12 +129,10 @@ def _digest(group: FindingGroup) -> str:
     return group_id(group.prop, group.steps)
 
 
-def _finding(task: int, round: int, group: FindingGroup, one: Searched) -> FindingRow:
+def _finding(round: int, group: FindingGroup, one: Searched) -> FindingRow:
     kinds = {prop.declaration.name: prop.kind.value for prop in one.model.properties}
     trace = group.trace
     return FindingRow(
-        task,
-        round,
         _digest(group),
         kinds.get(group.prop.partition("(")[0], ""),
         group.prop,
@@ -160,8 +154,8 @@ def _run_row(task: int, one: Searched) -> RunRow:
         name=f"{one.reference} {verdict.variant}",
         scenario=one.reference,
         variant=verdict.variant,
-        bounds=json.dumps(dict(verdict.bounds)),
-        flags=json.dumps(dict(verdict.flags)),
+        bounds=dict(verdict.bounds),
+        flags=dict(verdict.flags),
         engine=verdict.engine,
         seed=verdict.seed or 0,
         answer=verdict.answer.value,
@@ -176,7 +170,7 @@ def _run_row(task: int, one: Searched) -> RunRow:
         seconds=verdict.seconds,
         cpu_seconds=0.5 * ROUNDS,
         why="",
-        bounds_hit=json.dumps(dict(verdict.bounds_hit)),
+        bounds_hit=dict(verdict.bounds_hit),
         notes=verdict.notes,
         command=verdict.command,
     )

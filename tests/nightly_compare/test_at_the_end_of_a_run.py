@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwalk.search.night.run import NightlyResult
-from tests.nightly.small_run import finding, run_row, tables_of, write_small_run
+from tests.nightly.small_run import again, finding, run_row, write_small_run
 
 
 @pytest.fixture
@@ -16,8 +16,7 @@ def ended(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_small_run(Path("before"))
     folder = write_small_run(Path("after"))
-    more = [finding(0, task=1, group="0123456789ab", property="worse()")]
-    folder.save_round(1, 0, {**tables_of(1, 0), "findings": more}, "chunks")
+    again(folder, 1, findings=[finding(0, group="0123456789ab", property="worse()")])
     result = NightlyResult(folder.path, (run_row(0), run_row(1)), 2, "complete")
     monkeypatch.setattr("kwalk.search.night.run.begin_run", lambda *_: result)
     Path("night.toml").write_text('[[tasks]]\nscenarios = ["die-hard"]\nwalks = 1\n')

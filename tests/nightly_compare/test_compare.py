@@ -13,7 +13,7 @@ from kwalk.reports.nightly_compare.comparison import compare
 from kwalk.search.night.folder import RunFolder
 from kwalk.search.night.results import read_run
 from kwalk.search.night.tables import ActionRow, CoverageRow
-from tests.nightly.small_run import chunk, finding, manifest, run_row, tables_of, write_small_run
+from tests.nightly.small_run import again, chunk, finding, manifest, run_row, write_small_run
 
 OTHER = "0123456789ab"
 COMPARE = ("nightly", "after", "--before", "before")
@@ -30,11 +30,6 @@ def compared():
     return compare(read_run(Path("before")), read_run(Path("after")))
 
 
-def again(folder: RunFolder, task: int, **other) -> None:
-    """Write the first round of a task otherwise."""
-    folder.save_round(task, 0, {**tables_of(task, 0), **other}, "chunks")
-
-
 def test_equal_runs_have_nothing_new(runs, kwalk_here):
     assert compared().exit_code == 0
     ran = kwalk_here(*COMPARE)
@@ -43,7 +38,7 @@ def test_equal_runs_have_nothing_new(runs, kwalk_here):
 
 
 def test_a_new_group_is_broken_and_comes_first(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="worse()")])
     assert [(task.number, group.property) for task, group in compared().new] == [(1, "worse()")]
     ran = kwalk_here(*COMPARE)
     assert ran.code == 12
@@ -55,7 +50,7 @@ def test_a_new_group_of_a_walk_that_the_earlier_run_did_not_reach_says_so(runs, 
     walks = compared().pairs[1].before.walks
     note = "the earlier run ended before this walk"
     for first, expected in ((walks - 1, False), (walks, True)):
-        again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", first_walk=first)])
+        again(runs[1], 1, findings=[finding(0, group=OTHER, property="worse()", first_walk=first)])
         assert (note in kwalk_here(*COMPARE).out) is expected
 
 
@@ -73,16 +68,16 @@ def test_a_new_shape_of_what_both_runs_violate_is_told_apart_from_a_new_violatio
 
 def test_what_was_violated_and_not_minimized_is_a_new_shape(runs):
     for folder in runs:
-        again(folder, 1, coverage=[CoverageRow(1, 0, "worse()", "worse", 550, 9)])
-    worse = finding(0, task=1, group=OTHER, property="worse()")
-    again(runs[1], 1, findings=[worse], coverage=[CoverageRow(1, 0, "worse()", "worse", 550, 9)])
+        again(folder, 1, coverage=[CoverageRow("worse()", "worse", 550, 9)])
+    worse = finding(0, group=OTHER, property="worse()")
+    again(runs[1], 1, findings=[worse], coverage=[CoverageRow("worse()", "worse", 550, 9)])
     assert list(compared().new) == [] and [row.property for _, row in compared().new_shapes] == ["worse()"]
 
 
 def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_reason(runs, kwalk_here):
     again(runs[1], 0, findings=[finding(0, group=OTHER, steps=("fill_small()",), accepted="the puzzle has an end")])
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", accepted="KAFKA-14190")])
-    runs[1].save_run(evolve(run_row(1), answer="violated", accepted=("KAFKA-14190",)))
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="worse()", accepted="KAFKA-14190")])
+    again(runs[1], 1, -1, outcome=evolve(run_row(1), answer="violated", accepted=("KAFKA-14190",)))
     assert compared().exit_code == 0
     ran = kwalk_here(*COMPARE)
     assert ran.out.startswith("NOTHING WORSE") and "2 accepted groups" in ran.out
@@ -94,10 +89,10 @@ def test_what_is_accepted_is_neither_new_nor_a_new_shape_and_is_listed_with_its_
 
 
 def test_what_is_no_longer_accepted_is_worse(runs):
-    again(runs[0], 1, findings=[finding(0, task=1, group=OTHER, property="worse()", accepted="for now")])
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
-    runs[0].save_run(evolve(run_row(1), answer="violated", accepted=("for now",)))
-    runs[1].save_run(evolve(run_row(1), answer="violated"))
+    again(runs[0], 1, findings=[finding(0, group=OTHER, property="worse()", accepted="for now")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="worse()")])
+    again(runs[0], 1, -1, outcome=evolve(run_row(1), answer="violated", accepted=("for now",)))
+    again(runs[1], 1, -1, outcome=evolve(run_row(1), answer="violated"))
     assert compared().exit_code == 12
 
 
@@ -119,13 +114,13 @@ def test_what_was_not_searched_is_not_gone(tmp_path, monkeypatch):
 
 
 def test_a_new_property_is_new_with_any_seed(runs):
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="worse()")])
     runs[1].save_manifest(manifest(seed=2))
     assert [group.property for _, group in compared().new] == ["worse()"] and compared().exit_code == 12
 
 
 def test_a_card_says_the_claim_and_the_suspect_commits(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="nothing_is_lost()")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="nothing_is_lost()")])
     for folder, commit in zip(runs, ("a" * 40, "b" * 40), strict=True):
         folder.save_manifest(manifest(commit=commit))
     ran = kwalk_here(*COMPARE)
@@ -135,62 +130,62 @@ def test_a_card_says_the_claim_and_the_suspect_commits(runs, kwalk_here):
 
 
 def test_a_new_witness_is_no_bad_news(runs):
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, kind="reachable")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, kind="reachable")])
     assert compared().exit_code == 0
 
 
 def test_a_group_that_is_gone_is_reported_and_is_no_failure(runs, kwalk_here):
     for round in (0, 1):
-        runs[1].save_round(0, round, {**tables_of(0, round), "findings": []}, "chunks")
+        again(runs[1], 0, round, findings=[])
     ran = kwalk_here(*COMPARE)
     assert (ran.code, "GONE  die-hard default: not_solved()" in ran.out) == (0, True)
 
 
 def test_a_verdict_that_got_worse_is_broken_even_without_a_group(runs):
-    runs[1].save_run(evolve(run_row(1), answer="deadlock"))
+    again(runs[1], 1, -1, outcome=evolve(run_row(1), answer="deadlock"))
     assert compared().exit_code == 12
 
 
 def test_a_task_that_is_undecided_now_says_less(runs):
-    (runs[1].path / "runs" / "0001.parquet").unlink()
+    runs[1].journal(1).cut(1)
     assert compared().exit_code == 3
 
 
 def test_a_property_that_is_no_longer_tested_is_a_loss(runs, kwalk_here):
-    again(runs[1], 1, coverage=[CoverageRow(1, 0, "not_solved()", "not_solved", 0, 0)])
+    again(runs[1], 1, coverage=[CoverageRow("not_solved()", "not_solved", 0, 0)])
     assert compared().exit_code == 3
     assert "no longer tested: not_solved() (550 before)" in kwalk_here(*COMPARE).out
 
 
 def test_an_action_that_is_no_longer_taken_is_a_loss(runs, kwalk_here):
-    again(runs[1], 1, actions=[ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 0, 0)])
+    again(runs[1], 1, actions=[ActionRow("fill_big()", "fill_big", "player", 100, 0, 0)])
     assert compared().exit_code == 3
     out = kwalk_here(*COMPARE).out
     assert "no longer taken: fill_big (50 before)" in out
 
 
 def test_a_rare_action_that_less_work_did_not_take_may_be_chance(runs, kwalk_here):
-    often = [ActionRow(1, 0, "fill_big()", "fill_big", "player", 100, 50, 50)]
-    again(runs[0], 1, actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
+    often = [ActionRow("fill_big()", "fill_big", "player", 100, 50, 50)]
+    again(runs[0], 1, actions=[*often, ActionRow("rare()", "rare", "player", 9, 9, 9)])
     again(
         runs[1],
         1,
-        actions=[*often, ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)],
-        chunks=[chunk(1, 0, 0, steps=400)],
+        actions=[*often, ActionRow("rare()", "rare", "player", 0, 0, 0)],
+        chunks=[chunk(0, steps=400)],
     )
     assert compared().exit_code == 0
     assert "possibly by chance, because it was rare: rare (9 before)" in kwalk_here(*COMPARE).out
 
 
 def test_a_rare_action_that_the_same_work_did_not_take_is_a_loss(runs):
-    again(runs[0], 1, actions=[ActionRow(1, 0, "rare()", "rare", "player", 9, 9, 9)])
-    again(runs[1], 1, actions=[ActionRow(1, 0, "rare()", "rare", "player", 0, 0, 0)])
+    again(runs[0], 1, actions=[ActionRow("rare()", "rare", "player", 9, 9, 9)])
+    again(runs[1], 1, actions=[ActionRow("rare()", "rare", "player", 0, 0, 0)])
     assert compared().exit_code == 3
 
 
 def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here):
-    again(runs[1], 1, chunks=[chunk(1, 0, 0, seconds=2.0), chunk(1, 0, 50, seconds=2.0)])
-    runs[1].save_run(evolve(run_row(1), bounds_hit='{"jugs": 7, "none": 0}'))
+    again(runs[1], 1, chunks=[chunk(0, seconds=2.0), chunk(50, seconds=2.0)])
+    again(runs[1], 1, -1, outcome=evolve(run_row(1), bounds_hit={"jugs": 7, "none": 0}))
     ran = kwalk_here(*COMPARE)
     assert ran.code == 0
     assert "newly reached bounds: jugs (7 times)" in ran.out
@@ -198,7 +193,7 @@ def test_a_bound_that_is_newly_hit_and_another_speed_are_notes(runs, kwalk_here)
 
 
 def test_a_speed_that_was_measured_in_no_time_is_not_compared(runs):
-    again(runs[1], 1, chunks=[chunk(1, 0, 0, seconds=0.001), chunk(1, 0, 50, seconds=0.001)])
+    again(runs[1], 1, chunks=[chunk(0, seconds=0.001), chunk(50, seconds=0.001)])
     assert [pair.speed for pair in compared().pairs] == [None, None]
 
 
@@ -247,7 +242,7 @@ def test_a_budget_that_was_not_given_is_no_time(runs, kwalk_here):
 
 
 def test_json_says_the_same(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="worse()")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="worse()")])
     found = kwalk_here(*COMPARE, "--json").object
     assert (found["exit_code"], found["known"], found["new"][0]["group"]) == (12, 1, OTHER)
     assert found["tasks"][1]["new"] == [OTHER]
@@ -255,7 +250,7 @@ def test_json_says_the_same(runs, kwalk_here):
 
 
 def test_the_page_of_the_later_run_is_written(runs, kwalk_here):
-    again(runs[1], 1, findings=[finding(0, task=1, group=OTHER, property="<script>()")])
+    again(runs[1], 1, findings=[finding(0, group=OTHER, property="<script>()")])
     assert "  Page: after/index.html" in kwalk_here(*COMPARE).out
     page = Path("after/index.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;()" in page and "<script" not in page

@@ -8,7 +8,7 @@ import pytest
 
 from kwalk.model.language import UsageError
 from kwalk.search.night.results import merged_groups, read_run
-from tests.nightly.small_run import SHAPE, chunk, finding, manifest, tables_of, write_small_run
+from tests.nightly.small_run import SHAPE, chunk, finding, manifest, rewrite, round_of, write_small_run
 
 
 @pytest.fixture
@@ -39,43 +39,31 @@ def test_of_two_traces_the_shorter_is_kept_then_the_earlier_whatever_the_order()
     long = finding(0, actions=("a", "b", "c"), length=3, shortest=False, properties=("x",))
     early = finding(1, actions=("b", "a"), properties=("y",), count=4, shortest=False)
     late = finding(2, actions=("a", "z"))
-    for rows in ([long, early, late], [late, long, early], [early, late, long]):
+    for rows in ([long, early, late], [early, late, long], [early, long, late]):
         (merged,) = merged_groups(rows)
         assert (merged.actions, merged.length, merged.count, merged.first_walk) == (("b", "a"), 2, 10, 7)
         assert (merged.properties[0], set(merged.properties)) == ("y", {"x", "y", "not_solved()"})
         assert merged.shortest  # `late` is as short, and known to be the shortest
 
 
-def test_a_damaged_part_ends_what_is_read_and_is_named(small):
-    part = small.path / "actions" / "0000-000001.parquet"
-    part.write_bytes(part.read_bytes()[:-20])
+def test_a_damaged_line_ends_what_is_read_and_is_named(small):
+    first, second, *more = small.journal(0).path.read_bytes().split(b"\n")
+    small.journal(0).path.write_bytes(b"\n".join([first, second[:-20], *more]))
     run = read_run(small.path)
-    assert run.tasks[0].walks == 100
+    assert (run.tasks[0].walks, run.tasks[0].groups[0].count, run.tasks[0].answer) == (100, 3, "violated")
     assert run.tasks[1].walks == 100
-    (said,) = run.missing
-    assert said.startswith("Task 0 (die-hard default): rounds that count: 1; that do not: 1, as actions/0000-000001.pa")
-
-
-def test_a_round_in_the_middle_that_is_gone_is_named(small):
-    small.save_round(0, 2, tables_of(0, 2), "chunks")
-    (small.path / "chunks" / "0000-000001.parquet").unlink()
-    run = read_run(small.path)
-    assert run.tasks[0].rounds == 1
-    assert "chunks/0000-000001.parquet is missing" in run.missing[0]
-
-
-def test_a_round_without_its_last_part_does_not_count(small):
-    (small.path / "chunks" / "0000-000001.parquet").unlink()
-    run = read_run(small.path)
-    assert (run.tasks[0].walks, run.tasks[0].groups[0].count) == (100, 3)
+    why = "rounds that count: 1; that do not: 1, as line 2 of tasks/0000.jsonl is damaged, or of another version."
+    assert run.missing == (f"Task 0 (die-hard default): {why}",)
 
 
 def test_how_a_task_ended_may_be_missing(small):
-    (small.path / "runs" / "0000.parquet").unlink()
-    (small.path / "runs" / "0001.parquet").write_bytes(b"PAR1")
+    small.journal(0).cut(2)
+    small.journal(1).cut(1)
     run = read_run(small.path)
-    assert run.missing[0] == "How task 0 (die-hard default) ended is missing."
-    assert run.missing[1].startswith("How task 1 (lost-update default) ended is not known: runs/0001.parquet cannot")
+    assert run.missing == (
+        "How task 0 (die-hard default) ended is missing.",
+        "How task 1 (lost-update default) ended is missing.",
+    )
     assert [task.answer for task in run.tasks] == ["violated", "undecided"]
 
 
@@ -101,8 +89,8 @@ def test_a_manifest_that_was_edited_is_refused(tmp_path, tasks):
 
 def test_a_growth_has_no_more_points_than_a_page_can_show(tmp_path):
     folder = write_small_run(tmp_path)
-    rows = [chunk(1, 1, 100 + 50 * n, distinct=float(n)) for n in range(2000)]
-    folder.save_round(1, 1, {**tables_of(1, 1), "chunks": rows}, "chunks")
+    rows = [chunk(100 + 50 * n, distinct=float(n)) for n in range(2000)]
+    rewrite(folder, 1, [round_of(1, 0), round_of(1, 1, chunks=rows)])
     growth = read_run(tmp_path).tasks[1].growth
     assert len(growth.steps) <= 401
     assert (growth.steps[-1], growth.states[-1]) == (1000 + 500 * 2000, 1999.0)

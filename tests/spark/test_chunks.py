@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
 from kwalk.search.executors import work as executor
-from kwalk.search.executors.chunks import Chunk, chunks_of, groups_of, in_order, merged, merger_of, packet
+from kwalk.search.executors.chunks import Chunk, in_order, merged
 from kwalk.search.executors.work import (
     MinimizationChoice,
     Round,
@@ -32,6 +32,7 @@ from kwalk.search.simulation import chunks as simulation
 from kwalk.search.simulation.chunks import run_chunk
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.simulation.visit_samples import CHUNK_RECORDS
+from kwalk.search.spark.packets import chunks_of, groups_of, merger_of, packet
 from kwalk.search.spark.payload import walk_chunks
 from tests.nightly.broken import LEAKY
 

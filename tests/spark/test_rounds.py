@@ -14,7 +14,7 @@ from pyspark import cloudpickle
 from kwalk.model.examples.reference import REFERENCE
 from kwalk.model.language import Model
 from kwalk.search.base.signals import Interrupts
-from kwalk.search.executors.chunks import chunks_of, groups_of, merged
+from kwalk.search.executors.chunks import merged
 from kwalk.search.executors.work import CpuMismatch, Round, TaskPayload, check_agreement, unpacked
 from kwalk.search.kernel.compile.compiler import compiled_model, kernel_of
 from kwalk.search.kernel.compile.slices import RESIDENT_TABLES, compile_slices
@@ -24,6 +24,7 @@ from kwalk.search.simulation.chunks import SimulationPlan, run_chunk
 from kwalk.search.simulation.options import SWARM, SimulationOptions
 from kwalk.search.spark import executors as engine
 from kwalk.search.spark.executors import CodeSource, ExecutorPool, SparkFailure
+from kwalk.search.spark.packets import chunks_of, groups_of
 from kwalk.search.spark.payload import send, walk_chunks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors cannot import this file

@@ -64,7 +64,6 @@ COMPONENTS = (
             *(f"reports/pages/{name}.py" for name in ("analysis", "audit", "explanation", "graph_page", "mutation")),
             "reports/pages/state_graph.py",
             "reports/explorer",
-            "reports/saved_outcomes.py",
         ),
     ),
 )

@@ -22,6 +22,7 @@ from kwalk.search.analyses.audit.cells import (
     CellOutcome,
     CellStatus,
     Judgement,
+    audit_journal,
     examine,
     judge,
 )
@@ -181,6 +182,7 @@ __all__ = [
     "CellStatus",
     "Judgement",
     "audit",
+    "audit_journal",
     "cells_of",
     "judge",
 ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -21,6 +22,7 @@ from kwalk.model.language.lift import lift
 from kwalk.model.language.settings import Setting, setting_text
 from kwalk.search.analyses.saved_run import SavedRunOptions
 from kwalk.search.base.components import entry
+from kwalk.search.base.journal import Journal
 from kwalk.search.base.option_table import ProveKeywords
 from kwalk.search.base.options import DEFAULT_INDUCTION
 from kwalk.search.base.query import Query
@@ -63,6 +65,7 @@ class CellOutcome:
         seconds: The time budget that was too small; None for a decided outcome.
         fairness: The fairness under which properties about behaviours were checked; "" if none was.
         compared: How much of the search was compared with plain Python; it differs from run to run.
+        key: The key of the cell, where the outcome is saved.
     """
 
     status: CellStatus
@@ -76,6 +79,7 @@ class CellOutcome:
     seconds: float | None = None
     fairness: str = ""
     compared: Compared | None = field(default=None, eq=False, repr=False)
+    key: str = field(default="", eq=False, repr=False)
 
     @property
     def is_decided(self) -> bool:
@@ -151,9 +155,14 @@ SECONDS = 60.0
 """The default time budget of each search of a cell."""
 
 
+def audit_journal(folder: Path) -> Journal[CellOutcome]:
+    """Return the journal of audits in a folder."""
+    return Journal(folder / "audit.jsonl", CellOutcome, "kwalk audit 4")
+
+
 @frozen(kw_only=True)
 class AuditOptions(SavedRunOptions[CellOutcome]):
-    """The options of `audit`. `save` is called after each cell.
+    """The options of `audit`.
 
     Args:
         seconds: The time budget of each search of a cell.

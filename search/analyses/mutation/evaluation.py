@@ -107,6 +107,7 @@ class MutantOutcome:
         loop: The index of the state that the last step leads back to, for a lasso.
         seconds: The time budget that was too small; None if more time could not change the outcome.
         mutant: The id of the mutant, in saved outcomes.
+        key: The key of the mutant on its baselines, in saved outcomes.
     """
 
     status: MutantStatus
@@ -118,6 +119,7 @@ class MutantOutcome:
     loop: int | None = None
     seconds: float | None = None
     mutant: str = field(default="", eq=False)
+    key: str = field(default="", eq=False)
 
     @property
     def text(self) -> str:

@@ -12,6 +12,7 @@ import hashlib
 import random
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -23,6 +24,7 @@ from kwalk.search.analyses.mutation.evaluation import SECONDS, Evidence, MutantO
 from kwalk.search.analyses.mutation.mutants import Mutant, chosen_mutants, mutants_of, name_of
 from kwalk.search.analyses.mutation.operators import OPERATORS
 from kwalk.search.analyses.saved_run import SavedRun, SavedRunOptions
+from kwalk.search.base.journal import Journal
 from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.worker_processes import run_in_processes
 from kwalk.search.kernel.model_digest import meaning_key
@@ -30,13 +32,16 @@ from kwalk.search.results.verdict import Answer
 
 MUTANTS_PER_PROCESS = 20
 """How many mutants a worker process evaluates; its terms and machine code are freed when it ends."""
-SAVE_PERIOD = 5.0
-"""Seconds between two calls of `MutationOptions.save`."""
+
+
+def mutation_journal(folder: Path) -> Journal[MutantOutcome]:
+    """Return the journal of outcomes of mutants in a folder."""
+    return Journal(folder / "mutate.jsonl", MutantOutcome, "kwalk mutate 4")
 
 
 @frozen(kw_only=True)
 class MutationOptions(SavedRunOptions[MutantOutcome]):
-    """The options of `mutate`. `save` is called every few seconds, and at the end.
+    """The options of `mutate`.
 
     Args:
         seconds: The time budget of the exhaustive search of one mutant.
@@ -183,7 +188,7 @@ class _Mutation(SavedRun[Mutant, MutantOutcome]):
     """A run of `mutate`."""
 
     options: MutationOptions
-    engine, unit, save_period = "mutate", "mutants", SAVE_PERIOD
+    engine, unit = "mutate", "mutants"
 
     def __init__(self, mutants: Mapping[str, Mutant], baselines: Sequence[Baseline], options: MutationOptions) -> None:
         super().__init__(mutants, options)
@@ -240,6 +245,7 @@ __all__ = [
     "chosen_mutants",
     "mutants_on",
     "mutate",
+    "mutation_journal",
     "sample",
     "stale_explanations",
 ]
