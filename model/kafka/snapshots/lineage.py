@@ -263,18 +263,14 @@ def lineages_of(
         unseen: The replicas whose logs were not seen.
         failed: The replicas whose logs are on disks that have failed.
 
-    Returns:
-        Which logs are related, and which are not.
+    Returns: Which logs are related, and which are not.
     """
-    isr = set(in_sync(capture, topic, partition))
+    isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
     assumed = {b: Directory(topic.topic_id if b in isr or b in failed else None) for b in (*unseen, *failed)}
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
-    newest = newest_logs(capture, topic, partition)
-    if newest:
-        isr = set(newest)
-    elif any(is_outdated(topic, partition, logs.get(b, lacking)) for b in isr - assumed.keys()):
-        isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
+    outdated = [b for b in isr - assumed.keys() if is_outdated(topic, partition, logs.get(b, lacking))]
+    isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -291,8 +287,8 @@ def lineages_of(
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
     for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
         unrelated.setdefault(frozenset((number, other)), foreign[number])
-    later = tuple(later_states(capture, topic, partition, newest)) if newest else ()
-    return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr), later)
+    found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
+    return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
 
 
 def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
@@ -367,6 +363,8 @@ def later_states(capture: Capture, topic: Topic, partition: int, newest: Collect
 
     Kafka: LeaderEpochFileCache.assign.
     """
+    if not newest:
+        return
     replicas, state = topic.partitions[partition], topic.states[partition]
     live = [b for b in replicas if capture.brokers[b].alive]
     last = max(epochs_ahead(capture, topic, partition, replicas).values())
