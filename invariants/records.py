@@ -109,6 +109,18 @@ def last_copies_are_kept(cluster: Cluster, topic: Topic, partition: Partition) -
     )
 
 
+@when_quiescent(
+    symptom="brokers refuse the controller's requests, or take up a leader epoch that is smaller than that of records",
+    log="state-change.log, WARN: Ignoring LeaderAndIsr request from controller … with correlation id … epoch … for "
+    "partition … since its associated leader epoch … is smaller than the current leader epoch …",
+)
+def state_has_the_latest_epoch(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """No log has a record of a leader epoch that the state znode has not reached: ZooKeeper was not restored."""
+    state, log = cluster.zookeeper.state_of(topic, partition), cluster.replica_of(broker, topic, partition).log
+    premise(state.exists and not log.records.is_empty)
+    return state.leader_epoch is not None and log.latest_epoch <= state.leader_epoch
+
+
 def has_only_own_records(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
     """Whether all that consumers can read at a broker was written to the present topic of that name."""
     log, incarnation = cluster.replica_of(broker, topic, partition).log, cluster.zookeeper.topics[topic].incarnation

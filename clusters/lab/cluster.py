@@ -249,6 +249,7 @@ class Lab:
         self.voters = ""
         """The addresses of the KRaft controllers, which `Quorum` sets."""
         self.zk: ZooKeeperClient
+        self.zookeeper: LabProcess
 
     def __enter__(self) -> Lab:
         try:
@@ -309,10 +310,26 @@ class Lab:
         }
         write_properties(self.folder / "zookeeper.properties", settings)
         write_properties(self.folder / "console.log4j.properties", _CONSOLE)
+        self._run_zookeeper(java)
+
+    def _run_zookeeper(self, java: Sequence[str] = ()) -> None:
         main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zookeeper.properties"))
-        process = self.run_java("zookeeper", self.options.newest, (*java, *main), heap=128)
+        self.zookeeper = process = self.run_java("zookeeper", self.options.newest, (*java, *main), heap=128)
         if not wait_until(lambda: self._is_connected(process), 60, every=0.2):
             raise self._failure("ZooKeeper did not answer within 60 s", process)
+
+    def restore_zookeeper(self, backup: Path) -> None:
+        """Kill ZooKeeper, and start it with the data of a backup.
+
+        It refuses clients that have seen later transactions: brokers reach it once they are started again.
+        """
+        self.zk.close()
+        self.zookeeper.send(signal.SIGKILL)
+        self.zookeeper.wait(20)
+        shutil.rmtree(self.folder / "zookeeper")
+        shutil.copytree(backup, self.folder / "zookeeper")
+        self._run_zookeeper()
+        self.note("ZooKeeper is restored from a backup")
 
     def _is_connected(self, process: LabProcess) -> bool:
         """Try to connect to ZooKeeper: it listens before it can answer, and then drops who connects."""

@@ -14,12 +14,14 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
+    epochs_ahead,
     fetches_by_topic_id,
     listed,
     refused_at_start,
     sent_id,
 )
-from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated, same_disks
+from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated, newest_logs, same_disks
+from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
 
 OF_IDS = (
@@ -124,11 +126,16 @@ class Advice:
         places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
         made = kind
         if kind in OF_IDS and places:
-            made = evolve(kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)))
+            made = evolve(
+                kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)) or kind.way_out
+            )
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
+            above = max(int(one.fields["epoch"]) for one in seen) + 1
+            made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind in OF_STATES:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -176,6 +183,11 @@ class Advice:
         others = [name for name in dict.fromkeys(self.erased) if name not in own]
         if others and kind in FAILING_OVER:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
+        if kind is kinds.WITHOUT_STATE:
+            places = {one.subject for one in observations}
+            for one in self.observations:
+                if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
+                    yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
         if kind in FAILING_OVER:
             bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
             if bare:
@@ -183,6 +195,12 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.SHARED_ID:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
+        if kind in (*FAILING_OVER, *STARTING):
+            if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
+                yield "set /controller_epoch, which is below that of a state"
+            behind = [one.subject for one in self.observations if one.kind in OF_STATES]
+            if behind:
+                yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
             moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
@@ -220,6 +238,8 @@ class Advice:
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
         yield from self._moving([place for place in places if not place.is_created_again])
+        writes: list[str] = []
+        restarting: set[int] = set()
         for name in dict.fromkeys(place.topic.name for place in places):
             known = [place for (topic, _), place in self.logs.items() if topic == name]
             again = [place for place in known if place.is_created_again]
@@ -227,11 +247,15 @@ class Advice:
             ids = self._ids(topic)
             if again:
                 kept = sorted({b for place in again for b in place.kept})
+                keeping = (
+                    f"write the id {min(ids, default='that they have')} into its znode and fail the controller over"
+                )
+                if len(ids) > 1:
+                    keeping = "one broker after the other, stop it, remove partition.metadata there, and start it"
                 yield (
-                    f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, write the id "
-                    f"{listed(sorted(ids)) or 'that they have'} into its znode and fail the controller over; to begin "
-                    f"with empty logs, move the directories of {label} away while their brokers are stopped (kwalk "
-                    "recover has both)"
+                    f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
+                    f"to begin with empty logs, move the directories of {label} away while their brokers are stopped "
+                    "(kwalk diagnose --plan has both)"
                 )
             elif len(ids) > 1:
                 yield (
@@ -239,16 +263,15 @@ class Advice:
                     f"it, remove partition.metadata of {label} there, and start it"
                 )
             elif ids and topic.topic_id is not None and topic.topic_id not in ids:
-                held = f"the id {min(ids)}, which the logs have"
-                yield f"write {held}, into the znode of {label}, then fail the controller over{self._restarts(topic)}"
+                writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
+                restarting |= set(refused_at_start(self.capture, topic))
             elif sent_id(self.capture, topic) not in (None, topic.topic_id):
                 yield f"fail the controller over: the znode of {label} has the id of the logs already"
-
-    def _restarts(self, topic: Topic) -> str:
-        """Return that brokers must restart whose process has refused its first request; "" if there is none."""
-        found = refused_at_start(self.capture, topic)
-        why = "a log that has refused the first request of its process is offline until the process ends"
-        return f", and restart {brokers(found)}: {why}" if found else ""
+        if writes:
+            why = "a log that has refused the first request of its process is offline until the process ends"
+            restarts = f", and restart {brokers(restarting)}: {why}" if restarting else ""
+            once = " once all are written: two topics must not have one id then" if len(writes) > 1 else ""
+            yield f"write {listed(writes)}, then fail the controller over{once}{restarts}"
 
     def _ids(self, topic: Topic) -> set[str]:
         """Return the topic ids of the logs that the partitions of a topic have, and keep."""
@@ -296,20 +319,26 @@ class Advice:
 
     def _of_state(self, one: Observation) -> str:
         """Return which state a partition needs whose state is older than its logs."""
-        name, number = one.fields["topic"], int(one.fields["partition"])
-        logs = {b: self.capture.directory(b, name, number) for b in map(int, one.fields["brokers"].split())}
-        latest = {b: max(e for e, _ in log.leader_epochs) for b, log in logs.items() if log and log.leader_epochs}
-        newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
-        state = self.capture.topics[name].states[number]
-        hosts = {*self.capture.topics[name].partitions[number], *state.isr}
-        unseen = sorted(b for b in hosts if not self.capture.brokers[b].seen)
-        looked = f"look at the log of {brokers(unseen)} first, which may be newer; " if unseen else ""
-        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-        above = max(latest.values()) + 1
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        known = newest_logs(self.capture, topic, number)
+        if known:
+            which, looked = f"broker {known[0]}", ""
+            above = state_above_logs(self.capture, topic, number, known[0]).leader_epoch
+        else:
+            latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
+            newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
+            which = (
+                f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
+            )
+            above = max(latest.values()) + EPOCHS_ABOVE
+            unseen = sorted(b for b in topic.partitions[number] if not self.capture.brokers[b].seen)
+            others = [b for b in topic.partitions[number] if b in unseen or b not in latest]
+            looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
         return (
-            f"stop no broker; {looked}if the logs of {one.subject} are of the present topic, write its state znode, "
-            f"with the data version that was read: a leader_epoch of {above} or more, and {which} as leader and only "
-            "ISR member; then fail the controller over"
+            f"neither stop nor start a broker before this is done; {looked}"
+            f"if the logs of {one.subject} are of the present topic, write the state znode of "
+            f"{one.subject}, with the data version that was read: a leader_epoch of {above} or more, and {which} as "
+            f"leader and only ISR member; then {'fail the controller over' if self.capture.live else 'start brokers'}"
         )
 
     # Logs that are no replica's.
@@ -323,6 +352,12 @@ class Advice:
         moved = self._of_moved_disk(topic, number, hosts)
         if moved:
             return f"leave {one.subject} on {where} as it is: the disk may be that of {moved}, a replica that is gone"
+        members = [b for b in hosts if state is not None and int(b) in (state.leader, *state.isr)]
+        if members:
+            return (
+                f"leave {one.subject} on {brokers(map(int, members))} as it is: the broker leads the partition or is "
+                "in the ISR, and other replicas may lack its records; first make it a replica"
+            )
         if state is not None and (state.leader is None or not self.capture.brokers[state.leader].alive):
             why = "no live broker leads the partition, and it may be the last copy"
             return f"leave {one.subject} on {where} as it is: {why}"

@@ -14,7 +14,9 @@ SINCE_3 = ("3.4.1", "3.9.0")
 EVERY = ("2.8.2", *SINCE_3)
 NEWER = ("3.9.0",)
 OLDER = ("2.8.2",)
+ENDS = (*OLDER, *NEWER)
 WRITE_ID, FAIL_OVER, WITHOUT_FILES = "write-topic-id", "fail-over", "restart-without-metadata-files"
+WRITE_STATES = "write-states"
 MOVE, MOVE_AT_ONCE, ELECT = "move-directories", "move-directories-at-once", "elect-unclean"
 
 CARRIED_OUT = tuple(
@@ -62,6 +64,8 @@ CARRIED_OUT = tuple(
         ("empty-isr", EVERY, ("empty-isr",), (ELECT,)),
         ("wiped-leader", EVERY, ("no-live-isr",), (ELECT,)),
         ("wiped-leader-unseen", EVERY, ("no-live-isr",), (ELECT,)),
+        ("restored-zookeeper", ENDS, ("state-is-behind-the-logs-unnoticed",), (WRITE_STATES, FAIL_OVER)),
+        ("restored-zookeeper-noticed", ENDS, ("state-is-behind-the-logs",), (WRITE_STATES, FAIL_OVER)),
         ("restored-leader", EVERY, ("no-live-isr",), (ELECT,)),
         ("another-broker-id-in-use", EVERY, ("replica-under-another-broker-id", "stray-log"), ("give-directories",)),
         ("another-broker-id-rf-1", EVERY, ("replica-under-another-broker-id", "stray-log"), ("set-broker-id",)),

@@ -208,8 +208,8 @@ ISR_MEMBER_HAS_NO_LOG = FindingKind(
 STATE_BEHIND_LOGS = FindingKind(
     "state-is-behind-the-logs",
     BROKEN,
-    "all logs have leader epochs that ZooKeeper's state has not reached",
-    (),
+    "logs have leader epochs that ZooKeeper's state has not reached",
+    ("state_has_the_latest_epoch",),
     now="brokers that have run since then refuse the controller's requests, whose leader epoch is smaller, and clients "
     "are told its leader: NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH; changes of the ISR fail",
     later="as brokers restart, they take up the smaller epoch: replicas may truncate acknowledged records, or keep "
@@ -285,7 +285,7 @@ STATE_BEHIND_UNNOTICED = evolve(
     STATE_BEHIND_LOGS,
     name="state-is-behind-the-logs-unnoticed",
     severity=LATENT,
-    title="all logs have leader epochs that ZooKeeper's state has not reached, and no controller has read it",
+    title="logs have leader epochs that ZooKeeper's state has not reached, and no controller has read it",
     now="changes of the ISR fail",
     later="the next controller tells clients the state's leader, which the brokers that run refuse",
     log="none: the state is not read before the next failover",
@@ -329,11 +329,12 @@ ISR_REPEATS = FindingKind(
 REASSIGNMENT_WAITS = FindingKind(
     "reassignment-waits",
     LATENT,
-    "a reassignment waits for a broker that is down",
+    "a reassignment waits for a broker that is down, or whose disk has failed",
     (),
     now="the partition has the replicas of both assignments",
-    later="it lasts until the broker starts; a topic that is deleted meanwhile waits, too",
-    way_out="start the broker; if it is gone for good, cancel the reassignment (kafka-reassign-partitions.sh --cancel)",
+    later="it lasts until the broker starts with a disk that works; a topic that is deleted meanwhile waits, too",
+    way_out="start the broker, or repair its disk and restart it; if it is gone for good, cancel the reassignment "
+    "(kafka-reassign-partitions.sh --cancel)",
     story="docs/stories/reassignment.md",
     cause="a broker that was to get a replica, or to lose one, has stopped, or is gone",
 )
@@ -388,6 +389,21 @@ NO_CONTROLLER = FindingKind(
     story="docs/stories/authentication-failure.md",
     log=sessions.controller_lives.log,
     cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+)
+CONTROLLER_EPOCH_BEHIND = FindingKind(
+    "controller-epoch-is-behind",
+    LATENT,
+    "/controller_epoch is below the epoch of a controller that has written a state",
+    (),
+    now="the controller elects no leader of a partition whose state has a later controller epoch; brokers that have "
+    "known a later controller refuse its requests",
+    later="each leader that stops leaves its partitions without a leader",
+    way_out="",
+    log="state-change.log: Aborted leader election for partition … since the LeaderAndIsr path was already written by "
+    "another controller. This probably means that the current controller … went through a soft failure and another "
+    "controller was elected with epoch ….",
+    cause="/controller_epoch was removed or written by hand, or restored from a backup",
+    grep=("grep 'was already written by another controller' logs/state-change.log*",),
 )
 ID_MISSING = FindingKind(
     "topic-id-missing",
@@ -641,6 +657,7 @@ KINDS = (
     DEAD_IN_ISR,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
+    CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
     MARK_WITHOUT_TOPIC,

@@ -11,7 +11,14 @@ from kwalk.invariants import controllers, deletion, partitions, sessions, topic_
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
-from kwalk.model.kafka.snapshots.at_rest import Broken, Evaluation, Observed, Situations, members_without_log
+from kwalk.model.kafka.snapshots.at_rest import (
+    Broken,
+    Evaluation,
+    Observed,
+    Situations,
+    members_without_log,
+    offline_replicas,
+)
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
@@ -97,6 +104,10 @@ class Findings:
     def _of_the_cluster(self) -> Iterator[Observation]:
         seen: set[str] = set()
         yield from self._of_controller()
+        epochs = [state.controller_epoch for topic in self.capture.topics.values() for state in topic.states.values()]
+        if max(epochs, default=0) > self.capture.controller_epoch and not self.capture.is_kraft:
+            text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
+            yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
         for broker in self.capture.brokers.values():
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
@@ -179,7 +190,9 @@ class Findings:
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)
         down = {b.id for b in self.capture.brokers.values() if not b.alive}
-        waits = {n: down & set(topic.partitions.get(n, ())) for n in topic.moving}
+        waits = {
+            n: down & set(topic.partitions.get(n, ())) | offline_replicas(self.capture, topic, n) for n in topic.moving
+        }
         for number, missing in waits.items():
             if missing:
                 fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(missing)))}

@@ -40,7 +40,7 @@ from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading
 from kwalk.model.language.inspection import FindingKind, Inspection, Severity
-from kwalk.model.language.recovery import Problem, Procedure
+from kwalk.model.language.recovery import Problem, Procedure, World
 
 OF_RECORDS = (
     records.isr_has_only_own_records,
@@ -55,6 +55,8 @@ CLAIMS = (
     *OF_RECORDS,
 )
 """The properties of an inspection, and those of records; worlds have no metadata caches."""
+OF_STATES = (records.state_has_the_latest_epoch,)
+"""What plans also reach where ZooKeeper's state is older than all logs."""
 HARMS = (
     "partition_servable",
     "partition_has_a_live_isr_member",
@@ -84,6 +86,7 @@ PHRASES = {
     "deletion_terminates": "a deletion that hangs",
     "isr_members_live": "an ISR with a broker that is down",
     "leader_in_assignment": "an ISR outside of the replicas",
+    "state_has_the_latest_epoch": "a state in ZooKeeper that is older than the logs",
 }
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
@@ -157,7 +160,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
     catalogue = Catalogue(capture, parts)
     first = Problem(
         inspection=found,
-        worlds=tuple(world_of(part, CLAIMS, HARMS) for part in parts),
+        worlds=tuple(_world(part) for part in parts),
         procedures=catalogue.procedures(),
         what_ifs=catalogue.what_ifs(),
         describe=describe,
@@ -173,28 +176,36 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
-        left_out=left,
+        left_out=(*left, *(part.name for part in _with_refusals(capture, parts))),
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
     )
     others = (*_later(first, parts), *_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
     return evolve(first, alternatives=others)
 
 
+def _world(part: ClusterPart, *, deletion: bool = False) -> World:
+    return world_of(part, (*CLAIMS, *(OF_STATES if part.is_behind else ())), HARMS, deletion=deletion)
+
+
+def _with_refusals(capture: Capture, parts: Iterable[ClusterPart]) -> list[ClusterPart]:
+    """Return the parts with logs of other ids, on a release where a log that was refused once is offline."""
+    if not marks_refused_logs_offline(capture.version):
+        return []
+    known = ((part, part.observed.situation) for part in parts)
+    return [p for p, one in known if any(b.file not in (None, one.topic_id) for b in one.brokers)]
+
+
 def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:
     """Yield what the search leaves out of brokers on which a log that was refused once is offline."""
-    differing = [
-        part
-        for part in parts
-        if any(one.file not in (None, part.observed.situation.topic_id) for one in part.observed.situation.brokers)
-    ]
-    if not differing or not marks_refused_logs_offline(capture.version):
-        return
-    now = sorted({broker for part in differing for broker in refused_at_start(capture, part.topic)})
-    restarts = f"{brokers(now)}, and " if now else ""
-    yield (
-        f"Left out: on Kafka {capture.version} a log that has refused the first request of its process is offline "
-        f"until the process ends. After the plan restart {restarts}each broker that starts before the ids agree."
-    )
+    differing = _with_refusals(capture, parts)
+    if differing:
+        now = sorted({broker for part in differing for broker in refused_at_start(capture, part.topic)})
+        restarts = f"{brokers(now)}, and " if now else ""
+        yield (
+            f"Not searched: on Kafka {capture.version} a log that has refused the first request of its process is "
+            "offline until the process ends. The steps do not serve such a log again: after the plan restart "
+            f"{restarts}each broker that starts before the ids agree."
+        )
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
@@ -226,7 +237,7 @@ def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionG
         parts = parts_of(groups, number)
         yield evolve(
             first,
-            worlds=tuple(world_of(part, CLAIMS, HARMS) for part in parts),
+            worlds=tuple(_world(part) for part in parts),
             procedures=Catalogue(capture, parts).procedures(),
             what_ifs=(),
             notes=(),
@@ -240,7 +251,7 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     A broker that starts would not do: the leader may know another ISR than ZooKeeper has, which a failover makes equal.
     """
     if any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers):
-        worlds = tuple(world_of(evolve(part, is_settled=True), CLAIMS, HARMS) for part in parts)
+        worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
         premise = "if another snapshot, a minute later, shows the same"
         left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=True)
@@ -293,7 +304,7 @@ def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
     names = [n for n in damaged_topics(capture, inspection) if n in capture.topics and n not in capture.deleting]
     groups, _, _ = groups_of(capture, names)
     parts = parts_of(groups)
-    worlds = tuple(world_of(part, CLAIMS, HARMS, deletion=True) for part in parts)
+    worlds = tuple(_world(part, deletion=True) for part in parts)
     return Problem(inspection, worlds, what_ifs=(Catalogue(capture, parts).deletion(),), describe=describe)
 
 
@@ -334,7 +345,7 @@ def groups_of(
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
             observed = situations.of(topic, partition)
             has_no_world = observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost
-            if observed is None or has_no_world or is_unmodelled(capture, topic, partition):
+            if observed is None or has_no_world or is_unmodelled(capture, topic, partition, with_records=True):
                 left.append(f"{topic_label(name)}-{partition}")
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
@@ -389,6 +400,6 @@ def is_covered(kind: FindingKind) -> bool:
 
     A deletion that waits for a broker is none that hangs; in its world, where nothing starts by itself, it never ends.
     """
-    names = {claim.name for claim in CLAIMS}
+    names = {claim.name for claim in (*CLAIMS, *OF_STATES)}
     is_claimed = kind.name == DELETION_PENDING.name or bool(names & set(kind.properties))
     return kind.severity is Severity.NOTE or (kind.name not in WITHOUT_A_WORLD and is_claimed)

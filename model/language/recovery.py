@@ -82,6 +82,7 @@ class World:
         shared: the names of what faults strike; in worlds with the same names a fault strikes all.
         ranked: groups of paths of leaves whose numbers above 0 matter by their order only, such as epochs; at rest they
             are replaced by their ranks.
+        distances: for each of these groups, by how much ranks differ, where numbers that rise must not reach the next.
         kind: a hashable value; models of worlds of one kind differ in labels and initial states only. None: unknown.
         plain: whether plain Python executes it: what takes longer to compile than to execute.
         counters: the paths of leaves that only count what operators and faults did; they are reset at rest.
@@ -97,6 +98,7 @@ class World:
     shared: frozenset[str] = frozenset()
     counters: tuple[str, ...] = ()
     ranked: tuple[tuple[str, ...], ...] = ()
+    distances: tuple[int, ...] = ()
     kind: Any = None
     plain: bool = False
 

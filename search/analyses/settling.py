@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
+from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
@@ -414,12 +415,12 @@ class Settling:
             return []
         rows = np.array([vector for vector, _ in ends], np.int64)
         rows[:, self.counters] = 0
-        for group in self.ranked:
+        for group, distance in zip_longest(self.ranked, self.world.distances, fillvalue=1):
             numbers = rows[:, group]
             order = numbers.argsort(axis=1)
             ascending = np.take_along_axis(numbers, order, axis=1)
             is_next = (np.diff(ascending, axis=1, prepend=0) > 0) & (ascending > 0)
-            ranks = np.where(ascending > 0, is_next.cumsum(axis=1), ascending)
+            ranks = np.where(ascending > 0, distance * is_next.cumsum(axis=1), ascending)
             np.put_along_axis(numbers, order, ranks, axis=1)
             rows[:, group] = numbers
         return [(tuple(row), left) for row, (_, left) in zip(rows.tolist(), ends, strict=True)]

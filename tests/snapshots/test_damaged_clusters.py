@@ -5,6 +5,7 @@ What an inspection must find is stated with the experiments; the lab probed the 
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from kwalk.model.kafka.snapshots.procedures import Catalogue
 from kwalk.model.language.inspection import Severity
 from kwalk.model.language.recovery import Problem
 from kwalk.search.analyses.recovery import plan_recovery
+from kwalk.search.analyses.settling import Settling
 from tests.snapshots.captured import FILES as CAPTURES
 
 FILES = sorted((Path(__file__).parent / "damaged").glob("*.json"))
@@ -64,6 +66,17 @@ ANSWERS = {
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
     "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
+    "restored-zookeeper-3.9.0": {
+        "if the logs of topic t are not of an earlier topic of the name": ["write-states", "fail-over"]
+    },
+    "restored-zookeeper-backup-3.9.0": {
+        "if the logs of topic t are not of an earlier topic of the name": ["write-states", "start-broker 1"],
+        "if broker 1, 2 and 3 is gone for good": None,
+        "if broker 1, 2 and 3 is gone for good, and acknowledged records may be lost": [
+            "write-states",
+            "start-empty-broker 1",
+        ],
+    },
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
         "": ["start-broker 3"],
@@ -87,6 +100,45 @@ def test_each_answer_has_the_steps_that_were_carried_out_or_none(name: str) -> N
         for one in (recovery, *recovery.alternatives)
     }
     assert found == ANSWERS[name]
+
+
+def violated_after(name: str, *steps: str) -> set[str]:
+    """The claims that may be violated after some steps, as plain Python executes them in the first world."""
+    problem = recovery_problem(next(path for path in FILES if path.stem == name))
+    settling = Settling(evolve(problem.worlds[0], plain=True))
+    belief = settling.first(0)
+    for step in steps:
+        for move in next(one for one in problem.procedures if one.name == step).moves[0]:
+            belief = settling.moved(belief, move)
+    return {claim for vector, _ in belief.states for claim in settling.violated(vector)}
+
+
+def test_a_state_that_is_older_than_the_logs_is_written_before_a_controller_reads_it() -> None:
+    """As the lab saw on 2.8.2 and 3.9.0: a failover alone ends the service, and one after the write does not."""
+    assert {"partition_servable", "state_has_the_latest_epoch"} <= violated_after(
+        "restored-zookeeper-2.8.2", "fail-over"
+    )
+    assert not violated_after("restored-zookeeper-2.8.2", "write-states", "fail-over")
+
+
+def test_elections_do_not_make_up_for_an_older_state() -> None:
+    """ZooKeeper was restored from a backup, and no broker reached it until it was started again."""
+    name = "restored-zookeeper-backup-3.9.0"
+    assert violated_after(name, *(f"start-broker {number}" for number in (1, 2, 3))) == {"state_has_the_latest_epoch"}
+    assert not violated_after(name, "write-states", "start-broker 1")
+
+
+def test_a_newest_log_that_is_gone_is_given_up_for_the_newest_that_is_left() -> None:
+    snapshot = json.loads(next(path for path in FILES if path.stem == "restored-zookeeper-noticed-3.9.0").read_text())
+    snapshot["broker_ids"], snapshot["controller"] = [1, 2], 1
+    snapshot["brokers"]["3"].update(alive=False, metadata_cache=None)
+    for broker in "12":
+        log = snapshot["brokers"][broker]["dirs"]["t-0"]
+        log.update(leader_epoch_checkpoint="0\n3\n0 0\n1 2\n2 4\n", files={"00000000000000000000.log": 558})
+    problem = recovery_problem(json.dumps(snapshot).encode())
+    steps = {one.name: one for one in problem.procedures if one.name.startswith("write-states")}
+    assert list(steps) == ["write-states", "write-states-without-newest 1"]
+    assert '"leader":3,"version":1,"leader_epoch":13,"isr":[3]' in steps["write-states"].commands[1]
 
 
 def first_of(problem: Problem, count: int) -> Problem:

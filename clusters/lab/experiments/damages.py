@@ -384,6 +384,22 @@ def restored_zookeeper(scene: Scene, *, fails_over: bool) -> None:
         rest(scene.lab)
 
 
+def restored_from_backup(scene: Scene) -> None:
+    """Restore ZooKeeper from a backup while brokers run: they cannot reach it, and are stopped."""
+    lab = scene.lab
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    shutil.copytree(lab.folder / "zookeeper", lab.folder / "copy")
+    for number in (2, 3, 1):
+        scene.stop(number)
+        scene.write(FIRST)
+        scene.start(number)
+    lab.restore_zookeeper(lab.folder / "copy")
+    for number in lab.brokers:
+        lab.kill(number)
+    wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
+
+
 def removed_directory(scene: Scene) -> None:
     """Remove the directory of the leader, which runs on."""
     scene.create({0: [1, 2, 3]})

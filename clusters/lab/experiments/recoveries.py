@@ -609,13 +609,19 @@ OF_REPLICAS = (
         _experiment(
             f"restored-zookeeper{name}",
             f"The state of a partition is written that it had before its last elections, and {what}",
-            _Case(partial(damages.restored_zookeeper, fails_over=fails_over), _always(kind), is_planned=False),
+            _Case(partial(damages.restored_zookeeper, fails_over=fails_over), _always(kind)),
             DOWN,
         )
         for name, what, fails_over, kind in (
             ("", "no controller reads it", False, "state-is-behind-the-logs-unnoticed"),
             ("-noticed", "the controller fails over", True, "state-is-behind-the-logs"),
         )
+    ),
+    _experiment(
+        "restored-zookeeper-backup",
+        "ZooKeeper is restored from a backup of before the last elections, and brokers cannot reach it",
+        _Case(damages.restored_from_backup, _always("state-is-behind-the-logs"), probed=False),
+        DOWN,
     ),
     _experiment(
         "removed-directory",

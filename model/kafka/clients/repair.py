@@ -7,7 +7,7 @@ from kwalk.model.kafka.broker.log_manager import delete_log
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr
 from kwalk.model.kafka.controller.controller_context import EventProgress, PartitionState
 from kwalk.model.kafka.controller.partition_state_machine import elect_offline
-from kwalk.model.kafka.domains import BACKUPS, PARTITIONS, TOPICS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import BACKUPS, BROKERS, PARTITIONS, TOPICS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, STOP_REPLICA
 from kwalk.model.language import action, require
@@ -80,3 +80,21 @@ def elect_unclean(cluster: Cluster, broker: Broker, topic: Topic, partition: Par
         if DELETION:
             context.partition_states[partition] = PartitionState.ONLINE
         send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=controller.live_brokers)
+
+
+@action(
+    by=OPERATOR,
+    description="writes the state of {topic}-{partition}: broker {leader} is leader and ISR, above all leader epochs",
+    source="set /brokers/topics/T/partitions/P/state, where ZooKeeper was restored from a backup",
+)
+def write_state(cluster: Cluster, topic: Topic, partition: Partition, leader: Broker) -> None:
+    """Brokers take up the leader epoch whatever they have in memory, and whatever epochs their logs have."""
+    state = cluster.zookeeper.state_of(topic, partition)
+    replicas = [cluster.replica_of(broker, topic, partition) for broker in BROKERS]
+    require(state.exists)
+    highest = max(
+        max(0 if replica.leader_epoch is None else replica.leader_epoch for replica in replicas),
+        max(replica.log.latest_epoch for replica in replicas),
+        0 if state.leader_epoch is None else state.leader_epoch,
+    )
+    state.leader, state.isr, state.leader_epoch = leader, frozenset({leader}), highest + 1

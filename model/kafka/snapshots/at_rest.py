@@ -40,7 +40,15 @@ from kwalk.model.kafka.snapshots.initial_state import (
     arrange_without_topics,
     infer,
 )
-from kwalk.model.kafka.snapshots.lineage import OWN, LineageCase, Lineages, in_sync, lineages_of
+from kwalk.model.kafka.snapshots.lineage import (
+    OWN,
+    LaterState,
+    LineageCase,
+    Lineages,
+    in_sync,
+    lineages_of,
+    newest_logs,
+)
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
     REAL_CLUSTER,
@@ -317,9 +325,15 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
-def is_unmodelled(capture: Capture, topic: Topic, partition: int) -> bool:
-    """Whether no state of the model is a partition: what its brokers have in memory is neither on disks nor shown."""
-    return is_behind_logs(capture, topic, partition) or bool(members_without_log(capture, topic, partition))
+def is_unmodelled(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> bool:
+    """Whether no state of the model is a partition: what its brokers have in memory is neither on disks nor shown.
+
+    In a model with records brokers may have a later state in memory than ZooKeeper, if it is shown which log is newest.
+    """
+    if members_without_log(capture, topic, partition):
+        return True
+    is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
+    return is_behind_logs(capture, topic, partition) and not is_planned
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
@@ -482,13 +496,32 @@ def arrange_lineage(cluster: Cluster, situation: Situation, case: LineageCase) -
                 replica.log.records.push(Record(offset, epoch, lineage))
             replica.log.checkpoint = replica.log.end
             replica.log.high_watermark = replica.log.end if replica.log_open else 0
+    if case.later is not None:
+        _arrange_later(cluster, situation, case.later)
     for number in range(len(situation.brokers)):
-        arrange_replication(cluster, number, state)
+        later, epoch = case.later, cluster.replica_of(number, 0, 0).leader_epoch
+        arrange_replication(cluster, number, later if later is not None and epoch == later.leader_epoch else state)
     if not situation.deleting:
         _arrange_history(cluster, case)
 
 
-def arrange_replication(cluster: Cluster, number: int, state: PartitionStateZnode) -> None:
+def _arrange_later(cluster: Cluster, situation: Situation, later: LaterState) -> None:
+    """Give processes a state that is later than ZooKeeper's, where they have not taken up that one."""
+    for broker in cluster.brokers:
+        leadership = broker.controller.topics[0].leadership[0]
+        if later.is_known and leadership.is_known:
+            leadership.leader, leadership.leader_epoch, leadership.isr = later.leader, later.leader_epoch, later.isr
+    for number, one in enumerate(situation.brokers):
+        if one.alive and one.replica and one.directory:
+            replica = cluster.replica_of(number, 0, 0)
+            replica.log_open, replica.is_leader = True, number == later.leader
+            replica.leader_epoch = later.leader_epoch
+            if number in later.restarted:
+                replica.leader_epoch = cluster.zookeeper.state_of(0, 0).leader_epoch
+            replica.log.high_watermark = replica.log.end
+
+
+def arrange_replication(cluster: Cluster, number: int, state: PartitionStateZnode | LaterState) -> None:
     """Give a leader what it knows of its followers, and a follower its leader."""
     replica = cluster.replica_of(number, 0, 0)
     if replica.is_leader:

@@ -227,15 +227,20 @@ def epochs_ahead(capture: Capture, topic: Topic, number: int, hosts: Iterable[in
 
 
 def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
-    """Whether ZooKeeper's state of a partition is behind all logs of its replicas, and no id shows another topic's.
+    """Whether ZooKeeper's state of a partition is behind logs of its replicas, and no id shows another topic's.
 
-    A state znode that was restored from a backup is; so is that of a topic that has taken over logs without an id.
+    A state znode that was restored from a backup is; so is that of a topic that has taken over logs without an id,
+    where all are ahead. One log is enough that began as another replica's, which is not ahead: the topic's id alone
+    shows nothing, as a log without one takes that of a later topic.
     """
     replicas = topic.partitions.get(number, ())
     seen = (b for b in replicas if capture.brokers[b].seen)
     logs = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
-    ahead = epochs_ahead(capture, topic, number, replicas)
-    return bool(logs) and all(b in ahead and log.topic_id in (None, topic.topic_id) for b, log in logs.items())
+    ahead = epochs_ahead(capture, topic, number, logs)
+    if any(log.topic_id not in (None, topic.topic_id) for log in logs.values()):
+        return False
+    others = [log.first_batch for b, log in logs.items() if b not in ahead and log.first_batch is not None]
+    return bool(ahead) and (ahead.keys() >= logs.keys() or any(logs[b].first_batch in others for b in ahead))
 
 
 def sent_id(capture: Capture, topic: Topic) -> str | None:

@@ -21,7 +21,7 @@ from itertools import combinations, product
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, is_behind_logs, listed
 
 
 class Relation(Enum):
@@ -111,12 +111,45 @@ MOST_RECORDS = 4
 """The most records of a log in the model: one for each range of offsets between changes of the leader epoch."""
 
 
+EPOCH_DISTANCE = 8
+"""By how much leader epochs differ where ZooKeeper's is an older one: elections before a rest do not make it up."""
+
+
 @frozen
 class LogContent:
     """What a log has in the model: the leader epochs of its records, and the lineage of each record."""
 
     epochs: tuple[int, ...]
     lineages: tuple[int, ...]
+
+
+@frozen
+class LaterState:
+    """A state of a partition that running brokers have in memory, and that is later than ZooKeeper's.
+
+    Attributes:
+        leader: the broker that leads; None if none does.
+        leader_epoch: the leader epoch.
+        isr: the ISR.
+        restarted: replicas that run, and have taken up ZooKeeper's state since: they follow its leader.
+        is_known: whether the controller has it in memory, too; else it has read ZooKeeper's.
+    """
+
+    leader: int | None
+    leader_epoch: int
+    isr: frozenset[int]
+    restarted: frozenset[int] = frozenset()
+    is_known: bool = False
+
+    def numbered(self, brokers: Sequence[int], ranks: Mapping[int, int]) -> LaterState:
+        """Return it in the numbers of brokers, and of leader epochs, that a case has."""
+        return evolve(
+            self,
+            leader=None if self.leader is None else brokers.index(self.leader),
+            leader_epoch=ranks[self.leader_epoch],
+            isr=frozenset(brokers.index(b) for b in self.isr),
+            restarted=frozenset(brokers.index(b) for b in self.restarted),
+        )
 
 
 @frozen
@@ -127,11 +160,13 @@ class LineageCase:
         logs: for each broker of a situation what its log has; None without a directory.
         leader_epoch: the leader epoch in ZooKeeper, in the numbers of this case.
         committed: the numbers of the brokers whose logs have all that was acknowledged; empty if no log has anything.
+        later: what brokers have in memory, where ZooKeeper's state is older than the logs.
     """
 
     logs: tuple[LogContent | None, ...]
     leader_epoch: int
     committed: frozenset[int] = frozenset()
+    later: LaterState | None = None
 
 
 @frozen
@@ -162,7 +197,8 @@ class Lineages:
         unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
         earlier: groups of earlier topics of the name, with the fact that shows it.
         is_compacted: whether the cleaner may have rewritten batches.
-        isr: the brokers in the ISR.
+        isr: the brokers in the ISR; those with the newest logs, if ZooKeeper's state is older than all logs.
+        later: what brokers may have in memory in place of such a state.
     """
 
     brokers: tuple[int, ...]
@@ -172,6 +208,7 @@ class Lineages:
     earlier: Mapping[int, str] = field(factory=dict)
     is_compacted: bool = False
     isr: tuple[int, ...] = ()
+    later: tuple[LaterState, ...] = ()
 
     def group_of(self, broker: int) -> int | None:
         """Return the number of the group with a broker's log; None if it has none."""
@@ -226,15 +263,14 @@ def lineages_of(
         unseen: The replicas whose logs were not seen.
         failed: The replicas whose logs are on disks that have failed.
 
-    Returns:
-        Which logs are related, and which are not.
+    Returns: Which logs are related, and which are not.
     """
-    isr = set(in_sync(capture, topic, partition))
+    isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
     assumed = {b: Directory(topic.topic_id if b in isr or b in failed else None) for b in (*unseen, *failed)}
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
-    if any(is_outdated(topic, partition, logs.get(b, lacking)) for b in isr - assumed.keys()):
-        isr = set()  # the only member led last, and its disk does not have that: any log may have what was acknowledged
+    outdated = [b for b in isr - assumed.keys() if is_outdated(topic, partition, logs.get(b, lacking))]
+    isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -251,7 +287,8 @@ def lineages_of(
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
     for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
         unrelated.setdefault(frozenset((number, other)), foreign[number])
-    return Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, tuple(isr))
+    found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
+    return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
 
 
 def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
@@ -284,6 +321,64 @@ def is_outdated(topic: Topic, partition: int, log: Directory | None) -> bool:
     if state is None or state.leader is not None or len(state.isr) != 1 or log is None or log.leader_epochs is None:
         return False
     return all(epoch < state.leader_epoch - 1 for epoch, _ in log.leader_epochs)
+
+
+def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the replicas whose logs have all that was acknowledged, where ZooKeeper's state is older than all logs.
+
+    The first one is the best leader: it may lead now, and runs if one of them does. If brokers answer clients with a
+    later state, it is that of its ISR. Else the last leader epoch had one leader, whose log is the longest of those
+    with that epoch. None are returned if a log was not seen, or if nothing shows which one is the longest.
+    """
+    replicas = topic.partitions.get(partition, ())
+    if not is_behind_logs(capture, topic, partition) or not all(capture.brokers[b].seen for b in replicas):
+        return ()
+    logs = {b: log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None}
+    latest = {b: max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for b, log in logs.items()}
+    served, state = capture.cached(topic.name, partition), topic.states[partition]
+    if state.leader_epoch in latest.values():
+        return ()  # its leader may have taken it up again, and may have acknowledged records since
+    if served is not None and served.leader_epoch >= max(latest.values()):
+        leader, members = served.leader, [b for b in served.isr if b in logs]
+        if len(members) < len(served.isr) or (leader is not None and latest.get(leader) != max(latest.values())):
+            return ()
+    else:
+        leader, members = state.leader, [b for b in logs if latest[b] == max(latest.values())]
+        sizes = {b: logs[b].segments or {} for b in members}
+        if len(members) > 1 and not all(sizes.values()):
+            return ()
+        if len({frozenset(segments.items()) for segments in sizes.values()}) > 1:
+            if topic.may_be_compacted or len({logs[b].start for b in members}) > 1:
+                return ()
+            most = max(sum(segments.values()) for segments in sizes.values())
+            members = [b for b in members if sum(sizes[b].values()) == most]
+    return tuple(sorted(members, key=lambda b: (not capture.brokers[b].alive, b != leader, replicas.index(b))))
+
+
+def later_states(capture: Capture, topic: Topic, partition: int, newest: Collection[int]) -> Iterator[LaterState]:
+    """Yield what brokers may have in memory of a partition whose state in ZooKeeper is older than all logs.
+
+    If nothing shows who leads, it may be each broker with a newest log, and each other one may have restarted: the
+    leader in ZooKeeper has not, as a log with later epochs loses them when its broker takes up an earlier one.
+
+    Kafka: LeaderEpochFileCache.assign.
+    """
+    if not newest:
+        return
+    replicas, state = topic.partitions[partition], topic.states[partition]
+    live = [b for b in replicas if capture.brokers[b].alive]
+    last = max(epochs_ahead(capture, topic, partition, replicas).values())
+    served = capture.cached(topic.name, partition)
+    if served is not None and served.leader_epoch >= last:
+        yield LaterState(served.leader, served.leader_epoch, frozenset(served.isr), is_known=True)
+        return
+    found: dict[LaterState, None] = {}
+    others = [b for b in live if b != state.leader]
+    for leader in [b for b in newest if b in live] or [None]:
+        for restarted in (frozenset(some) for size in range(len(others) + 1) for some in combinations(others, size)):
+            leads = None if leader in restarted else leader
+            found[LaterState(leads, last, frozenset(newest), restarted)] = None
+    yield from found
 
 
 def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
@@ -357,6 +452,9 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     can_be_empty = all(group in lineages.earlier for group in kept)
     named = len(kept) + can_be_empty > 1
     label = topic_label(topic.name)
+    if lineages.later:
+        which = f"if the logs of topic {label} are not of an earlier topic of the name"
+        return (_choice(lineages, topic, partition, tuple(kept[:1]), which),)
     found = []
     for group in kept:
         held = listed([str(b) for b in sorted(lineages.groups[group])])
@@ -416,7 +514,9 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     epoch = 0 if state is None else state.leader_epoch
     number_of = {b: numbers[group] for group, members in enumerate(lineages.groups) for b in members}
     bounds = epoch_bounds(logs.values())
-    ranks = ranks_of(logs.values(), bounds, epoch)
+    ranks = ranks_of(logs.values(), bounds, epoch, *(one.leader_epoch for one in lineages.later))
+    if lineages.later:
+        ranks = {number: EPOCH_DISTANCE * rank for number, rank in ranks.items()}
     own = [b for b in logs if number_of[b] == OWN]
     isr = [b for b in own if b in lineages.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
@@ -440,7 +540,9 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 )
                 contents.append(LogContent(epochs, (OTHER if began_apart else lineage,) * len(epochs)))
         committed = frozenset(lineages.brokers.index(b) for b in same) if common else frozenset()
-        yield LineageCase(tuple(contents), ranks[epoch], committed)
+        case = LineageCase(tuple(contents), ranks[epoch], committed)
+        numbered = [one.numbered(lineages.brokers, ranks) for one in lineages.later]
+        yield from [evolve(case, later=one) for one in numbered] or [case]
 
 
 def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:
@@ -472,7 +574,7 @@ def _has_last(log: Directory, bounds: Sequence[int]) -> bool:
     return log.least_end in bounds and log.least_end > 0 and bool(log.leader_epochs)
 
 
-def ranks_of(logs: Iterable[Directory], bounds: Sequence[int], epoch: int) -> dict[int, int]:
-    """Return the rank of each leader epoch of logs' records, and of one epoch more."""
-    used = {0, epoch, *(epoch_at(log, bound) or 0 for log in logs for bound in bounds)}
+def ranks_of(logs: Iterable[Directory], bounds: Sequence[int], *epochs: int) -> dict[int, int]:
+    """Return the rank of each leader epoch of logs' records, and of other epochs."""
+    used = {0, *epochs, *(epoch_at(log, bound) or 0 for log in logs for bound in bounds)}
     return {number: rank for rank, number in enumerate(sorted(used))}

@@ -11,11 +11,11 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, listed
 from kwalk.model.kafka.snapshots.lineage import is_in_use, same_disks
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
@@ -27,7 +27,8 @@ REST = (
     "wait until kafka-topics.sh --bootstrap-server BROKER --describe --under-replicated-partitions prints nothing new, "
     "then take a snapshot"
 )
-LOSSY = ("elect-unclean", "start-empty-broker")
+WITHOUT_NEWEST = "write-states-without-newest"
+LOSSY = ("elect-unclean", "start-empty-broker", WITHOUT_NEWEST)
 """How the names of steps begin that may lose records."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
@@ -58,6 +59,7 @@ class Catalogue:
         gone = {broker for part in self.parts for broker in part.choice.without}
         found = [
             *(self._write_id(topic, identity) for topic in self.topics for identity in self._ids(topic)),
+            *self._write_states(),
             self._fail_over(),
             *(self._start_broker(b) for b in down if b not in gone),
             *(self._repair_disk(b) for b in self._failed_disks()),
@@ -137,6 +139,54 @@ class Catalogue:
             risk="for about a second no leader is elected; producers and consumers continue",
         )
 
+    def _write_states(self) -> Iterator[Procedure]:
+        """Yield the step that writes a new state where ZooKeeper's is older than all logs.
+
+        Where the newest log is on a broker that is down, another one gives it up for the newest log that is left.
+        """
+        behind = [part for part in self.parts if part.is_behind]
+        newest = [part.lineages.isr[0] for part in behind]
+        left = [self._newest_left(part) for part in behind]
+        if behind:
+            yield self._write_leaders("write-states", behind, newest, cost=1)
+        others = [broker for broker in left if broker is not None]
+        if len(others) == len(left) and others != newest:
+            name = f"{WITHOUT_NEWEST} {' '.join(map(str, sorted(set(others))))}"
+            yield self._write_leaders(name, behind, others, cost=10)
+
+    def _newest_left(self, part: ClusterPart) -> int | None:
+        """Return the broker with the newest log of those that run; None if none of them has one."""
+        live = [b for b in part.lineages.logs if b in part.choice.keeps and self.capture.brokers[b].alive]
+        length = partial(self._length, part.topic, part.partitions[0])
+        return next((b for b in part.lineages.isr if b in live), max(live, key=length, default=None))
+
+    def _write_leaders(self, name: str, parts: Sequence[ClusterPart], leaders: Sequence[int], cost: int) -> Procedure:
+        """Return the step that writes states with a leader for each of some parts."""
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            if part not in parts:
+                return (NOTHING,)
+            return (Move(((f"write_state(0, 0, {part.number(leaders[parts.index(part)])})",),)),)
+
+        states = [
+            state_above_logs(self.capture, part.topic, number, leader)
+            for part, leader in zip(parts, leaders, strict=True)
+            for number in part.partitions
+        ]
+        newest = "newest log that is left" if cost > 1 else "newest log"
+        return Procedure(
+            name,
+            f"Write states above all leader epochs: the replica with the {newest} leads, and is the whole ISR.",
+            self._in_each_part(moves),
+            cost=cost,
+            commands=tuple(command for state in states for command in state.commands),
+            before="no client writes to these partitions, and the logs on disks have the sizes of the snapshot (else "
+            "take another one); each get shows the state of the snapshot",
+            after="go on at once: brokers are not informed of a state before a controller reads it",
+            risk="records that the new leader lacks are lost: the other replicas truncate their logs to its log; -v "
+            "refuses to overwrite what another client has written",
+        )
+
     def _down(self, started: Iterable[str], *but: int) -> list[str]:
         """Return the brokers that the capture shows down, without those that were started, and some others."""
         known = {str(b.id) for b in self.capture.brokers.values() if not b.alive and b.id not in but}
@@ -156,7 +206,8 @@ class Catalogue:
             self._in_each_part(moves),
             cost=1,
             commands=START,
-            before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}",
+            before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}; its "
+            "process is stopped: one that runs and does not reach ZooKeeper is not registered",
             after=REST,
             risk="none for the other brokers",
             starts=frozenset({str(broker)}),
@@ -617,6 +668,38 @@ def _start(part: ClusterPart, broker: int, *, repaired: bool = False) -> Move:
     if number is None:
         return NOTHING
     return Move(((f"restart({number})",),), release=frozenset({f"restart({number})"}))
+
+
+EPOCHS_ABOVE = 10
+"""How far a leader epoch that is written is above all that are seen: brokers may have had some that no log has."""
+
+
+@frozen
+class StateToWrite:
+    """The state to be written for a partition whose state in ZooKeeper is older than all logs.
+
+    Attributes:
+        leader_epoch: a leader epoch above all that are seen.
+        commands: the commands that write it, unless the znode has changed meanwhile.
+    """
+
+    leader_epoch: int
+    commands: tuple[str, ...]
+
+
+def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int) -> StateToWrite:
+    """Return the state with a leader that a partition needs whose state in ZooKeeper is older than all logs."""
+    served = capture.cached(topic.name, partition)
+    logs = epochs_ahead(capture, topic, partition, topic.partitions[partition])
+    epoch = max(*logs.values(), 0 if served is None else served.leader_epoch) + EPOCHS_ABOVE
+    content = {"controller_epoch": capture.controller_epoch, "leader": leader, "version": 1, "leader_epoch": epoch}
+    path = shlex.quote(f"/brokers/topics/{topic_label(topic.name)}/partitions/{partition}/state")
+    state = shlex.quote(json.dumps({**content, "isr": [leader]}, separators=(",", ":")))
+    commands = (
+        f"zkCli.sh -server ZK get -s {path}   # note dataVersion",
+        f"zkCli.sh -server ZK set -v DATA_VERSION {path} {state}",
+    )
+    return StateToWrite(epoch, commands)
 
 
 def commands_to_write(topic: Topic, topic_id: str, partitions: Mapping[int, Sequence[int]]) -> tuple[str, str]:

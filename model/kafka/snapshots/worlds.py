@@ -35,7 +35,14 @@ from kwalk.model.kafka.snapshots.at_rest import (
     scope_of_situation,
 )
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
-from kwalk.model.kafka.snapshots.lineage import MOST_LINEAGES, MOST_RECORDS, Choice, LineageCase, Lineages
+from kwalk.model.kafka.snapshots.lineage import (
+    EPOCH_DISTANCE,
+    MOST_LINEAGES,
+    MOST_RECORDS,
+    Choice,
+    LineageCase,
+    Lineages,
+)
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.state import Cluster
@@ -69,6 +76,11 @@ class ClusterPart:
     choice: Choice
     lineages: Lineages
     is_settled: bool = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether ZooKeeper's state is older than all logs."""
+        return bool(self.lineages.later)
 
     @property
     def records(self) -> int:
@@ -105,6 +117,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     steps += [one for one in actions.REASSIGNMENT if one.by.system] if needs.reassignment else []
     steps += actions.SESSIONS if needs.sessions else []
     steps += [reassignment.change_one_replica] if needs.foreign_isr else []
+    steps += [repair.write_state] if part.is_behind else []
     ids = len(part.ids)
     return REAL_CLUSTER.varied(
         actions=tuple(dict.fromkeys(steps)),
@@ -121,7 +134,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "reassignments": AMPLE * needs.foreign_isr,
             "cancellations": 0,
             "controller_epochs": AMPLE,
-            "leader_epochs": AMPLE,
+            "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.is_behind else AMPLE,
             "events": 8,
             "requests": 8,
             "deletions": int(needs.deletion),
@@ -209,13 +222,14 @@ def world_of(
         plain=deletion,
         counters=COUNTERS,
         ranked=_epochs(model),
+        distances=(1, EPOCH_DISTANCE) if part.is_behind else (),
         kind=(situation.release, len(numbers), needs, len(model.leaves), _shape(part)),
     )
 
 
 def _shape(part: ClusterPart) -> tuple[int, ...]:
     situation = part.observed.situation
-    return max(4, len(part.ids) + MINTED), sum(one.replica for one in situation.brokers)
+    return max(4, len(part.ids) + MINTED), sum(one.replica for one in situation.brokers), part.is_behind
 
 
 def _epochs(model: Model) -> tuple[tuple[str, ...], ...]:

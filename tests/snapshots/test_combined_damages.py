@@ -1,0 +1,140 @@
+"""Two damages at once, on a healthy cluster that is edited: no way out of one may harm what the other has left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+
+IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
+OTHER = "BBBBBBBBBBBBBBBBBBBBBQ"
+EPOCHS = ((0, 0), (3, 10), (5, 40))
+"""The leader epochs of all logs, with their start offsets."""
+
+
+def log(identity: str | None, epochs: Sequence[tuple[int, int]] = EPOCHS, crc: int = 7) -> dict[str, Any]:
+    """A log directory; logs with another CRC began apart."""
+    lines = [f"{epoch} {offset}" for epoch, offset in epochs]
+    return {
+        "partition_metadata": None if identity is None else f"version: 0\ntopic_id: {identity}",
+        "leader_epoch_checkpoint": "\n".join(["0", str(len(lines)), *lines, ""]),
+        "root": "/kafka",
+        "files": {f"{0:020}.log": 1000 + 100 * epochs[-1][1]},
+        "first_batch": {"base_offset": 0, "leader_epoch": epochs[0][0], "timestamp": 1, "crc": crc},
+        "log_start": None,
+        "recovery_point": None,
+        "high_watermark": epochs[-1][1],
+    }
+
+
+def cluster(release: str = "3.9.0", *, brokers: int = 3, ids: Mapping[str, str | None] = IDS) -> dict[str, Any]:
+    """A healthy cluster with one partition of each topic on brokers 1, 2 and 3."""
+    numbers = list(range(1, brokers + 1))
+    topics = {}
+    for name, identity in ids.items():
+        state = {"leader": 1, "leader_epoch": 5, "isr": [1, 2, 3], "controller_epoch": 6, "zk_version": 9}
+        znode = {"partitions": {"0": [1, 2, 3]}, "adding_replicas": {}, "removing_replicas": {}, "version": 3}
+        topics[name] = {
+            "znode": {**znode, **({"topic_id": identity} if identity else {})},
+            "version": 2,
+            "czxid": 60,
+            "mzxid": 90,
+            "cleanup_policy": "default",
+            "partition_state": {"0": state},
+        }
+    roots = [{"path": "/kafka", "broker_id": None, "cluster_id": None, "offline": False}]
+    return {
+        "format": 3,
+        "version": release,
+        "broker_ids": numbers,
+        "controller": 1,
+        "controller_epoch": 6,
+        "delete_topics": [],
+        "topics": topics,
+        "problems": [],
+        "unsettled": [],
+        "brokers": {
+            str(number): {
+                "alive": True,
+                "log_dirs": roots,
+                "dirs": {f"{name}-0": log(identity) for name, identity in ids.items()} if number < 4 else {},
+                "metadata_cache": None,
+            }
+            for number in numbers
+        },
+    }
+
+
+def stop(snapshot: dict[str, Any], number: int) -> None:
+    """Take a broker out of the cluster and of its ISRs."""
+    snapshot["brokers"][str(number)]["alive"] = False
+    snapshot["broker_ids"].remove(number)
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"]["isr"].remove(number)
+
+
+def ways_out(snapshot: dict[str, Any]) -> dict[str, str]:
+    """What an inspection says to do, by the kind of damage."""
+    return {kind.name: kind.way_out for kind in inspect_snapshot(json.dumps(snapshot).encode()).by_kind()}
+
+
+def test_the_cluster_is_healthy_before_it_is_edited() -> None:
+    assert not ways_out(cluster()) and not ways_out(cluster("2.5.1", ids=dict.fromkeys(IDS)))
+
+
+def test_the_log_of_an_isr_member_that_is_no_replica_is_not_moved_away() -> None:
+    found = cluster(brokers=4)
+    found["brokers"]["4"]["dirs"]["orders-0"] = log(IDS["orders"])
+    found["topics"]["orders"]["partition_state"]["0"].update(leader=4, isr=[4])
+    assert ways_out(found)["stray-log"].startswith(
+        "leave orders-0 on broker 4 as it is: the broker leads the partition"
+    )
+
+
+def test_no_controller_fails_over_between_two_ids_that_are_written() -> None:
+    """Each topic has the other's id: after the first write both have one."""
+    found = cluster()
+    for name, other in zip(IDS, reversed(IDS), strict=True):
+        found["topics"][name]["znode"]["topic_id"] = IDS[other]
+    (way_out,) = {text for kind, text in ways_out(found).items() if kind.startswith("fetch-by-id-refused")}
+    assert way_out.count("into the znode of") == 2 and way_out.count("fail the controller over") == 1
+
+
+def test_a_reassignment_to_a_failed_disk_waits_for_it() -> None:
+    found = cluster()
+    found["topics"]["orders"]["znode"]["adding_replicas"] = {"0": [3]}
+    found["topics"]["orders"]["partition_state"]["0"]["isr"] = [1, 2]
+    found["brokers"]["3"]["log_dirs"] = [{"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}]
+    found["brokers"]["3"]["dirs"].pop("orders-0")
+    assert "repair its disk" in ways_out(found)["reassignment-waits"]
+
+
+def test_a_log_that_began_as_another_one_and_has_later_epochs_shows_an_older_state() -> None:
+    """The third log ends before: it is not the log of the topic that the others have lost."""
+    found = cluster()
+    stop(found, 3)
+    found["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:1])
+    found["topics"]["orders"]["partition_state"]["0"]["leader_epoch"] = 2
+    ways = ways_out(found)
+    assert "a leader_epoch of 15 or more, and broker 1" in ways["state-is-behind-the-logs"]
+    assert "but first write the state of orders-0" in ways["broker-down"]
+
+
+def test_a_log_without_id_that_began_as_the_others_has_later_records_of_the_topic() -> None:
+    found = cluster("2.6.2", ids=dict.fromkeys(IDS))
+    stop(found, 3)
+    found["brokers"]["3"]["dirs"]["orders-0"] = log(None, (*EPOCHS, (7, 90)))
+    assert "look at the log of brokers 1 and 2 first" in ways_out(found)["state-is-behind-the-logs"]
+    found["brokers"]["3"]["dirs"]["orders-0"] = log(None, (*EPOCHS, (7, 90)), crc=8)
+    assert "down-broker-has-another-log" in ways_out(found)
+
+
+def test_a_way_out_is_never_empty() -> None:
+    """A partition without a state, of which one broker has a log of another topic."""
+    found = cluster()
+    found["topics"]["orders"]["znode"]["partitions"]["1"] = [3, 1, 2]
+    found["brokers"]["3"]["dirs"]["orders-1"] = log(OTHER)
+    ways = ways_out(found)
+    assert all(ways.values()) and "but first see to the log of orders-1" in ways["partition-without-state"]
