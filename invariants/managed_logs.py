@@ -71,9 +71,12 @@ def clean_part_grows_by_cleanings(before: ManagedLog, after: ManagedLog) -> bool
     log="none: the files of the segments show their ages",
 )
 def old_segments_go_by_deletions(before: ManagedLog, after: ManagedLog) -> bool:
-    """Old segments are deleted by a task for that, and errors and truncations are counted."""
-    premise(before.has_expired and not after.has_expired)
-    return before.cleaner is CleanerTask.DELETING and after.log_errors == before.log_errors
+    """Old segments are deleted by a task for that, which ends then; they become old once, which is counted."""
+    premise(before.has_expired != after.has_expired or after.expirations != before.expirations)
+    if after.has_expired:
+        return not before.has_expired and after.expirations == before.expirations + 1
+    is_over = before.cleaner is CleanerTask.DELETING and after.cleaner is CleanerTask.IDLE
+    return is_over and after.dirty_offset == before.dirty_offset
 
 
 @step(
@@ -86,6 +89,49 @@ def log_shrinks_by_truncations(before: ManagedLog, after: ManagedLog) -> bool:
     if is_truncated:
         return before.fetcher is FetcherTask.TRUNCATING and after.fetcher is FetcherTask.IDLE
     return after.end_offset - before.end_offset <= 1
+
+
+@step(
+    symptom="disk space: a compacted log is not cleaned although it had no error, or is tried again and again",
+    log="Unexpected exception thrown when cleaning log …. Marking its partition (…) as uncleanable",
+)
+def log_with_an_error_is_left_out(before: ManagedLog, after: ManagedLog) -> bool:
+    """An error of a cleaning, or of a choice, leaves the log as it was, and the log is not chosen any more."""
+    is_chosen = before.cleaner is CleanerTask.IDLE and after.cleaner is not CleanerTask.IDLE
+    has_failed = after.log_errors != before.log_errors and before.fetcher is not FetcherTask.TRUNCATING
+    premise(has_failed or before.is_uncleanable != after.is_uncleanable or (before.is_uncleanable and is_chosen))
+    is_dirty = before.cleaner is CleanerTask.IDLE and before.dirty_offset < before.end_offset
+    is_at_work = before.cleaner is CleanerTask.CLEANING or is_dirty
+    is_over = after.cleaner is CleanerTask.IDLE and after.dirty_offset == before.dirty_offset
+    is_left_out = after.is_uncleanable or after.is_cleaner_dead
+    return is_at_work and is_over and is_left_out and after.log_errors == before.log_errors + 1
+
+
+@step(
+    symptom="the cleaner's thread cleans what is clean",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def dirty_log_is_cleaned(before: ManagedLog, after: ManagedLog) -> bool:
+    """A cleaning begins of a log that is dirty, and goes up to its end."""
+    premise(before.cleaner is not CleanerTask.CLEANING and after.cleaner is CleanerTask.CLEANING)
+    return before.dirty_offset < before.end_offset == after.cleaning_to
+
+
+@step(
+    symptom="a follower has records that its leader lacks, and fetches nothing",
+    log="none",
+)
+def truncation_shortens_the_log(before: ManagedLog, after: ManagedLog) -> bool:
+    """A fetcher that begins to truncate has waited or begun to; at the end the log is shorter, or there is an error."""
+    premise(before.fetcher is not after.fetcher or before.truncations != after.truncations)
+    if before.fetcher is FetcherTask.IDLE:
+        return after.fetcher is not FetcherTask.IDLE and after.truncations == before.truncations + 1
+    if before.fetcher is FetcherTask.WAITING:
+        return after.fetcher is FetcherTask.TRUNCATING and after.truncations == before.truncations
+    if after.end_offset == before.end_offset:
+        return after.log_errors == before.log_errors + 1
+    is_shorter = after.end_offset < before.end_offset
+    return is_shorter and after.dirty_offset == min(before.dirty_offset, after.end_offset)
 
 
 @reachable()

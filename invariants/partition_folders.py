@@ -57,9 +57,11 @@ def deleted_log_is_gone(folder: PartitionFolder) -> bool:
     log="none",
 )
 def deletion_goes_step_by_step(before: PartitionFolder, after: PartitionFolder) -> bool:
-    """First the folder is renamed, which leaves its files; then these go, and the folder at last."""
+    """First the folder is renamed, which leaves its files; then these go, and the folder at last: the broker runs."""
     order = (DeletedFolder.WHOLE, DeletedFolder.WITHOUT_SEGMENTS, DeletedFolder.NONE)
     premise(before.deleted is not after.deleted)
+    if not before.is_up or before.is_offline:
+        return False
     if before.deleted is DeletedFolder.NONE:
         return after.deleted is order[0] and before.is_there and not after.is_there
     is_next = after.deleted is (order[1] if before.deleted is order[0] else order[2])
@@ -75,6 +77,49 @@ def flush_is_of_one_log(before: PartitionFolder, after: PartitionFolder) -> bool
     premise(before.flush is not FlushPhase.NONE and after.flush is not FlushPhase.NONE)
     is_deleted_now = before.is_there and not after.is_there
     return after.of_the_deleted == (before.of_the_deleted or is_deleted_now)
+
+
+@always(
+    symptom="a log directory goes offline as a topic is deleted",
+    log="Error while flushing log for … in dir … with offset …",
+)
+def flushed_log_has_its_files(folder: PartitionFolder) -> bool:
+    """The files of a deleted log are there until a flush of it has ended."""
+    premise(folder.of_the_deleted)
+    return folder.deleted is DeletedFolder.WHOLE
+
+
+@step(
+    symptom="a log is there twice, or in a directory that is offline",
+    log="none",
+)
+def log_is_created_once(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A log is created where there is none, by a broker that runs; what is left of an earlier one stays as it is."""
+    premise(before.creations != after.creations or (after.is_there and not before.is_there))
+    is_new = not before.is_there and after.is_there and after.creations == before.creations + 1
+    return is_new and before.is_up and not before.is_offline
+
+
+@step(
+    symptom="a broker flushes a log that it does not have, or again and again",
+    log="none",
+)
+def flush_begins_once(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A flush begins after the last one, of a log that the broker has."""
+    begins = before.flush is FlushPhase.NONE and after.flush is not FlushPhase.NONE
+    premise(before.flushes != after.flushes or begins)
+    is_next = begins and after.flushes == before.flushes + 1
+    return is_next and before.is_there and before.is_up and not before.is_offline
+
+
+@step(
+    symptom="a broker ends without a crash",
+    log="none",
+)
+def crashes_are_counted(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A broker that runs ends by a crash, and one that has crashed runs after a start."""
+    premise(before.is_up != after.is_up)
+    return after.folder_crashes == before.folder_crashes + before.is_up
 
 
 @reachable()

@@ -850,6 +850,9 @@ SHARED_WITH_THE_CLEANER = Scenario(
         managed_logs.clean_part_grows_by_cleanings,
         managed_logs.old_segments_go_by_deletions,
         managed_logs.log_shrinks_by_truncations,
+        managed_logs.log_with_an_error_is_left_out,
+        managed_logs.dirty_log_is_cleaned,
+        managed_logs.truncation_shortens_the_log,
         managed_logs.cleaning_is_aborted,
         managed_logs.log_is_clean_after_a_truncation,
     ),
@@ -879,6 +882,10 @@ DELETION = Scenario(
         partition_folders.deleted_log_is_gone,
         partition_folders.deletion_goes_step_by_step,
         partition_folders.flush_is_of_one_log,
+        partition_folders.flushed_log_has_its_files,
+        partition_folders.log_is_created_once,
+        partition_folders.flush_begins_once,
+        partition_folders.crashes_are_counted,
         partition_folders.log_is_created_again_amid_a_deletion,
         partition_folders.flush_outlives_its_log,
     ),
@@ -904,7 +911,13 @@ DELETION_AFTER_A_MOVE = DELETION.varied(
         *(
             prop
             for prop in DELETION.properties
-            if prop not in (partition_folders.flush_is_of_one_log, partition_folders.flush_outlives_its_log)
+            if prop
+            not in (
+                partition_folders.flush_is_of_one_log,
+                partition_folders.flushed_log_has_its_files,
+                partition_folders.flush_begins_once,
+                partition_folders.flush_outlives_its_log,
+            )
         ),
         partition_folders.removed_segment_leaves_no_files,
         partition_folders.log_moves_with_a_removed_segment,
