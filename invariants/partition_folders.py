@@ -122,6 +122,44 @@ def crashes_are_counted(before: PartitionFolder, after: PartitionFolder) -> bool
     return after.folder_crashes == before.folder_crashes + before.is_up
 
 
+@step(
+    symptom="a move between log directories ends, and the replica is still in the other one",
+    log="none: the folder ends with -future",
+)
+def future_log_replaces_another(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A folder is that of a future log from its creation to the end of the move, and is not deleted in between."""
+    premise(before.is_future or after.is_future)
+    if not before.is_future:
+        return not before.is_there and after.is_there
+    has_same_files = after.is_removed == before.is_removed or after.is_there
+    is_replaced = before.is_up and not before.is_offline and after.is_renamed == before.is_removed
+    return after.is_there and has_same_files and (after.is_future or is_replaced)
+
+
+@step(
+    symptom="disk space: files of removed segments stay, or those of another segment go",
+    log="none",
+)
+def segment_is_removed_once(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A segment of a log in use is removed, which is counted; its files go while it is in use, or at a start."""
+    premise(before.is_removed != after.is_removed or before.segment_removals != after.segment_removals)
+    is_used = before.is_there and before.is_up and not before.is_offline
+    if after.is_removed:
+        return is_used and not before.is_removed and after.segment_removals == before.segment_removals + 1
+    return not after.is_renamed and (is_used or (after.is_up and not before.is_up))
+
+
+@step(
+    symptom="disk space: files of removed segments stay, also after a start",
+    log="none: the files end with .deleted",
+)
+def start_and_deletion_leave_no_files(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """No removed segment has files after a start, or where a log was deleted."""
+    premise((after.is_up and not before.is_up) or (before.is_there and not after.is_there))
+    is_clean = not after.is_removed and not after.is_renamed and not after.left_over
+    return is_clean and (after.is_there or not after.is_future)
+
+
 @reachable()
 def log_is_created_again_amid_a_deletion(folder: PartitionFolder) -> bool:
     """A partition has a log while its earlier one is deleted."""

@@ -920,6 +920,9 @@ DELETION_AFTER_A_MOVE = DELETION.varied(
             )
         ),
         partition_folders.removed_segment_leaves_no_files,
+        partition_folders.future_log_replaces_another,
+        partition_folders.segment_is_removed_once,
+        partition_folders.start_and_deletion_leave_no_files,
         partition_folders.log_moves_with_a_removed_segment,
     ),
     bounds={"flushes": 0, "segment_removals": 1},
