@@ -538,6 +538,41 @@ def short_isr_ends_no_consumer(cluster: GroupCluster, consumer: ConsumerId) -> b
     return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
 
 
+@step(
+    symptom="a consumer that is slow to ask for its assignment has to join again, and the group rebalances again",
+    log="[GroupCoordinator …]: Member … in group … has failed, removing it from the group",
+)
+def heartbeats_keep_a_member(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """While a rebalance is completed, no member is removed that sends heartbeats."""
+    old, new = before.consumers[consumer], after.consumers[consumer]
+    group = before.coordinators[old.coordinator].group
+    premise(old.is_live and new.is_live and old.pace is not Pace.PAUSED)
+    premise(group.state is GroupState.COMPLETING_REBALANCE and old.member_id in group.members)
+    premise(new.member_id == old.member_id and after.coordinators[old.coordinator].owns)
+    return old.member_id in after.coordinators[old.coordinator].group.members
+
+
+@always(
+    symptom="a consumer that chooses its partitions itself ends with an exception as it commits",
+    log="UNKNOWN_MEMBER_ID in responses to OffsetCommit",
+)
+def lone_commit_is_accepted(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer that has not joined may commit to a group without members."""
+    return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
+
+
+@reachable()
+def lone_commit_is_acknowledged(cluster: GroupCluster) -> bool:
+    """A group without members has an offset."""
+    return cluster.acknowledged is not None and cluster.stored_generation == 0
+
+
+@reachable()
+def member_is_replaced_amid_a_verification(cluster: GroupCluster) -> bool:
+    """Another generation was stored while the transaction of a commit is verified."""
+    return cluster.verified_member is not None and cluster.verified_generation < cluster.stored_generation
+
+
 @always(
     symptom="no consumer can join a group",
     log="INCONSISTENT_GROUP_PROTOCOL in responses to JoinGroup",

@@ -137,6 +137,21 @@ def high_watermark_goes_back_by_truncation(before: EpochPartition, after: EpochP
     return new.high_watermark >= min(old.high_watermark, len(new.records))
 
 
+@step(
+    symptom="a follower copies again what was replicated; if its leader fails meanwhile, acknowledged records are gone",
+    log="Truncating … to offset … below high watermark …",
+)
+def truncation_spares_what_is_committed(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A follower does not remove records that it knows to be committed, and that its leader has."""
+    old, new = before.replicas[member], after.replicas[member]
+    premise(before.leader is not None and before.leader != member and len(new.records) < len(old.records))
+    assert before.leader is not None
+    leader = before.replicas[before.leader]
+    premise(len(leader.records) >= old.high_watermark)
+    premise(all(epoch == leader.records[at] for at, epoch in enumerate(old.records) if at < old.high_watermark))
+    return len(new.records) >= old.high_watermark
+
+
 @always(
     symptom="a partition stays under-replicated after failovers: its follower truncates again and again",
     log="none: the follower logs the same truncation again and again",

@@ -408,8 +408,14 @@ PARTITION_TRIALS = (
     Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),
     Trial("log-empty-batches", variant=LATEST, bounds={"reuses": 1}, about="The same, of a group coordinator."),
     Trial("log-write-errors", variant=LATEST, about="Writes to the disk fail."),
+    Trial("log-shared-with-the-cleaner", variant=LATEST, about="The cleaner and a fetcher share a log."),
+    Trial("log-deletion", variant=LATEST, about="A log is deleted while it is flushed, or created again."),
+    Trial("log-deletion-after-a-move", variant=LATEST, about="A future log has a removed segment."),
 )
-"""The trials of ISR changes, empty batches and failing writes: docs/reference/mutants-of-partitions.md."""
+"""The trials of ISR changes, empty batches, failing writes, and of logs that are cleaned, truncated or deleted.
+
+The page: docs/reference/mutants-of-partitions.md.
+"""
 
 
 MIGRATION_TRIALS = (

@@ -308,6 +308,28 @@ def open_transaction_is_not_read(log: ProducerLog) -> bool:
     return log.read_to <= log.entry.transaction
 
 
+@always(
+    symptom="a broker does not start after a crash of its machine",
+    log="Error reading field '…': …",
+)
+def broker_starts_after_a_crash(log: ProducerLog) -> bool:
+    """A start reads what a crash has left of the snapshots."""
+    return not log.cannot_start
+
+
+@step(
+    symptom="consumers that seek by timestamp, with isolation.level=read_committed, wait at an open transaction, or "
+    "skip what is written there if it is aborted",
+    log="none",
+)
+def lookup_finds_what_can_be_read(before: ProducerLog, after: ProducerLog) -> bool:
+    """A lookup with read_committed finds a record that is replicated, and before any open transaction."""
+    premise(after.lookups > before.lookups and after.looked_up is not None)
+    assert after.looked_up is not None
+    is_stable = after.entry is None or after.entry.transaction is None or after.looked_up < after.entry.transaction
+    return after.lookups == before.lookups + 1 and is_stable and after.looked_up < after.high_watermark
+
+
 @step(
     symptom="consumers with isolation.level=read_committed get records again, or others than they have asked for",
     log="none",

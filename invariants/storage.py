@@ -1117,6 +1117,12 @@ def crash_tears_a_batch(log: PartitionLog) -> bool:
 
 
 @reachable()
+def failed_start_is_made_up_for(log: PartitionLog) -> bool:
+    """The broker runs with a record, after a crash and a start that has failed."""
+    return log.full_disks > 0 and is_running(log) and log.end_offset > 0
+
+
+@reachable()
 def log_has_rolled(log: PartitionLog) -> bool:
     """All segments are in use, and each has a batch."""
     return log.count == len(SEGMENTS) and all(not segment.batches.is_empty for segment in log.segments)

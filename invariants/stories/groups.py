@@ -218,6 +218,22 @@ STALLED_CONSUMER = CONSUMER_GROUP.varied(
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "pauses": 1},
     source="KAFKA-10134, KAFKA-12890",
 )
+LATE_SYNC = STALLED_CONSUMER.varied(
+    name="consumer-group-late-sync",
+    story="A consumer that has joined is late to ask for its assignment, and sends heartbeats meanwhile.",
+    properties=(
+        groups.heartbeats_keep_a_member,
+        groups.one_owner_per_generation,
+        groups.cached_group_is_consistent,
+        groups.waiting_member_is_awaited,
+        groups.consumer_knows_its_generation,
+        groups.member_that_answers_is_not_removed,
+        groups.records_are_in_order,
+    ),
+    bounds={"commits": 0, "generations": 3, "member_ids": 3},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.0", "2.4.1", "2.3", "2.1.0", "2.0", "1.0")},
+    source="GroupCoordinator.handleHeartbeat; KAFKA-10134",
+)
 STATIC_MEMBER = CONSUMER_GROUP.varied(
     name="consumer-group-static-member",
     story="Consumers have a group.instance.id; one crashes and starts again, and the coordinator moves.",
@@ -300,6 +316,49 @@ WITHOUT_PROTOCOL = CONSUMER_GROUP.varied(
     },
     source="GroupCoordinator.doJoinGroup; KAFKA-6005",
 )
+WITHOUT_MEMBERS = CONSUMER_GROUP.varied(
+    name="consumer-group-without-members",
+    story="Consumers choose their partitions themselves, and commit to a group without members.",
+    actions=(consumer.start, consumer.commit_alone, consumer.crash, offsets_partition.replicate),
+    properties=(
+        groups.lone_commit_is_accepted,
+        groups.committed_offset_is_kept,
+        groups.consumer_outside_the_group_owns_nothing,
+        groups.cached_group_is_consistent,
+        groups.offset_belongs_to_a_group,
+        groups.records_are_in_order,
+        groups.replicated_append_is_answered,
+        groups.lone_commit_is_acknowledged,
+    ),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "consumer_stops": 1, "commits": 2},
+    flags={"static_members": True},
+    variants=versions.COMMIT_VARIANTS,
+    source="GroupCoordinator.validateOffsetCommit; KAFKA-14201",
+)
+TRANSACTIONAL_COMMIT = CONSUMER_GROUP.varied(
+    name="consumer-group-transactional-commit",
+    story="A consumer commits in a transaction; while that is verified, it stalls, and another one takes its place.",
+    actions=(*CONSUMER_GROUP.actions, consumer.stall, consumer.commit_in_transaction, consumer.end_verification),
+    initial=group_with_a_member,
+    properties=(
+        groups.only_the_last_generation_commits,
+        groups.one_owner_per_generation,
+        groups.cached_group_is_consistent,
+        groups.records_are_in_order,
+        groups.member_is_replaced_amid_a_verification,
+    ),
+    bounds={
+        "brokers": 1,
+        "moves": 0,
+        "leader_epochs": 0,
+        "starts": 1,
+        "pauses": 1,
+        "commits": 1,
+        "transactional_commits": 1,
+    },
+    variants={release: versions.COMMIT_VARIANTS[release] for release in ("3.6.0", "3.9.0")},
+    source="GroupCoordinator.handleTxnCommitOffsets; KAFKA-15784",
+)
 SHORT_OF_REPLICAS = CONSUMER_GROUP.varied(
     name="consumer-group-short-of-replicas",
     story="While consumers join, the partition of their group has too few in-sync replicas for a time.",
@@ -354,6 +413,7 @@ SCENARIOS = (
     GROUP_OF_REASSIGNED_PARTITION,
     GROUP_REMOVAL,
     STALLED_CONSUMER,
+    LATE_SYNC,
     STATIC_MEMBER,
     GROUP_OF_RECREATED_TOPIC,
     COMPACTED_OFFSETS,
@@ -362,6 +422,8 @@ SCENARIOS = (
     JOIN_TIMEOUT,
     LONG_METADATA,
     WITHOUT_PROTOCOL,
+    WITHOUT_MEMBERS,
+    TRANSACTIONAL_COMMIT,
     SHORT_OF_REPLICAS,
     MAXIMUM_SIZE,
     OVER_ITS_MAXIMUM,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import empty_batches as empties
-from kwalk.invariants import future_logs, isr_changes, storage
+from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import write_errors as failures
@@ -18,6 +18,8 @@ from kwalk.model.kafka.storage import (
     leader_epochs,
     log,
     log_cleaner,
+    log_cleaner_manager,
+    log_deletion,
     log_loading,
     producer_state,
     topic_configs,
@@ -30,6 +32,8 @@ from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
 from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
+from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
+from kwalk.model.kafka.storage.log_deletion import PartitionFolder
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.kafka.storage.write_errors import FailingLog
@@ -276,6 +280,24 @@ RECOVERY = LOOKUP.varied(
     },
     source="Log.loadSegments, Log.recoverLog, LogManager.loadLogs; KAFKA-10101, KAFKA-10471",
 )
+RECOVERY_FULL_DISK = RECOVERY.varied(
+    name="log-recovery-full-disk",
+    story="The broker's machine crashes; its disk is full while the next start recovers the log; it starts again.",
+    actions=(log.append, log_loading.crash, log_loading.load, log_loading.fail_to_load, log_loading.finish_loading),
+    properties=(
+        *SEGMENTS,
+        storage.no_batch_is_torn,
+        storage.closed_log_does_not_change,
+        storage.stops_are_counted,
+        storage.running_broker_has_no_clean_shutdown_file,
+        storage.torn_batch_is_lost,
+        storage.loaded_log_is_that_of_the_disk,
+        storage.crash_tears_a_batch,
+        storage.failed_start_is_made_up_for,
+    ),
+    bounds={"crashes": 1, "stops": 0, "full_disks": 1},
+    source="LogManager.loadLogs; KAFKA-13773",
+)
 COMPACTION = LOOKUP.varied(
     name="log-compaction",
     story="Records with keys are appended; the cleaner compacts the log, and the broker may crash at any moment.",
@@ -489,6 +511,7 @@ LEADER_EPOCHS = Scenario(
         "removals": 0,
         "late_answers": 0,
         "missed_elections": 0,
+        "old_members": 0,
     },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
@@ -551,6 +574,42 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     ),
     bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
     source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
+)
+LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-old-format",
+    story="Another replica is elected while records have a message format before 0.11, without leader epochs.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+    ),
+    properties=(
+        *(
+            prop
+            for prop in LEADER_EPOCHS_LATE_ANSWER.properties
+            if prop not in (epochs.epochs_of_the_log_are_known, epochs.follower_shows_what_is_committed)
+        ),
+        epochs.truncation_spares_what_is_committed,
+    ),
+    bounds={"elections": 1, "offsets": 2, "late_answers": 0, "old_members": 2},
+    variants={
+        release: flags
+        for release, flags in versions.FORMAT_VARIANTS.items()
+        if not release.startswith("0.10") and not release.startswith("3.")
+    },
+    source="LeaderEpochFileCache.endOffsetFor; KAFKA-6857",
+)
+LEADER_EPOCHS_MIXED_FORMATS = LEADER_EPOCHS_OLD_FORMAT.varied(
+    name="leader-epochs-mixed-formats",
+    story="Replicas lead in turn while message formats are upgraded: one broker still appends without leader epochs.",
+    properties=tuple(
+        prop
+        for prop in LEADER_EPOCHS_OLD_FORMAT.properties
+        if prop not in (epochs.committed_record_is_kept, epochs.logs_agree, epochs.follower_is_truncated_and_fetches)
+    ),
+    bounds={"members": 3, "elections": 3, "offsets": 1, "old_members": 1},
+    source="Log.append, Log.initializeLeaderEpochCache; KAFKA-7601, KAFKA-7897",
 )
 COMPACTED_TRANSACTIONS = Scenario(
     name="log-compacted-transactions",
@@ -643,6 +702,7 @@ PRODUCER_STATE = Scenario(
         producers.answered_batch_was_appended,
         producers.producer_can_continue,
         producers.snapshot_can_be_read,
+        producers.broker_starts_after_a_crash,
         producers.file_deletion_spares_snapshots,
         producers.duplicate_is_answered,
     ),
@@ -659,6 +719,7 @@ PRODUCER_STATE = Scenario(
         "stops": 1,
         "truncations": 1,
         "reads": 0,
+        "lookups": 0,
     },
     variants=COMPACTED_TRANSACTIONS.variants,
     source="ProducerStateManager, Log.append; KAFKA-6683, KAFKA-7190, KAFKA-9892, KAFKA-12964",
@@ -731,6 +792,32 @@ COMMITTED_READS = LATE_BATCHES.varied(
     bounds={"times": 0, "stops": 0, "truncations": 0, "epochs": 0, "reads": 2},
     source="Log.fetchLastStableOffsetMetadata; KAFKA-9807",
 )
+COMMITTED_LOOKUPS = COMMITTED_READS.varied(
+    name="log-committed-lookups",
+    story="A consumer looks up timestamps of committed records while a producer, in transactions, and others append.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.end_transaction,
+        producer_state.append_other,
+        producer_state.look_up,
+    ),
+    properties=(
+        producers.lookup_finds_what_can_be_read,
+        *(
+            prop
+            for prop in COMMITTED_READS.properties
+            if prop
+            not in (
+                producers.open_transaction_is_not_read,
+                producers.committed_records_are_read,
+                producers.read_has_its_limit,
+            )
+        ),
+    ),
+    bounds={"reads": 0, "lookups": 1, "offsets": 3},
+    source="KafkaApis.handleListOffsetRequest; KAFKA-5522",
+)
 WRITE_ERRORS = Scenario(
     name="log-write-errors",
     story="A write to the disk fails; others append until the log directory is offline, and the broker starts again.",
@@ -748,6 +835,99 @@ WRITE_ERRORS = Scenario(
     bounds={"offsets": 4, "write_failures": 2},
     variants=COMPACTED_TRANSACTIONS.variants,
     source="Log.maybeHandleIOException, LogDirFailureChannel; KAFKA-7866, KAFKA-10778",
+)
+SHARED_WITH_THE_CLEANER = Scenario(
+    name="log-shared-with-the-cleaner",
+    story="The cleaner cleans a log and deletes its old segments, a fetcher truncates it, and any of that may fail.",
+    state=ManagedLog,
+    actions=actions_of(log_cleaner_manager),
+    properties=(
+        managed_logs.cleaner_outlives_errors,
+        managed_logs.cleaning_resumes,
+        managed_logs.truncation_does_not_wait_for_good,
+        managed_logs.truncation_has_the_log_for_itself,
+        managed_logs.work_is_known,
+        managed_logs.clean_part_grows_by_cleanings,
+        managed_logs.old_segments_go_by_deletions,
+        managed_logs.log_shrinks_by_truncations,
+        managed_logs.log_with_an_error_is_left_out,
+        managed_logs.dirty_log_is_cleaned,
+        managed_logs.truncation_shortens_the_log,
+        managed_logs.cleaning_is_aborted,
+        managed_logs.log_is_clean_after_a_truncation,
+    ),
+    bounds={"offsets": 2, "truncations": 2, "expirations": 1, "log_errors": 1},
+    variants={release: flags for release, flags in versions.VARIANTS.items() if release not in ("0.10.0", "0.10.1")},
+    source="LogCleanerManager, LogManager.truncateTo; KAFKA-3123, KAFKA-6568, KAFKA-7215, KAFKA-8725",
+)
+DELETION = Scenario(
+    name="log-deletion",
+    story="A replica is deleted and created again while its broker flushes the log, deletes its files, or crashes.",
+    state=PartitionFolder,
+    actions=(
+        log_deletion.create,
+        log_deletion.delete_log,
+        log_deletion.delete_files,
+        log_deletion.delete_folder,
+        log_deletion.begin_flush,
+        log_deletion.flush_files,
+        log_deletion.flush_folder,
+        log_deletion.crash,
+        log_deletion.start,
+    ),
+    properties=(
+        partition_folders.directory_outlives_a_deletion,
+        partition_folders.log_keeps_its_time_index,
+        partition_folders.broker_starts_amid_a_deletion,
+        partition_folders.deleted_log_is_gone,
+        partition_folders.deletion_goes_step_by_step,
+        partition_folders.flush_is_of_one_log,
+        partition_folders.flushed_log_has_its_files,
+        partition_folders.log_is_created_once,
+        partition_folders.flush_begins_once,
+        partition_folders.crashes_are_counted,
+        partition_folders.log_is_created_again_amid_a_deletion,
+        partition_folders.flush_outlives_its_log,
+    ),
+    bounds={"creations": 2, "flushes": 2, "segment_removals": 0, "folder_crashes": 1},
+    variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
+    source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
+)
+DELETION_AFTER_A_MOVE = DELETION.varied(
+    name="log-deletion-after-a-move",
+    story="A future log replaces the current one before the files of its removed segment are deleted.",
+    actions=(
+        log_deletion.create_future,
+        log_deletion.replace_log,
+        log_deletion.remove_segment,
+        log_deletion.delete_removed,
+        log_deletion.delete_log,
+        log_deletion.delete_files,
+        log_deletion.delete_folder,
+        log_deletion.crash,
+        log_deletion.start,
+    ),
+    properties=(
+        *(
+            prop
+            for prop in DELETION.properties
+            if prop
+            not in (
+                partition_folders.flush_is_of_one_log,
+                partition_folders.flushed_log_has_its_files,
+                partition_folders.flush_begins_once,
+                partition_folders.flush_outlives_its_log,
+            )
+        ),
+        partition_folders.removed_segment_leaves_no_files,
+        partition_folders.future_log_replaces_another,
+        partition_folders.segment_is_removed_once,
+        partition_folders.start_and_deletion_leave_no_files,
+        partition_folders.log_moves_with_a_removed_segment,
+    ),
+    bounds={"flushes": 0, "segment_removals": 1},
+    variants={r: flags for r, flags in DELETION.variants.items() if not r.startswith("0.") and r != "1.0"},
+    source="LogSegment.deleteTypeIfExists; KAFKA-16424",
 )
 ISR_CHANGES = Scenario(
     name="isr-changes",
@@ -918,4 +1098,11 @@ SCENARIOS = (
     COMMITTED_READS,
     MOVE_LATE_UPDATE,
     WRITE_ERRORS,
+    SHARED_WITH_THE_CLEANER,
+    DELETION,
+    DELETION_AFTER_A_MOVE,
+    LEADER_EPOCHS_OLD_FORMAT,
+    LEADER_EPOCHS_MIXED_FORMATS,
+    RECOVERY_FULL_DISK,
+    COMMITTED_LOOKUPS,
 )

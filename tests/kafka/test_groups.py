@@ -271,6 +271,31 @@ BROKEN = (
         "3.9.0",
     ),
     (
+        Broken("lone_commit_is_accepted(0)", "consumer-group-without-members", "3.2.3", "start(0) commit_alone(0,0)"),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "only_the_last_generation_commits()",
+            "consumer-group-transactional-commit",
+            "3.6.0",
+            """
+            start(1) join_group(1,0) commit_in_transaction(0,0) stall(0,0) complete_join(0) sync_group(1,0,1)
+            replicate(0) end_verification(0)
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "heartbeats_keep_a_member(0)",
+            "consumer-group-late-sync",
+            "2.3",
+            "start(0) join_group(0,0) complete_join(0) stall(0,1) expire_heartbeat(0,0)",
+        ),
+        "2.8.0",
+    ),
+    (
         Broken(
             "named_protocol_is_accepted(0)",
             "consumer-group-without-protocol",
@@ -357,6 +382,7 @@ SEARCHED = (
     ("consumer-group-compaction-there-and-back", "3.9.0"),
     ("consumer-group-join-timeout", "3.9.0"),
     ("consumer-group-late-expiration", "3.9.0"),
+    ("consumer-group-late-sync", "2.8.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
     ("consumer-group-old-leader", "3.9.0"),
@@ -372,6 +398,8 @@ SEARCHED = (
     ("consumer-group-stalled-member", "2.8.2"),
     ("consumer-group-static-member", "3.9.0"),
     ("consumer-group-there-and-back", "3.9.0"),
+    ("consumer-group-transactional-commit", "3.9.0"),
+    ("consumer-group-without-members", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""
 

@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from docs.generate import history
 from kwalk.invariants.stories import SCENARIOS
 from tests.kafka import (
     test_configuration_migration,
@@ -56,8 +57,22 @@ def test_a_known_bug_has_a_pinned_trace_of_that_length(row):
 
 
 def test_no_report_is_both_found_and_not_modelled_and_none_is_listed_twice():
-    names = [name for row in (*FOUND, *rows("Not modelled")) for name in re.findall(r"KAFKA-\d+", row[0])]
+    reports = [row[0] for row in (*FOUND, *rows("Not modelled"))] + [row["report"] for row in history.REPORTS]
+    names = [name for report in reports for name in re.findall(r"KAFKA-\d+", report)]
     assert len(names) == len(set(names))
+
+
+def test_every_commit_has_a_verdict_and_those_that_are_found_name_a_report_of_the_page_or_say_why():
+    reports = {name for row in FOUND for name in re.findall(r"(?:KAFKA|KIP)-\d+", row[0])}
+    lacking = {name for row in history.REPORTS for name in re.findall(r"KAFKA-\d+", row["report"])}
+    lacking |= {name for row in rows("Not modelled") for name in re.findall(r"KAFKA-\d+", row[0])}
+    for each in history.commits():
+        assert each.verdict in history.VERDICTS and each.basis in ("diff", "report", "title")
+        named = set(re.findall(r"KAFKA-\d+", each.title.upper()))
+        if each.verdict in ("found", "not modelled"):
+            assert each.reason or named & (reports if each.verdict == "found" else lacking), each.title
+        assert not (named & reports) or each.verdict == "found", each.title
+        assert each.reason or each.verdict != "not visible", each.title
 
 
 def test_every_pinned_trace_of_a_release_is_on_the_page():

@@ -379,6 +379,144 @@ BROKEN = (
     ),
     (
         Broken(
+            "cleaner_outlives_errors()",
+            "log-shared-with-the-cleaner",
+            "2.0",
+            "append_record() begin_cleaning() fail_to_clean()",
+            flags={"choices_outlive_errors": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken("cleaner_outlives_errors()", "log-shared-with-the-cleaner", "2.3.1", "append_record() fail_to_choose()"),
+        "2.5",
+    ),
+    (
+        Broken(
+            "truncation_does_not_wait_for_good()",
+            "log-shared-with-the-cleaner",
+            "1.0",
+            """
+            append_record() expire() begin_cleaning() end_cleaning() begin_deletion() begin_truncation() end_deletion()
+            """,
+            bounds={"log_errors": 0},
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "cleaning_resumes()",
+            "log-shared-with-the-cleaner",
+            "0.10.2",
+            "append_record() begin_truncation() fail_to_truncate()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "log_keeps_its_time_index()",
+            "log-deletion",
+            "0.11.0.0",
+            "create() delete_log() create() delete_files()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "directory_outlives_a_deletion()",
+            "log-deletion",
+            "1.0",
+            "create() begin_flush() delete_log() flush_files()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "directory_outlives_a_deletion()",
+            "log-deletion",
+            "3.5.1",
+            "create() begin_flush() delete_log() flush_files() flush_folder()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "broker_starts_amid_a_deletion()",
+            "log-deletion",
+            "2.0",
+            "create() delete_log() delete_files() crash() start()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "removed_segment_leaves_no_files()",
+            "log-deletion-after-a-move",
+            "2.8.2",
+            "create_future() remove_segment() replace_log() delete_removed()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "logs_agree(0, 0)",
+            "leader-epochs-old-format",
+            "1.0",
+            "produce() elect(1) produce() truncate_follower(0)",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "truncation_spares_what_is_committed(1)",
+            "leader-epochs-mixed-formats",
+            "2.1.0",
+            "elect(1) produce() truncate_follower(0) fetch(0) fetch(0) elect(0) truncate_follower(1)",
+            bounds={"members": 2, "old_members": 2, "elections": 2},
+        ),
+        "2.2.0",
+    ),
+    (
+        Broken(
+            "truncation_spares_what_is_committed(0)",
+            "leader-epochs-mixed-formats",
+            "2.2.0",
+            """
+            elect(1) elect(2) produce() truncate_follower(0) truncate_follower(1) fetch(0) fetch(0) fetch(1) fetch(1)
+            fetch(0) elect(1) truncate_follower(0)
+            """,
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "no_batch_is_torn()",
+            "log-recovery-full-disk",
+            "2.8.2",
+            "append(1,0,1,0) crash(0,1) fail_to_load() load() finish_loading()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "lookup_finds_what_can_be_read()",
+            "log-committed-lookups",
+            "0.11.0.0",
+            "append_other(0,0) look_up(0)",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "broker_starts_after_a_crash()",
+            "log-producer-state",
+            "0.11.0.0",
+            "produce(0,0) append_other(0,1) crash(1) start()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
             "open_transaction_is_not_read()",
             "log-committed-reads",
             "2.3.1",
@@ -832,6 +970,13 @@ SEARCHED = (
     ("log-write-errors", "3.9.0"),
     ("log-move-late-update", "3.9.0"),
     ("log-committed-reads", "3.9.0"),
+    ("log-shared-with-the-cleaner", "3.9.0"),
+    ("log-deletion", "3.9.0"),
+    ("log-deletion-after-a-move", "3.9.0"),
+    ("log-recovery-full-disk", "3.9.0"),
+    ("log-committed-lookups", "3.9.0"),
+    ("leader-epochs-old-format", "2.8.2"),
+    ("leader-epochs-mixed-formats", "2.8.2"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

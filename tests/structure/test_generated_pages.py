@@ -8,6 +8,7 @@ import pytest
 
 from docs.generate.constructs import CONSTRUCTS
 from docs.generate.five_documents import DOCUMENTS
+from docs.generate.history import commits
 from docs.generate.kafka_names import entries
 from docs.generate.migration_forecast import FORECAST
 from docs.generate.pages import FOLDER, PAGES, write_pages
@@ -32,6 +33,7 @@ ROWS = {
     "findings.md": {f"| `{kind.name}` | {kind.severity.value} | " for kind in FINDINGS},
     "five-documents.md": {f"| {section['title']} |" for document in DOCUMENTS for section in document["section"]},
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},
+    "history.md": {f"| `{each.commit}` | {each.month} | " for each in commits()},
     "kafka-names.md": {f"| `{entry.kafka}` | `{entry.model}` |" for entry in entries()},
     "migration-forecast.md": {f"| `{row['name']}` |" for rows in FORECAST.values() for row in rows},
     "log-lines.md": {f"(`{prop.name}`)" for scenario in SCENARIOS for prop in scenario.properties if prop.log},

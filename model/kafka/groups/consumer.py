@@ -9,6 +9,7 @@ from kwalk.model.kafka.groups.domains import (
     CLOCK,
     COMMITS,
     CONSUMER_STOPS,
+    COORDINATOR,
     GROUP_DELETIONS,
     JOIN_TIMEOUTS,
     LONG_METADATA,
@@ -16,6 +17,7 @@ from kwalk.model.kafka.groups.domains import (
     PAUSES,
     RETENTIONS,
     STARTS,
+    TRANSACTIONAL_COMMITS,
     ConsumerId,
 )
 from kwalk.model.kafka.groups.group_coordinator import (
@@ -29,10 +31,12 @@ from kwalk.model.kafka.groups.state import Consumer, ConsumerStatus, GroupCluste
 from kwalk.model.kafka.groups.versions import (
     DELETE_GROUPS,
     EMPTY_GROUPS_STAY,
+    LONE_COMMITS_ARE_ACCEPTED,
     LONG_METADATA_IS_NOT_PENDING,
     MEMBER_ID_IS_REQUIRED,
     STATIC_MEMBERS,
     STATIC_MEMBERSHIP,
+    VERIFIED_COMMITS_ARE_VALIDATED,
 )
 from kwalk.model.language import Mark, action, require
 
@@ -142,6 +146,60 @@ def commit_with_long_metadata(cluster: GroupCluster, consumer: ConsumerId, broke
     cluster.long_metadata += 1
     if EMPTY_GROUPS_STAY and not LONG_METADATA_IS_NOT_PENDING:
         cluster.coordinators[broker].group.is_pending_elsewhere = True
+
+
+@action(
+    by=APPLICATION,
+    description="commits its offset to broker {broker}, without having joined the group",
+    source="KafkaConsumer.assign, commitSync; GroupCoordinator.validateOffsetCommit",
+)
+def commit_alone(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """A consumer that chooses its partitions itself commits without a generation; the group has no members.
+
+    From 3.0 to KAFKA-14201 one with a group.instance.id was refused: UNKNOWN_MEMBER_ID.
+    """
+    committing, group = cluster.consumers[consumer], cluster.coordinators[broker].group
+    require(is_asked(cluster, consumer, broker) and committing.status is ConsumerStatus.UNJOINED)
+    require(cluster.commits < COMMITS and cluster.leads(broker) and not group.members and not group.is_committing)
+    if STATIC_MEMBERS and not LONE_COMMITS_ARE_ACCEPTED:
+        committing.status = ConsumerStatus.REFUSED
+    else:
+        group.state = GroupState.EMPTY
+        cluster.commits += 1
+        store_offset(cluster, broker)
+
+
+@action(
+    by=APPLICATION,
+    description="commits its offset in a transaction to broker {broker}, which has the transaction verified",
+    source="GroupCoordinator.handleTxnCommitOffsets; AddPartitionsToTxnManager.verifyTransaction",
+)
+def commit_in_transaction(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """Since 3.6 the coordinator of the group asks that of the transaction before it appends (KIP-890)."""
+    committing = cluster.consumers[consumer]
+    require(is_asked(cluster, consumer, broker) and committing.status is ConsumerStatus.STABLE and committing.owns)
+    require(cluster.transactional_commits < TRANSACTIONAL_COMMITS and cluster.verified_member is None)
+    require(is_commit_accepted(cluster, consumer, broker))
+    cluster.transactional_commits += 1
+    cluster.verified_member, cluster.verified_generation = committing.member_id, committing.generation
+
+
+@action(
+    by=COORDINATOR,
+    description="is answered that the transaction is ongoing, and appends the offset",
+    source="GroupCoordinator.doTxnCommitOffsets; GroupMetadataManager.storeOffsets",
+)
+def end_verification(cluster: GroupCluster, broker: Broker) -> None:
+    """Since KAFKA-15784 the member and its generation are looked at again by then. The transaction is committed."""
+    group, member_id = cluster.coordinators[broker].group, cluster.verified_member
+    require(member_id is not None and cluster.coordinators[broker].owns and cluster.leads(broker))
+    require(not group.is_committing and cluster.commits < COMMITS)
+    is_current = member_id in group.members and cluster.verified_generation == group.generation
+    if is_current or not VERIFIED_COMMITS_ARE_VALIDATED:
+        cluster.commits += 1
+        cluster.commit_generation = cluster.verified_generation
+        store_offset(cluster, broker)
+    cluster.verified_member, cluster.verified_generation = None, 0
 
 
 def accept_commit(cluster: GroupCluster, consumer: int, broker: int) -> None:

@@ -34,6 +34,7 @@ from kwalk.model.kafka.groups.domains import (
     RETENTIONS,
     STARTS,
     TASKS,
+    TRANSACTIONAL_COMMITS,
 )
 from kwalk.model.kafka.groups.versions import OLD_RECORDS, REMOVAL_WAITS, STATIC_MEMBERS
 from kwalk.model.language import (
@@ -324,7 +325,8 @@ class GroupCluster:
 
     `clock` counts retention periods; `incarnation` counts how often the consumed topic was deleted and created again.
     `instance_of` is the consumer for which a member id was generated: a static member's id begins with its
-    group.instance.id.
+    group.instance.id. While the transaction of a commit is verified, `verified_member` has sent it, in
+    `verified_generation`.
 
     The rest is history. `acknowledged` is the last commit that was acknowledged, unless it may be gone by now: its
     topic or its group was deleted, or it has expired in a group without members. `stored_generation` is the highest
@@ -351,6 +353,9 @@ class GroupCluster:
     late_expirations: int = number(0, LATE_EXPIRATIONS)
     long_metadata: int = number(0, LONG_METADATA)
     isr_shrinks: int = number(0, ISR_SHRINKS)
+    transactional_commits: int = number(0, TRANSACTIONAL_COMMITS)
+    verified_member: int | None = optional(MEMBER_IDS, when=TRANSACTIONAL_COMMITS)
+    verified_generation: int = number(0, GENERATIONS, when=TRANSACTIONAL_COMMITS)
     acknowledged: CommittedOffset | None = optional(CommittedOffset)
     stored_generation: int = number(0, GENERATIONS)
     commit_generation: int = number(0, GENERATIONS)

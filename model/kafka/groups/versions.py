@@ -201,6 +201,26 @@ LONG_METADATA_IS_NOT_PENDING = version_flag(
     source="KAFKA-16371 (3.7.1)",
     trials=(Trial("consumer-group-long-metadata", ("pending_commit_is_on_its_way",), variant="3.9.0"),),
 )
+LONE_COMMITS_ARE_ACCEPTED = version_flag(
+    "lone_commits_are_accepted",
+    "KAFKA-14201 (3.3.0): a consumer with a group.instance.id may commit without having joined the group, as any other "
+    "may; since 3.0.0, and before, it was not known",
+    {"3.0.0": False, "3.3.0": True},
+    before=True,
+    closes="a consumer that chooses its partitions itself can commit, also with a group.instance.id",
+    source="KAFKA-14201 (3.3.0)",
+    trials=(Trial("consumer-group-without-members", ("lone_commit_is_accepted",), variant="3.2.3"),),
+)
+VERIFIED_COMMITS_ARE_VALIDATED = version_flag(
+    "verified_commits_are_validated",
+    "KAFKA-15784 (3.7.0): the member of a transactional commit is looked at once the transaction is verified; in 3.6, "
+    "which verifies transactions, before that only",
+    {"3.6.0": False, "3.7.0": True},
+    before=True,
+    closes="a member that was replaced while its transaction was verified commits nothing",
+    source="KAFKA-15784 (3.7.0)",
+    trials=(Trial("consumer-group-transactional-commit", ("only_the_last_generation_commits",), variant="3.6.0"),),
+)
 MEMBER_ID_IS_REQUIRED = version_flag(
     "member_id_is_required",
     "KIP-394, KAFKA-7824 (2.2.0): a consumer is told its member id before it may join; before, one that joined again "
@@ -331,6 +351,7 @@ HEARTBEAT_WHILE_COMPLETING = version_flag(
     closes="a member whose SyncGroup is late is not removed while it sends heartbeats",
     source="KAFKA-10134 (2.6.1)",
     trials=(
+        Trial("consumer-group-late-sync", ("heartbeats_keep_a_member",), variant="2.3"),
         Trial(
             "consumer-group-stalled-member",
             ("rebalance_ends",),
@@ -401,5 +422,7 @@ OLD_RECORDS = grain_flag(
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
+COMMIT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "3.2.3", "3.6.0", "3.9.0")}
+"""With the releases that refuse, or do not refuse, commits by mistake (KAFKA-14201, KAFKA-15784)."""
 COARSE = FLAGS.defaults
 """Dynamic members, one controller, and the protocol of the release."""

@@ -27,6 +27,7 @@ LEADER_DELETIONS = Bound("leader_deletions", "how often a leader deletes records
 TOUCHES = Bound("touches", "how often a file's modification time is set, as by a copy of the files", default=0)
 CRASHES = Bound("crashes", "how often the broker crashes", default=0)
 LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed", default=0)
+FULL_DISKS = Bound("full_disks", "how often a start fails, as the disk is full while a log is recovered", default=0)
 STOPS = Bound("stops", "how often the broker is stopped in an orderly way", default=0)
 CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete", default=0)
 POLICY_CHANGES = Bound(

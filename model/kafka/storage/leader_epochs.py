@@ -6,8 +6,8 @@ leader answers to OffsetsForLeaderEpoch, what a follower makes of the answer, an
 
 What the model leaves out, and why its stories lose nothing by it:
 
-* A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order. Records of
-  message formats before 0.11, which have none, are not there (KAFKA-6857, KAFKA-7601, KAFKA-7897).
+* A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order. In message
+  formats before 0.11 it is history: brokers do not see it. A broker has one format in a story, and none restarts.
 * A log is one segment that was not flushed: its recovery reads all records. Nothing is deleted at its beginning.
 * Requests are one step each, but for an answer that may be late, and a replica follows a new leader at once, unless it
   misses the election: a crash may come before its next step.
@@ -28,10 +28,13 @@ from kwalk.model.kafka.storage.versions import (
     LEADER_ANSWERS_WITH_ITS_EPOCH,
     LEADER_KNOWS_ITS_EPOCH,
     MISSED_EPOCHS_TRUNCATE,
+    OLD_FORMATS_HAVE_NO_EPOCHS,
+    OLD_RECORDS_CLEAR_EPOCHS,
     REMOVED_PARTITIONS_STAY,
     SHORTER_LEADERS_ARE_FOLLOWED,
     TRUNCATES_BEFORE_THE_HIGH_WATERMARK,
     TRUNCATES_BY_EPOCH,
+    UNDEFINED_EPOCHS_HAVE_NO_END,
 )
 from kwalk.model.language import (
     Actor,
@@ -52,11 +55,15 @@ from kwalk.model.language import (
 
 MEMBERS = Domain("members", "replicas of the partition")
 ELECTIONS = Bound("elections", "how often a replica is elected: the highest leader epoch")
+EPOCHS_OF_LEADERS = Domain("epochs_of_leaders", "leader epochs", size=ELECTIONS + 1)
 LATE_ANSWERS = Bound(
     "late_answers", "how often a fetcher handles the answer of a leader late: the follower may lead by then", default=0
 )
 MISSED_ELECTIONS = Bound(
     "missed_elections", "how often a follower does not get the controller's request about an election", default=0
+)
+OLD_MEMBERS = Bound(
+    "old_members", "replicas, the last ones, whose brokers append in a message format before 0.11", default=0
 )
 REMOVALS = Bound("removals", "how often leader-epoch-checkpoint is removed while its broker is down", default=0)
 
@@ -110,13 +117,17 @@ class ReplicaLog:
 
 @state
 class EpochPartition:
-    """The replicas of a partition, its leader with its epoch and that epoch's start, and the `committed` records."""
+    """The replicas of a partition, its leader with its epoch and that epoch's start, and the `committed` records.
+
+    The records of `old_epochs` are in a message format before 0.11.
+    """
 
     replicas: Array[ReplicaLog] = array(MEMBERS, ReplicaLog)
     leader: int | None = optional(MEMBERS)
     leader_epoch: int = number(0, ELECTIONS)
     epoch_start: int = number(0, OFFSETS)
     committed: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
+    old_epochs: Array[bool] = array(EPOCHS_OF_LEADERS, flag(), when=OLD_MEMBERS)
     crashes: int = number(0, CRASHES)
     removals: int = number(0, REMOVALS)
     late_answers: int = number(0, LATE_ANSWERS)
@@ -145,6 +156,35 @@ def assign(log: ReplicaLog, epoch: int, offset: int) -> None:
             log.has_flushed_epochs = True
 
 
+def is_old(member: int) -> bool:
+    """Whether the broker of a replica appends in a message format before 0.11 (log.message.format.version)."""
+    return member >= len(MEMBERS) - OLD_MEMBERS
+
+
+def has_epochs(member: int) -> bool:
+    """Whether a replica has a cache of leader epochs (Kafka: Log.initializeLeaderEpochCache)."""
+    return not (is_old(member) and OLD_FORMATS_HAVE_NO_EPOCHS)
+
+
+def is_of_an_old_epoch(partition: EpochPartition, epoch: int) -> bool:
+    """Whether records of an epoch are in a message format before 0.11."""
+    return OLD_MEMBERS > 0 and partition.old_epochs[epoch]
+
+
+def append_record(partition: EpochPartition, member: int, epoch: int) -> None:
+    """Append a record, whose epoch the replica then knows; one without clears what is known, since KAFKA-7601.
+
+    Kafka: Log.append, Log.maybeAssignEpochStartOffset.
+    """
+    replica = partition.replicas[member]
+    if not is_of_an_old_epoch(partition, epoch):
+        if has_epochs(member):
+            assign(replica, epoch, len(replica.records))
+    elif OLD_RECORDS_CLEAR_EPOCHS:
+        replica.epochs.clear()
+    replica.records.push(epoch)
+
+
 def has_epoch_from(log: ReplicaLog, offset: int) -> bool:
     """Whether the log knows an epoch that begins at or above an offset."""
     return any(entry.start_offset >= offset for entry in log.epochs)
@@ -164,9 +204,12 @@ def truncate_epochs(log: ReplicaLog, end: int) -> None:
 def end_offset_for(log: ReplicaLog, requested: int) -> int:
     """Return where an epoch ends: where the next one begins that the log knows.
 
-    Before KAFKA-7415 that is undefined also for an epoch before the first one.
+    Before KAFKA-7415 that is undefined also for an epoch before the first one. Before KAFKA-6857 a log without epochs
+    took none for its latest one.
     Kafka: LeaderEpochFileCache.endOffsetFor.
     """
+    if requested == UNDEFINED and log.epochs.is_empty and not UNDEFINED_EPOCHS_HAVE_NO_END:
+        return len(log.records)
     if requested == UNDEFINED or log.epochs.is_empty:
         return UNDEFINED
     if requested == latest_epoch(log):
@@ -229,8 +272,16 @@ def lead(partition: EpochPartition, member: int) -> None:
     partition.epoch_start = len(elected.records)
     for replica in partition.replicas:
         replica.known_end = 0
-    if LEADER_KNOWS_ITS_EPOCH:
+    begin_epoch(partition, member)
+
+
+def begin_epoch(partition: EpochPartition, member: int) -> None:
+    """Enter where the epoch of a new leader begins (Kafka: Partition.makeLeader)."""
+    elected = partition.replicas[member]
+    if LEADER_KNOWS_ITS_EPOCH and has_epochs(member):
         assign(elected, partition.leader_epoch, len(elected.records))
+    if OLD_MEMBERS > 0 and is_old(member):
+        partition.old_epochs[partition.leader_epoch] = True
 
 
 @action(
@@ -259,9 +310,7 @@ def produce(partition: EpochPartition) -> None:
     """The leader appends a record of its epoch; it is committed at once if the leader is alone in the ISR."""
     require(partition.leader is not None)
     assert partition.leader is not None
-    leader = partition.replicas[partition.leader]
-    assign(leader, partition.leader_epoch, len(leader.records))
-    leader.records.push(partition.leader_epoch)
+    append_record(partition, partition.leader, partition.leader_epoch)
     raise_high_watermark(partition)
 
 
@@ -433,8 +482,7 @@ def fetch(partition: EpochPartition, member: Member) -> None:
         follower.is_in_isr = follower.is_in_isr or may_join_isr(partition, end)
         for at, epoch in enumerate(leader.records):
             if at == end:
-                assign(follower, epoch, at)
-                follower.records.push(epoch)
+                append_record(partition, member, epoch)
         follower.high_watermark = min(high_watermark, len(follower.records))
 
 
@@ -501,5 +549,4 @@ def restart(partition: EpochPartition, member: Member) -> None:
 def starts_with_a_leader(partition: EpochPartition) -> None:
     """Replica 0 leads in epoch 0."""
     partition.leader = 0
-    if LEADER_KNOWS_ITS_EPOCH:
-        assign(partition.replicas[0], 0, 0)
+    begin_epoch(partition, 0)

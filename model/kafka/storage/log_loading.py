@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
     FAULT,
+    FULL_DISKS,
     INDEX_INTERVAL_BYTES,
     LOG,
     LOSSES,
@@ -19,6 +20,7 @@ from kwalk.model.kafka.storage.log_cleaner import complete_swap, forget_cleaning
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import NO_TIMESTAMP, LogPhase, LogSegment, PartitionLog
 from kwalk.model.kafka.storage.versions import (
+    FAILED_STARTS_ARE_UNCLEAN,
     FILE_TIMES_SURVIVE_A_STOP,
     LOG_BEGINS_AT_ITS_START,
     RECOVERY_POINT_IS_FLUSHED,
@@ -133,6 +135,18 @@ def load(log: PartitionLog) -> None:
     if not had_clean_shutdown:
         recover_unflushed(log)
     recover_log(log, had_clean_shutdown=had_clean_shutdown)
+
+
+@action(
+    by=FAULT,
+    description="starts, and ends again, as the disk is full while it recovers the log",
+    source="LogManager.loadLogs, LogManager.shutdown; LeaderEpochCheckpointFile.write",
+)
+def fail_to_load(log: PartitionLog) -> None:
+    """Until KAFKA-13773 a broker of 2.8 ended as in an orderly stop, so that the next start recovers nothing."""
+    require(log.phase is LogPhase.STOPPED and not log.has_clean_shutdown_file and log.full_disks < FULL_DISKS)
+    log.full_disks += 1
+    log.has_clean_shutdown_file = not FAILED_STARTS_ARE_UNCLEAN
 
 
 def load_segment(segment: LogSegment) -> None:

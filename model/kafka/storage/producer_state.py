@@ -36,6 +36,7 @@ from kwalk.model.kafka.storage.domains import (
     Offset,
 )
 from kwalk.model.kafka.storage.versions import (
+    LOOKUPS_END_AT_THE_STABLE_OFFSET,
     MARKERS_KEEP_PRODUCERS,
     PRODUCERS_OUTLIVE_RECORDS,
     REPLICATION_IS_NOT_VALIDATED,
@@ -43,6 +44,7 @@ from kwalk.model.kafka.storage.versions import (
     SNAPSHOTS_ARE_FLUSHED,
     SNAPSHOTS_ARE_RENAMED,
     STABLE_OFFSET_IS_OF_ONE_MOMENT,
+    TORN_SNAPSHOTS_ARE_LEFT_OUT,
     TRANSACTIONS_ARE_VERIFIED,
     TRUNCATES_TRANSACTIONS_FIRST,
     UNKNOWN_PRODUCERS_CONTINUE,
@@ -67,6 +69,7 @@ FOLLOWS = Bound("follows", "1 if the broker follows: the batches come from the l
 TRANSACTIONAL = Bound("transactional", "1 if the producer is transactional", default=0)
 EPOCHS = Bound("epochs", "the highest epoch of the producer: 1 if the coordinator may fence it", default=0)
 READS = Bound("reads", "how often a consumer fetches with read_committed", default=0)
+LOOKUPS = Bound("lookups", "how often a consumer looks up a timestamp with read_committed", default=0)
 NEVER = -1
 """The time of a producer of which only a marker is known (Kafka: RecordBatch.NO_TIMESTAMP)."""
 
@@ -133,7 +136,8 @@ class ProducerLog:
     how many of its batches were `appended` and not truncated.
 
     A fetch with read_committed that `is_reading` has found that no open transaction begins below `read_limit`; the
-    last one has read up to `read_to`.
+    last one has read up to `read_to`. The last lookup of a timestamp has found the record at the offset `looked_up`.
+    A broker `cannot_start` if it cannot read a snapshot.
     """
 
     batches: Fifo[ProducerBatch] = fifo(ProducerBatch, OFFSETS)
@@ -159,6 +163,9 @@ class ProducerLog:
     read_limit: int = number(0, OFFSETS, when=READS)
     read_to: int = number(0, OFFSETS, when=READS)
     reads: int = number(0, READS)
+    looked_up: int | None = optional(number(0, OFFSETS), when=LOOKUPS)
+    lookups: int = number(0, LOOKUPS)
+    cannot_start: bool = flag(when=LOSSES)
 
 
 def end_offset(log: ProducerLog) -> int:
@@ -456,6 +463,22 @@ def end_read(log: ProducerLog) -> None:
     log.read_to = log.read_limit if STABLE_OFFSET_IS_OF_ONE_MOMENT else log.high_watermark
 
 
+@action(
+    by=CONSUMER,
+    description="looks up the timestamp of the record at {offset} with read_committed, and gets that offset",
+    source="KafkaApis.handleListOffsetRequest; Log.fetchOffsetByTimestamp",
+)
+def look_up(log: ProducerLog, offset: Offset) -> None:
+    """Until KAFKA-5522 the record may be of an open transaction, or that at the high watermark."""
+    require(log.is_up and log.start_offset <= offset < end_offset(log))
+    stable = log.high_watermark
+    if log.entry is not None and log.entry.transaction is not None:
+        stable = min(stable, log.entry.transaction)
+    require(offset < stable or (not LOOKUPS_END_AT_THE_STABLE_OFFSET and offset <= log.high_watermark))
+    log.lookups += 1
+    log.looked_up = offset
+
+
 @action(by=OPERATOR, description="stops the broker", source="Log.close; ProducerStateManager.takeSnapshot")
 def stop(log: ProducerLog) -> None:
     """A snapshot has all that is known."""
@@ -491,10 +514,16 @@ def shut(log: ProducerLog) -> None:
 
 @action(by=LOG, description="starts, and loads what it knows of producers", source="LogLoader.load; Log.loadSegments")
 def start(log: ProducerLog) -> None:
-    """Snapshots at or below the start offset are not read, although a producer may be in them alone."""
-    require(not log.is_up)
-    log.is_up = True
-    load_producers(log)
+    """Snapshots at or below the start offset are not read, although a producer may be in them alone.
+
+    Until KAFKA-5747 a part of a snapshot was an exception.
+    """
+    require(not log.is_up and (LOSSES == 0 or not log.cannot_start))
+    if not TORN_SNAPSHOTS_ARE_LEFT_OUT and any(snapshot.is_torn for snapshot in log.snapshots):
+        log.cannot_start = True
+    else:
+        log.is_up = True
+        load_producers(log)
 
 
 def starts_empty(log: ProducerLog) -> None:

@@ -18,6 +18,7 @@ from kwalk.model.kafka.storage.domains import (
     CLEANED_BATCHES,
     CLEANINGS,
     CRASHES,
+    FULL_DISKS,
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
     KEYS,
@@ -219,6 +220,7 @@ class PartitionLog:
     leader_deletions: int = number(0, LEADER_DELETIONS)
     limit_changes: int = number(0, LIMIT_CHANGES)
     crashes: int = number(0, CRASHES)
+    full_disks: int = number(0, FULL_DISKS)
     stops: int = number(0, STOPS)
     cleanings: int = number(0, CLEANINGS)
     truncations: int = number(0, TRUNCATIONS)

@@ -270,6 +270,16 @@ UNCLEAN_WHILE_LOADING = version_flag(
     source="KAFKA-10471 (2.8.0)",
     trials=(Trial("log-recovery", ("young_record_is_kept",)),),
 )
+FAILED_STARTS_ARE_UNCLEAN = version_flag(
+    "failed_starts_are_unclean",
+    "KAFKA-13773 (3.2.1): a broker whose disk is full while it recovers a log takes the directory offline; since "
+    "2.8.0, and before, it ended with a clean shutdown file",
+    {"2.8.0": False, "3.2.1": True},
+    before=True,
+    closes="a recovery that fails is made up for at the next start",
+    source="KAFKA-13773 (3.2.1)",
+    trials=(Trial("log-recovery-full-disk", ("no_batch_is_torn",), bounds={"offsets": 2}),),
+)
 LOG_BEGINS_AT_ITS_START = version_flag(
     "log_begins_at_its_start",
     "KAFKA-8306 (2.2.1, 2.3.0): a log that ends before its checkpointed start offset, as after a crash, begins again "
@@ -399,6 +409,106 @@ FAILED_WRITES_FENCE = version_flag(
     source="KAFKA-10778 (2.8.0)",
     trials=(Trial("log-write-errors", ("answered_batch_survives_a_failure",), variant="2.7"),),
 )
+CLEANERS_OUTLIVE_ERRORS = version_flag(
+    "cleaners_outlive_errors",
+    "KAFKA-7215 (2.1.0): an error of a cleaning that is not of the disk marks the log as uncleanable; before, it ended "
+    "the cleaner's thread",
+    {"2.1.0": True},
+    closes="an error of one log does not end the thread that cleans all of them",
+    source="KAFKA-7215 (2.1.0)",
+    trials=(
+        Trial(
+            "log-shared-with-the-cleaner",
+            ("cleaner_outlives_errors",),
+            variant="2.0",
+            flags={"choices_outlive_errors": True},
+        ),
+    ),
+)
+CHOICES_OUTLIVE_ERRORS = version_flag(
+    "choices_outlive_errors",
+    "KAFKA-8725 (2.4.0): the same of an error as the cleaner's thread computes what there is to clean",
+    {"2.4.0": True},
+    closes="an error of one log, as the cleaner chooses, does not end the thread that cleans all of them",
+    source="KAFKA-8725 (2.4.0)",
+    trials=(Trial("log-shared-with-the-cleaner", ("cleaner_outlives_errors",), variant="2.3.1"),),
+)
+DELETIONS_CAN_BE_ABORTED = version_flag(
+    "deletions_can_be_aborted",
+    "KAFKA-6568 (1.0.1, 1.1.0): the cleaner's thread, which deletes segments of a log, notices at the end that a "
+    "fetcher waits to truncate it; before, the fetcher waited for good",
+    {"1.0.1": True},
+    closes="a fetcher that truncates a log gets its turn after the cleaner",
+    source="KAFKA-6568 (1.0.1, 1.1.0)",
+    trials=(
+        Trial(
+            "log-shared-with-the-cleaner",
+            ("truncation_does_not_wait_for_good",),
+            variant="1.0",
+            bounds={"log_errors": 0},
+        ),
+    ),
+)
+FAILED_TRUNCATIONS_RESUME = version_flag(
+    "failed_truncations_resume",
+    "KAFKA-3123 (0.11.0.0): a truncation that fails resumes the cleaner; before, the log was not cleaned any more",
+    {"0.11.0.0": True},
+    closes="a log is cleaned on after a truncation that has failed",
+    source="KAFKA-3123 (0.11.0.0)",
+    trials=(Trial("log-shared-with-the-cleaner", ("cleaning_resumes",), variant="0.10.2"),),
+)
+INDEXES_FOLLOW_THEIR_FOLDER = version_flag(
+    "indexes_follow_their_folder",
+    "KAFKA-5752 (0.11.0.1, 1.0.0): the indexes of a log that is deleted know its new folder; before, its time indexes "
+    "did not, and what was deleted was the file of the log that had been created since",
+    {"0.11.0.1": True},
+    closes="a deletion deletes no file of a topic that was created again",
+    source="KAFKA-5752 (0.11.0.1, 1.0.0)",
+    trials=(Trial("log-deletion", ("log_keeps_its_time_index",), variant="0.11.0.0"),),
+)
+DELETION_WAITS_FOR_FLUSHES = version_flag(
+    "deletion_waits_for_flushes",
+    "KAFKA-6624 (1.1.0): the files of a deleted log stay open for file.delete.delay.ms; in 1.0, which takes a log "
+    "directory offline at an error, they were closed at once, under a flush",
+    {"1.0.0": False, "1.1.0": True},
+    before=True,
+    closes="a deletion during a flush takes no log directory offline",
+    source="KAFKA-6624 (1.1.0)",
+    trials=(Trial("log-deletion", ("directory_outlives_a_deletion",), variant="1.0"),),
+)
+EMPTY_FOLDERS_ARE_LOADED = version_flag(
+    "empty_folders_are_loaded",
+    "KAFKA-8564 (2.2.2, 2.3.0): a folder that is being deleted, and has no segment any more, can be loaded; before, "
+    "the start of the broker failed",
+    {"2.2.2": True},
+    closes="a broker starts that has crashed during a deletion",
+    source="KAFKA-8564 (2.2.2, 2.3.0)",
+    trials=(Trial("log-deletion", ("broker_starts_amid_a_deletion",), variant="2.0"),),
+)
+FOLDERS_ARE_FLUSHED = version_flag(
+    "folders_are_flushed",
+    "KAFKA-3968 (3.0.0): a flush of a new segment also flushes its folder",
+    {"3.0.0": True},
+    no_fix="what it repairs, file systems that lose the name of a file, is not in the models",
+)
+FLUSHES_OUTLIVE_THEIR_FOLDER = version_flag(
+    "flushes_outlive_their_folder",
+    "KAFKA-15391 (3.5.2, 3.6.0): a flush whose folder was renamed for a deletion is no error; since 3.0, and before, "
+    "it took the log directory offline",
+    {"3.5.2": True},
+    closes="a deletion during a flush of the folder takes no log directory offline",
+    source="KAFKA-15391 (3.5.2, 3.6.0)",
+    trials=(Trial("log-deletion", ("directory_outlives_a_deletion",), variant="3.5.1"),),
+)
+MOVED_FILES_ARE_FOUND = version_flag(
+    "moved_files_are_found",
+    "KAFKA-16424 (3.8.0): files that were to be deleted before a future log replaced the current one are deleted where "
+    "they are now; before, they stayed until the next start",
+    {"3.8.0": True},
+    closes="removed segments leave no files after a move",
+    source="KAFKA-16424 (3.8.0)",
+    trials=(Trial("log-deletion-after-a-move", ("removed_segment_leaves_no_files",)),),
+)
 STABLE_OFFSET_IS_OF_ONE_MOMENT = version_flag(
     "stable_offset_is_of_one_moment",
     "KAFKA-9807 (2.5.0): a fetch with read_committed reads the high watermark once; before, twice, and it may have "
@@ -504,6 +614,41 @@ EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
     closes="a truncation ends",
     source="KAFKA-10706 (2.6.1, 2.7.0)",
     trials=(Trial("leader-epochs", ("truncation_ends",), variant="2.5"),),
+)
+UNDEFINED_EPOCHS_HAVE_NO_END = version_flag(
+    "undefined_epochs_have_no_end",
+    "KAFKA-6857 (1.0.2, 1.1.1, 2.0.0): a leader without leader epochs, as with a message format before 0.11, answers "
+    "that it does not know where none ends, so that its follower truncates to the high watermark; before, with the end "
+    "of its log",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="followers truncate to the high watermark if records have no leader epochs",
+    source="KAFKA-6857 (1.0.2, 1.1.1, 2.0.0); KAFKA-6859 (2.1.0) for leaders of earlier releases",
+    trials=(Trial("leader-epochs-old-format", ("logs_agree",), variant="1.0"),),
+)
+OLD_FORMATS_HAVE_NO_EPOCHS = version_flag(
+    "old_formats_have_no_epochs",
+    "KAFKA-7897 (2.1.1, 2.2.0): a log whose message format is before 0.11 has no leader epochs; since 2.0.1, and "
+    "before, its leaders knew theirs, and followers truncated by the few that they knew",
+    {"2.1.1": True},
+    closes="followers do not truncate below the high watermark if records have no leader epochs",
+    source="KAFKA-7897 (2.1.1, 2.2.0)",
+    trials=(
+        Trial(
+            "leader-epochs-mixed-formats",
+            ("truncation_spares_what_is_committed",),
+            variant="2.1.0",
+            bounds={"members": 2, "old_members": 2, "elections": 2},
+        ),
+    ),
+)
+OLD_RECORDS_CLEAR_EPOCHS = version_flag(
+    "old_records_clear_epochs",
+    "KAFKA-7601 (2.2.1, 2.3.0): a record of a message format before 0.11 clears the leader epochs of a log, as brokers "
+    "with both formats may lead in turn during an upgrade",
+    {"2.2.1": True},
+    closes="followers do not truncate below the high watermark while message formats are upgraded",
+    source="KAFKA-7601 (2.2.1, 2.3.0)",
+    trials=(Trial("leader-epochs-mixed-formats", ("truncation_spares_what_is_committed",), variant="2.2.0"),),
 )
 EPOCH_ZERO_IS_RECOVERED = version_flag(
     "epoch_zero_is_recovered",
@@ -715,6 +860,24 @@ PRODUCERS_OUTLIVE_RECORDS = version_flag(
         ),
     ),
 )
+TORN_SNAPSHOTS_ARE_LEFT_OUT = version_flag(
+    "torn_snapshots_are_left_out",
+    "KAFKA-5747 (0.11.0.1, 1.0.0): a snapshot of producers that is empty or cut off is deleted, and an earlier one is "
+    "read; before, the broker did not start",
+    {"0.11.0.1": True},
+    closes="a broker starts after a crash that has torn a snapshot",
+    source="KAFKA-5747 (0.11.0.1, 1.0.0)",
+    trials=(Trial("log-producer-state", ("broker_starts_after_a_crash",), variant="0.11.0.0"),),
+)
+LOOKUPS_END_AT_THE_STABLE_OFFSET = version_flag(
+    "lookups_end_at_the_stable_offset",
+    "KAFKA-5522 (0.11.0.1, 1.0.0): a lookup by timestamp with read_committed finds no record of an open transaction; "
+    "before, any record up to the high watermark, and the one at it",
+    {"0.11.0.1": True},
+    closes="a lookup with read_committed finds what a fetch does",
+    source="KAFKA-5522 (0.11.0.1, 1.0.0)",
+    trials=(Trial("log-committed-lookups", ("lookup_finds_what_can_be_read",), variant="0.11.0.0"),),
+)
 UNKNOWN_PRODUCERS_CONTINUE = version_flag(
     "unknown_producers_continue",
     "KAFKA-8710, KIP-360 (2.5.0): a log appends a batch of a producer that it does not know, whatever its sequence "
@@ -834,3 +997,7 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
+FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
+"""With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
+FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
+"""With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""

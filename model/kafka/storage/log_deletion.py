@@ -1,0 +1,202 @@
+"""LogManager: how the folder of a log is deleted file by file, while its broker flushes, stops, or creates it again.
+
+A log whose replica is deleted gets another folder name, which ends with `-delete`; a thread deletes its files later. A
+segment that is removed from a log gets the suffix `.deleted`, and its files go after file.delete.delay.ms. Meanwhile a
+flush of the log may be at work, which knows the folder that the log had.
+
+What the model leaves out, and why its stories lose nothing by it:
+
+* A log has one segment with a log file and a time index; the files of all its segments are deleted in one step.
+* Flushes are shorter than file.delete.delay.ms.
+* Records: a log that is created again begins at the same offset, so that its files have the same names.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kwalk.model.kafka.storage.domains import FAULT, LOG, OPERATOR
+from kwalk.model.kafka.storage.versions import (
+    DELETION_WAITS_FOR_FLUSHES,
+    EMPTY_FOLDERS_ARE_LOADED,
+    FLUSHES_OUTLIVE_THEIR_FOLDER,
+    FOLDERS_ARE_FLUSHED,
+    INDEXES_FOLLOW_THEIR_FOLDER,
+    MOVED_FILES_ARE_FOUND,
+)
+from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state
+
+CREATIONS = Bound("creations", "how often the partition gets a log")
+FLUSHES = Bound("flushes", "how often the log is flushed", default=0)
+SEGMENT_REMOVALS = Bound("segment_removals", "how often a segment is removed from the log", default=0)
+FOLDER_CRASHES = Bound("folder_crashes", "how often the broker crashes", default=0)
+CONTROLLER = Actor("controller", system=False)
+
+
+class DeletedFolder(Enum):
+    """What is left of a deleted log's folder."""
+
+    NONE = "nothing"
+    WHOLE = "all files"
+    WITHOUT_SEGMENTS = "a folder without segments"
+
+
+class FlushPhase(Enum):
+    """What a flush does next."""
+
+    NONE = "nothing"
+    FILES = "flushes the files"
+    FOLDER = "flushes the folder"
+
+
+@state
+class PartitionFolder:
+    """The folder of a partition, and the folder of its earlier log that is being deleted.
+
+    The log `is_there`; it `is_future` while it is the copy of one in another log directory. It `lacks_its_time_index`
+    once that file was deleted. A segment `is_removed` whose files are to be deleted; the folder `is_renamed` since
+    then. Files that nobody deletes are `left_over`.
+
+    A flush may be `of_the_deleted` log. The log directory `is_offline` after an error; a broker `cannot_start`.
+    """
+
+    is_there: bool = flag()
+    is_future: bool = flag()
+    lacks_its_time_index: bool = flag()
+    is_removed: bool = flag()
+    is_renamed: bool = flag()
+    left_over: bool = flag()
+    deleted: DeletedFolder = choice(DeletedFolder)
+    flush: FlushPhase = choice(FlushPhase)
+    of_the_deleted: bool = flag()
+    is_up: bool = flag(default=True)
+    is_offline: bool = flag()
+    cannot_start: bool = flag()
+    creations: int = number(0, CREATIONS)
+    flushes: int = number(0, FLUSHES)
+    segment_removals: int = number(0, SEGMENT_REMOVALS)
+    folder_crashes: int = number(0, FOLDER_CRASHES)
+
+
+def is_used(folder: PartitionFolder) -> bool:
+    """Whether the broker runs, and uses the log directory."""
+    return folder.is_up and not folder.is_offline
+
+
+def has_log(folder: PartitionFolder) -> bool:
+    """Whether the broker uses the log."""
+    return is_used(folder) and folder.is_there
+
+
+@action(by=CONTROLLER, description="has a replica created", source="LogManager.getOrCreateLog")
+def create(folder: PartitionFolder) -> None:
+    """The folder of a deleted log has another name by then."""
+    require(is_used(folder) and not folder.is_there)
+    folder.creations += 1
+    folder.is_there = True
+
+
+@action(by=OPERATOR, description="asks for a move of the replica to this log directory", source="AlterReplicaLogDirs")
+def create_future(folder: PartitionFolder) -> None:
+    """The future log has a folder of its own, which ends with `-future`."""
+    require(is_used(folder) and not folder.is_there)
+    folder.creations += 1
+    folder.is_there = folder.is_future = True
+
+
+@action(
+    by=LOG, description="replaces the current log by the future log", source="LogManager.replaceCurrentWithFutureLog"
+)
+def replace_log(folder: PartitionFolder) -> None:
+    """The folder gets the name that the current log had."""
+    require(has_log(folder) and folder.is_future)
+    folder.is_future, folder.is_renamed = False, folder.is_removed
+
+
+@action(by=LOG, description="removes a segment, by retention or a truncation", source="Log.asyncDeleteSegment")
+def remove_segment(folder: PartitionFolder) -> None:
+    """Its files are deleted after a delay."""
+    require(has_log(folder) and not folder.is_removed and folder.segment_removals < SEGMENT_REMOVALS)
+    folder.segment_removals += 1
+    folder.is_removed = True
+
+
+@action(by=LOG, description="deletes the files of the removed segment", source="LogSegment.deleteTypeIfExists")
+def delete_removed(folder: PartitionFolder) -> None:
+    """Of a future log that has replaced another one they are in another folder; KAFKA-16424 looks for them there."""
+    require(has_log(folder) and folder.is_removed)
+    folder.left_over = folder.left_over or (folder.is_renamed and not MOVED_FILES_ARE_FOUND)
+    folder.is_removed = folder.is_renamed = False
+
+
+@action(by=CONTROLLER, description="has the replica deleted", source="LogManager.asyncDelete")
+def delete_log(folder: PartitionFolder) -> None:
+    """The folder is renamed, with all that is in it; a flush goes on."""
+    require(has_log(folder) and not folder.is_future and folder.deleted is DeletedFolder.NONE)
+    folder.is_there = folder.is_removed = folder.is_renamed = folder.left_over = folder.lacks_its_time_index = False
+    folder.deleted = DeletedFolder.WHOLE
+    folder.of_the_deleted = folder.flush is not FlushPhase.NONE
+
+
+@action(by=LOG, description="deletes the files of the deleted log", source="LogManager.deleteLogs; LogSegment.delete")
+def delete_files(folder: PartitionFolder) -> None:
+    """Until KAFKA-5752 time indexes did not know their new folder: the file of that name went which a new log has."""
+    require(is_used(folder) and folder.deleted is DeletedFolder.WHOLE)
+    require(not folder.of_the_deleted or not DELETION_WAITS_FOR_FLUSHES)
+    folder.deleted = DeletedFolder.WITHOUT_SEGMENTS
+    folder.lacks_its_time_index = folder.is_there and not INDEXES_FOLLOW_THEIR_FOLDER
+
+
+@action(by=LOG, description="deletes the folder of the deleted log", source="Log.delete")
+def delete_folder(folder: PartitionFolder) -> None:
+    """Nothing is left of it."""
+    require(is_used(folder) and folder.deleted is DeletedFolder.WITHOUT_SEGMENTS)
+    folder.deleted = DeletedFolder.NONE
+
+
+@action(by=LOG, description="is to flush the log", source="LogManager.flushDirtyLogs; Log.roll")
+def begin_flush(folder: PartitionFolder) -> None:
+    """A task of the scheduler."""
+    require(has_log(folder) and folder.flush is FlushPhase.NONE and folder.flushes < FLUSHES)
+    folder.flushes += 1
+    folder.flush = FlushPhase.FILES
+
+
+@action(by=LOG, description="flushes the files of the log", source="Log.flush; LogSegment.flush")
+def flush_files(folder: PartitionFolder) -> None:
+    """In 1.0 the files of a deleted log were closed at once, which takes the log directory offline (KAFKA-6624)."""
+    require(is_used(folder) and folder.flush is FlushPhase.FILES)
+    folder.is_offline = folder.of_the_deleted and not DELETION_WAITS_FOR_FLUSHES
+    folder.flush = FlushPhase.FOLDER if FOLDERS_ARE_FLUSHED and not folder.is_offline else FlushPhase.NONE
+    folder.of_the_deleted = folder.of_the_deleted and folder.flush is FlushPhase.FOLDER
+
+
+@action(by=LOG, description="flushes the folder of the log", source="LocalLog.flush; Utils.flushDirIfExists")
+def flush_folder(folder: PartitionFolder) -> None:
+    """Since KAFKA-3968; until KAFKA-15391 a folder that is not there took the log directory offline."""
+    require(is_used(folder) and folder.flush is FlushPhase.FOLDER)
+    folder.is_offline = folder.of_the_deleted and not FLUSHES_OUTLIVE_THEIR_FOLDER
+    folder.flush, folder.of_the_deleted = FlushPhase.NONE, False
+
+
+@action(by=FAULT, description="crashes")
+def crash(folder: PartitionFolder) -> None:
+    """The files stay as they are."""
+    require(is_used(folder) and folder.folder_crashes < FOLDER_CRASHES)
+    folder.folder_crashes += 1
+    folder.is_up = False
+    folder.flush, folder.of_the_deleted = FlushPhase.NONE, False
+
+
+@action(by=LOG, description="starts, and loads all folders", source="LogManager.loadLogs; Log.loadSegments")
+def start(folder: PartitionFolder) -> None:
+    """Files that end with `.deleted` go, and indexes that are not there are built again.
+
+    A log has a segment, but in a folder that ends with `-delete`: until KAFKA-8564 that was an exception.
+    """
+    require(not folder.is_up and not folder.cannot_start)
+    if folder.deleted is DeletedFolder.WITHOUT_SEGMENTS and not EMPTY_FOLDERS_ARE_LOADED:
+        folder.cannot_start = True
+    else:
+        folder.is_up = True
+        folder.is_removed = folder.is_renamed = folder.left_over = folder.lacks_its_time_index = False
