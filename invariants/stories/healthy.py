@@ -15,7 +15,7 @@ from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.domains import BROKERS, Broker
-from kwalk.model.kafka.initial_states import serve_as_controller
+from kwalk.model.kafka.initial_states import cluster_with_topic, serve_as_controller
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import Property
 
@@ -129,6 +129,26 @@ HEALTHY_METADATA = SMALL_CLUSTER.varied(
     source="ControllerBrokerRequestBatch.sendUpdateMetadataRequests; ZkMetadataCache",
 )
 
+LIVE_BROKERS_IN_METADATA = HEALTHY_METADATA.varied(
+    name="live-brokers-in-metadata",
+    story=(
+        "Controllers send brokers which brokers are live, and a broker follows no leader that it has not heard of; the "
+        "controller moves, and a broker crashes and starts again."
+    ),
+    initial=cluster_with_topic,
+    actions=(faults.crash, operator.delete_controller, *actions.CONTROLLER, *actions.BROKER),
+    properties=(
+        partitions.metadata_has_the_live_brokers,
+        partitions.metadata_converges,
+        partitions.replicas_converge,
+        partitions.partition_servable,
+        witnesses.failover_completes,
+    ),
+    bounds={"new_creations": 0, "replication_factor": 2},
+    flags={"live_broker_caches": True, "reassignment": True, "lost_requests": False},
+    source="ReplicaManager.makeFollowers; KafkaController.onReplicasBecomeOffline; KAFKA-4443, KAFKA-13225",
+)
+
 HEALTHY_DELETION = SMALL_CLUSTER.varied(
     name="healthy-deletion",
     story="A client deletes a topic while the controller moves and a broker stops or crashes and starts again.",
@@ -182,6 +202,7 @@ CONTROLLED_SHUTDOWN = SMALL_CLUSTER.varied(
         *AFTER_FAULTS,
         deletion.partition_gets_a_leader,
         controllers.replaced_leader_is_sent_leader_and_isr,
+        controllers.next_leader_is_the_first_replica,
         *WITNESSES[1:],
         witnesses.leader_epoch_rises,
     ),
@@ -195,6 +216,7 @@ HEALTHY = (
     HEALTHY_SESSIONS,
     HEALTHY_RECORDS,
     HEALTHY_METADATA,
+    LIVE_BROKERS_IN_METADATA,
     HEALTHY_DELETION,
     HEALTHY_REASSIGNMENT,
     ROLLING_RESTART,

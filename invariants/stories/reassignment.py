@@ -83,6 +83,24 @@ EXPANSION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     source="AdminZkClient.addPartitions, writeTopicPartitionAssignment; KAFKA-12493",
 )
 
+REASSIGNMENT_ACROSS_FAILOVERS = REASSIGNMENT.varied(
+    name="reassignment-across-failovers",
+    story=(
+        "A client moves the only replica of a partition to another broker, which takes long, and may cancel that; the "
+        "controller moves away and back."
+    ),
+    initial=cluster_with_topic,
+    properties=(
+        controllers.reassignment_reaches_its_target,
+        controllers.reassignment_is_requested,
+        sessions.resigned_controller_has_no_context,
+        witnesses.reassignment_is_cancelled,
+    ),
+    bounds={**ONE_REPLICA, "failovers": 2, "requests": 8, "leader_epochs": 9},
+    flags={"isr_changes": "never"},
+    source="KafkaController.onControllerFailover: maybeTriggerPartitionReassignment; KAFKA-4214, KAFKA-5310",
+)
+
 REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(
     name="reassignment-as-clients-see-it",
     story=(
@@ -95,6 +113,22 @@ REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(
     bounds={**ONE_REPLICA, "requests": 8},
     flags={"metadata_caches": True},
     source="ControllerBrokerRequestBatch.updateMetadataRequestPartitionInfo; KAFKA-9212",
+)
+
+REASSIGNMENT_WITH_RECORDS = REASSIGNMENT.varied(
+    name="reassignment-with-records",
+    story="Producers write with acks=all while a client moves the only replica of a partition to another broker.",
+    initial=cluster_with_topic,
+    actions=(*REPLICAS_MOVE, *actions.RECORDS),
+    properties=(
+        records.leader_answers_producers,
+        records.committed_survives,
+        partitions.partition_servable,
+        witnesses.replica_is_moved,
+        witnesses.record_is_committed,
+    ),
+    bounds={**ONE_REPLICA, "cancellations": 0, "records": 1, "requests": 6},
+    source="Partition.checkEnoughReplicasReachOffset; KAFKA-9672",
 )
 
 REASSIGNMENT_THERE_AND_BACK = REASSIGNMENT.varied(

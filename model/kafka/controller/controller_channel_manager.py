@@ -15,6 +15,7 @@ from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPa
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
+    LIVE_BROKER_CACHES,
     METADATA_CACHES,
     REASSIGNMENT,
     REQUEST_PER_PARTITION,
@@ -82,7 +83,14 @@ def send_update_metadata(
     if METADATA_CACHES and bool(partitions):
         controller = cluster.controller_of(broker)
         kept = is_cached(controller, topic)
-        header = ControlRequest(controller.epoch, topic, None, RequestKind.UPDATE_METADATA, is_cached=kept)
+        header = ControlRequest(
+            controller.epoch,
+            topic,
+            None,
+            RequestKind.UPDATE_METADATA,
+            is_cached=kept,
+            live_brokers=live_brokers_of(controller),
+        )
         for receiver in sorted(to):
             if can_send(controller, receiver):
                 requests = cluster.brokers[receiver].requests
@@ -92,6 +100,28 @@ def send_update_metadata(
                     requests.partition_states[partition].push(
                         cached_state(controller, topic, partition) if is_included else None
                     )
+
+
+def live_brokers_of(controller: Controller) -> frozenset[int]:
+    """Return the live brokers that UpdateMetadata has, where metadata caches have them."""
+    return controller.live_or_shutting_down if LIVE_BROKER_CACHES else frozenset()
+
+
+def send_live_brokers(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
+    """Send brokers an UpdateMetadata without partitions, where metadata caches have the live brokers.
+
+    Kafka: KafkaController.sendUpdateMetadataRequest without partitions.
+    """
+    if not LIVE_BROKER_CACHES:
+        return
+    controller = cluster.controller_of(broker)
+    live = live_brokers_of(controller)
+    header = ControlRequest(controller.epoch, 0, None, RequestKind.UPDATE_METADATA, live_brokers=live)
+    for receiver in BROKERS:
+        if receiver in to and can_send(controller, receiver):
+            cluster.brokers[receiver].requests.headers.push(header)
+            for partition in PARTITIONS:
+                cluster.brokers[receiver].requests.partition_states[partition].push(None)
 
 
 def cached_state(controller: Controller, topic: int, partition: int) -> LeaderAndIsrPartitionState | None:
@@ -130,7 +160,7 @@ def send_stop_replica(
 def stop_state(controller: Controller, topic: int, partition: int, *, delete: bool) -> LeaderAndIsrPartitionState:
     """Return a partition's entry in StopReplica: the context's leader epoch, or the reason why there is none."""
     leadership = controller.topics[topic].leadership[partition]
-    if controller.topics[topic].to_be_deleted:
+    if controller.topics[topic].is_queued:
         return LeaderAndIsrPartitionState(None, 0, delete, EpochKind.DURING_DELETE)
     if not leadership.is_known:
         return LeaderAndIsrPartitionState(None, 0, delete, EpochKind.NO_EPOCH)

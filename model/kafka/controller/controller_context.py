@@ -25,6 +25,7 @@ from kwalk.model.kafka.domains import (
 )
 from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
 from kwalk.model.kafka.versions.grain import (
+    DELETE_TOPIC_ENABLE,
     DELETION,
     OFFLINE_LOGS,
     REASSIGNMENT,
@@ -32,6 +33,7 @@ from kwalk.model.kafka.versions.grain import (
     STEPWISE_SHUTDOWN,
     UNSENT_BATCH,
 )
+from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import (
     Array,
@@ -220,6 +222,11 @@ class TopicContext:
     offline: Array[frozenset[int]] = array(PARTITIONS, subset(BROKERS), when=OFFLINE_LOGS)
 
     @property
+    def is_queued(self) -> bool:
+        """Whether the topic is queued for deletion (Kafka: TopicDeletionManager.isTopicQueuedUpForDeletion)."""
+        return self.to_be_deleted and bool(DELETE_TOPIC_ENABLE)
+
+    @property
     def partitions(self) -> frozenset[int]:
         """The partitions that the context has."""
         return frozenset({partition for partition in PARTITIONS if partition < self.partition_count})
@@ -394,4 +401,7 @@ class Controller:
         for broker in BROKERS:
             self.registrations[broker] = BrokerRegistration.GONE
         for topic in self.topics:
+            kept = topic.assignments
             topic.clear()
+            if not RESIGNATION_CLEARS_THE_CONTEXT:
+                topic.assignments = kept
