@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.broker.log import Log
-from kwalk.model.kafka.broker.partition import knows_its_isr, leads
+from kwalk.model.kafka.broker.partition import leads
 from kwalk.model.kafka.broker.replica_fetcher_thread import answers_fetch
-from kwalk.model.kafka.domains import BROKERS, RECORDS, Broker, Partition, Topic
+from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import REASSIGNMENT
 from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID
 from kwalk.model.language import always, eventually, premise, step, when_quiescent
 
@@ -229,14 +228,3 @@ def open_log_has_the_id_of_its_file(cluster: Cluster, broker: Broker, topic: Top
     replica = cluster.replica_of(broker, topic, partition)
     premise(cluster.is_up(broker) and replica.log_open and replica.file_topic_id is not None)
     return replica.topic_id == replica.file_topic_id
-
-
-@always(
-    symptom="producers with acks=all get NOT_LEADER_OR_FOLLOWER from a broker that leads, while a reassignment ends",
-    log="Replica with id … is not available on broker …",
-)
-def leader_answers_producers(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
-    """A leader can tell what of its log all of the ISR has."""
-    replica = cluster.replica_of(broker, topic, partition)
-    premise(bool(REASSIGNMENT) and RECORDS > 0 and replica.is_leader)
-    return knows_its_isr(replica, broker)

@@ -13,7 +13,9 @@ from kwalk.invariants.stories.records import RECORDS
 from kwalk.invariants.stories.sessions import SESSIONS, WATCHES
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
+from kwalk.model.kafka.broker import metadata_cache, replica_manager
 from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.initial_states import cluster_with_topic, serve_as_controller
 from kwalk.model.kafka.state import Cluster
@@ -149,6 +151,27 @@ LIVE_BROKERS_IN_METADATA = HEALTHY_METADATA.varied(
     source="ReplicaManager.makeFollowers; KafkaController.onReplicasBecomeOffline; KAFKA-4443, KAFKA-13225",
 )
 
+BROKERS_LOST_IN_SUCCESSION = LIVE_BROKERS_IN_METADATA.varied(
+    name="brokers-lost-in-succession",
+    story=(
+        "Two of three brokers crash one after the other, of which one may have the only replica of a partition; the "
+        "controller tells the others."
+    ),
+    actions=(
+        faults.crash,
+        kafka_controller.broker_failure,
+        replica_manager.handle_leader_and_isr,
+        metadata_cache.handle_update_metadata,
+    ),
+    properties=(
+        partitions.metadata_has_the_live_brokers,
+        partitions.metadata_converges,
+        sessions.ready_controller_has_live_brokers,
+    ),
+    bounds={"brokers": 3, "replication_factor": 1, "replica_orders": 2, "failovers": 0, "restarts": 2},
+    source="KafkaController.onReplicasBecomeOffline; KAFKA-13225",
+)
+
 HEALTHY_DELETION = SMALL_CLUSTER.varied(
     name="healthy-deletion",
     story="A client deletes a topic while the controller moves and a broker stops or crashes and starts again.",
@@ -202,7 +225,6 @@ CONTROLLED_SHUTDOWN = SMALL_CLUSTER.varied(
         *AFTER_FAULTS,
         deletion.partition_gets_a_leader,
         controllers.replaced_leader_is_sent_leader_and_isr,
-        controllers.next_leader_is_the_first_replica,
         *WITNESSES[1:],
         witnesses.leader_epoch_rises,
     ),
@@ -211,12 +233,31 @@ CONTROLLED_SHUTDOWN = SMALL_CLUSTER.varied(
     source="KafkaController.doControlledShutdown; ControllerContext.shuttingDownBrokerIds",
 )
 
+LEADERS_SHUT_DOWN_IN_SUCCESSION = CONTROLLED_SHUTDOWN.varied(
+    name="leaders-shut-down-in-succession",
+    story="Two of three brokers are shut down one after the other, and the controller moves their leaders.",
+    initial=cluster_with_topic,
+    actions=(
+        operator.stop,
+        operator.leave,
+        kafka_controller.broker_failure,
+        replica_manager.handle_leader_and_isr,
+    ),
+    properties=(
+        controllers.next_leader_is_the_first_replica,
+        controllers.replaced_leader_is_sent_leader_and_isr,
+        controllers.new_leader_is_sent_leader_and_isr,
+    ),
+    bounds={"brokers": 3, "new_creations": 0, "restarts": 2},
+    flags={"isr_changes": "never"},
+    source="ControlledShutdownLeaderSelector; KAFKA-3670",
+)
+
 HEALTHY = (
     HEALTHY_CLUSTER,
     HEALTHY_SESSIONS,
     HEALTHY_RECORDS,
     HEALTHY_METADATA,
-    LIVE_BROKERS_IN_METADATA,
     HEALTHY_DELETION,
     HEALTHY_REASSIGNMENT,
     ROLLING_RESTART,

@@ -8,7 +8,7 @@ from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, replica_manager
-from kwalk.model.kafka.clients import faults
+from kwalk.model.kafka.clients import faults, operator
 from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
@@ -90,6 +90,13 @@ REASSIGNMENT_ACROSS_FAILOVERS = REASSIGNMENT.varied(
         "controller moves away and back."
     ),
     initial=cluster_with_topic,
+    actions=(
+        operator.delete_controller,
+        faults.crash,
+        *actions.CONTROLLER,
+        *(step for step in actions.BROKER if step not in (partition.shrink_isr, partition.expand_isr)),
+        *actions.REASSIGNMENT,
+    ),
     properties=(
         controllers.reassignment_reaches_its_target,
         controllers.reassignment_is_requested,
@@ -113,22 +120,6 @@ REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(
     bounds={**ONE_REPLICA, "requests": 8},
     flags={"metadata_caches": True},
     source="ControllerBrokerRequestBatch.updateMetadataRequestPartitionInfo; KAFKA-9212",
-)
-
-REASSIGNMENT_WITH_RECORDS = REASSIGNMENT.varied(
-    name="reassignment-with-records",
-    story="Producers write with acks=all while a client moves the only replica of a partition to another broker.",
-    initial=cluster_with_topic,
-    actions=(*REPLICAS_MOVE, *actions.RECORDS),
-    properties=(
-        records.leader_answers_producers,
-        records.committed_survives,
-        partitions.partition_servable,
-        witnesses.replica_is_moved,
-        witnesses.record_is_committed,
-    ),
-    bounds={**ONE_REPLICA, "cancellations": 0, "records": 1, "requests": 6},
-    source="Partition.checkEnoughReplicasReachOffset; KAFKA-9672",
 )
 
 REASSIGNMENT_THERE_AND_BACK = REASSIGNMENT.varied(

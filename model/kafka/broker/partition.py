@@ -22,7 +22,7 @@ from kwalk.model.kafka.migration.replication_control_manager import complete_rea
 from kwalk.model.kafka.requests import LeaderAndIsrPartitionState
 from kwalk.model.kafka.state import Cluster, Replica, SessionState
 from kwalk.model.kafka.versions.grain import FETCH_SESSIONS_END, ISR_CHANGES, MIGRATION, REASSIGNMENT, STEPWISE_SHUTDOWN
-from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP, ISR_MAY_HAVE_OTHERS
+from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
 from kwalk.model.kafka.versions.records import (
     DIVERGING_FETCH_IS_NO_ACK,
     FETCH_BY_TOPIC_ID,
@@ -136,16 +136,6 @@ def knows_leader_epoch(cluster: Cluster, controller: int, topic: int, partition:
     if not CTX_EPOCH_ON_BUMP:
         return leadership.is_known
     return leadership.leader_epoch == cluster.zookeeper.state_of(topic, partition).leader_epoch
-
-
-def knows_its_isr(replica: Replica, broker: int) -> bool:
-    """Whether a leader finds each ISR member among its replicas, or does without, since 3.0.
-
-    Otherwise it answers producers with acks=all as if it did not lead.
-
-    Kafka: Partition.checkEnoughReplicasReachOffset.
-    """
-    return bool(ISR_MAY_HAVE_OTHERS) or replica.replication.isr - {broker} <= replica.assigned
 
 
 @action(

@@ -96,15 +96,6 @@ RESIGNATION_CLEARS_THE_CONTEXT = version_flag(
     source="KAFKA-5310 (0.11.0.0): KafkaController.resetControllerContext: partitionsBeingReassigned",
     trials=(Trial("reassignment-across-failovers", ("reassignment_is_requested",)),),
 )
-ISR_MAY_HAVE_OTHERS = version_flag(
-    "isr_may_have_others",
-    "KAFKA-9672 (3.0.0): a leader gets along with an ISR that has brokers which are no replicas any more; before, it "
-    "refused producers with acks=all as if it did not lead, and could not shrink the ISR",
-    {"3.0.0": True},
-    closes="producers with acks=all are answered while a reassignment ends",
-    source="KAFKA-9672 (3.0.0): Partition.getReplicaOrException, checkEnoughReplicasReachOffset, isFollowerOutOfSync",
-    trials=(Trial("reassignment-with-records", ("leader_answers_producers",)),),
-)
 ELECTION_DURING_REASSIGNMENT = version_flag(
     "election_during_reassignment",
     "KAFKA-10149 (3.4): leaders move back to preferred replicas also while partitions are reassigned; before, only "

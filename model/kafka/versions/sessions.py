@@ -192,7 +192,7 @@ FAILOVER_SENDS_METADATA_FIRST = version_flag(
     {"0.10.2.0": True},
     closes="a broker that starts during a failover follows its leaders",
     source="KAFKA-4443 (0.10.2.0): KafkaController.onControllerFailover: sendUpdateMetadataRequest",
-    trials=(Trial("live-brokers-in-metadata", ("replicas_converge",)),),
+    trials=(Trial("live-brokers-in-metadata", ("replicas_converge",), variant="2.5.0"),),
 )
 INFORMS_OF_ALL_LOST_BROKERS = version_flag(
     "informs_of_all_lost_brokers",
@@ -201,14 +201,7 @@ INFORMS_OF_ALL_LOST_BROKERS = version_flag(
     {"3.1.0": True},
     closes="brokers know that another one is gone which had no replicas",
     source="KAFKA-13225 (3.1.0): KafkaController.onReplicasBecomeOffline: newOfflineReplicasNotForDeletion.isEmpty",
-    trials=(
-        Trial(
-            "live-brokers-in-metadata",
-            ("metadata_has_the_live_brokers",),
-            variant="3.0",
-            bounds={"brokers": 3, "replication_factor": 1, "failovers": 0, "restarts": 2},
-        ),
-    ),
+    trials=(Trial("brokers-lost-in-succession", ("metadata_has_the_live_brokers",), variant="3.0"),),
 )
 SHUTDOWN_PREFERS_THE_FIRST_REPLICA = version_flag(
     "shutdown_prefers_the_first_replica",
@@ -217,7 +210,7 @@ SHUTDOWN_PREFERS_THE_FIRST_REPLICA = version_flag(
     {"0.10.1.0": True},
     closes="a preferred replica in the ISR leads when the leader is shut down",
     source="KAFKA-3670 (0.10.1.0): ControlledShutdownLeaderSelector",
-    trials=(Trial("controlled-shutdown", ("next_leader_is_the_first_replica",), bounds={"brokers": 3}),),
+    trials=(Trial("leaders-shut-down-in-succession", ("next_leader_is_the_first_replica",)),),
 )
 SKIPS_LOGS_IT_CANNOT_CREATE = version_flag(
     "skips_logs_it_cannot_create",
