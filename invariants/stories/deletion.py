@@ -153,7 +153,6 @@ DELETION_DISABLED_AS_CLIENTS_SEE_IT = DELETION_DISABLED.varied(
         "crashes, the controller moves, and brokers answer clients from what UpdateMetadata requests have brought."
     ),
     properties=(
-        deletion.deletion_is_not_dropped,
         deletion.deletion_terminates,
         deletion.no_stray,
         partitions.metadata_converges,
