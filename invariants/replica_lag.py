@@ -14,7 +14,7 @@ def leaves(before: FollowerLag, after: FollowerLag) -> bool:
 @step(
     symptom="followers leave the ISR and join it again, all the time, though they fetch: acks=all and "
     "min.insync.replicas fail now and then",
-    log="Shrinking ISR from … to …",
+    log="none: the leader logs that the ISR shrinks and expands",
 )
 def follower_that_fetches_stays(before: FollowerLag, after: FollowerLag) -> bool:
     """A follower that has never stood still does not leave the ISR."""
@@ -24,7 +24,7 @@ def follower_that_fetches_stays(before: FollowerLag, after: FollowerLag) -> bool
 
 @step(
     symptom="partitions without new records are under-replicated, whenever a follower pauses",
-    log="Shrinking ISR from … to …",
+    log="none: the leader logs that the ISR shrinks and expands",
 )
 def follower_with_all_records_stays(before: FollowerLag, after: FollowerLag) -> bool:
     """A follower that has all of the leader's records, as the leader knows, does not leave the ISR."""
@@ -34,7 +34,7 @@ def follower_with_all_records_stays(before: FollowerLag, after: FollowerLag) -> 
 
 @step(
     symptom="a partition has no leader though a replica in sync is alive, after a disk of the leader has failed",
-    log="Shrinking ISR from … to …, by a broker whose log directory has failed",
+    log="none: the ISR is that broker alone, and its log directory has failed",
 )
 def failed_leader_keeps_the_isr(before: FollowerLag, after: FollowerLag) -> bool:
     """A leader whose disk has failed takes no follower out of the ISR, which is to lead next."""

@@ -131,6 +131,20 @@ BROKEN = (
     ),
     (
         Broken(
+            "reassignment_is_requested(0, 0)",
+            "reassignment-across-failovers",
+            "2.8.2",
+            "delete_controller() alter_partition_reassignments(0,0,0,0) reassignment_changes_leadership(0,0,0) "
+            "reelect(1) delete_controller() failover_reads_topics(1) failover_sets_topic_ids(1) "
+            "failover_reads_states(1) failover_sends_requests(1) reassignment_changes_leadership(1,0,0) "
+            "cancel_partition_reassignment(1,0,0) reelect(0) failover_reads_topics(0) failover_sets_topic_ids(0) "
+            "failover_reads_states(0) failover_sends_requests(0)",
+            flags={"resignation_clears_the_context": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "running_broker_is_registered(1)",
             "session-that-cannot-be-made",
             "2.8.2",

@@ -176,7 +176,7 @@ def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
         or any(
             cluster.is_registered(broker)
             and cluster.controller_of(broker).is_active
-            and not cluster.controller_of(broker).topics[topic].is_queued
+            and not cluster.controller_of(broker).topics[topic].to_be_deleted
             for broker in BROKERS
         )
     )

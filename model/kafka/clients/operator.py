@@ -122,7 +122,7 @@ def shut_down(cluster: Cluster, broker: int, controller: int) -> None:
         active = cluster.controller_of(controller)
         active.shutting_down = active.shutting_down | {broker}
     for topic in TOPICS:
-        if not cluster.controller_of(controller).topics[topic].is_queued:
+        if not cluster.controller_of(controller).topics[topic].to_be_deleted:
             controlled_shutdown(cluster, controller, topic, stopping=broker)
 
 

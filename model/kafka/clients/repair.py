@@ -73,7 +73,7 @@ def elect_unclean(cluster: Cluster, broker: Broker, topic: Topic, partition: Par
     controller = cluster.controller_of(broker)
     context = controller.topics[topic]
     require(cluster.zookeeper.controller == broker and controller.is_active and controller.step is EventProgress.IDLE)
-    require(partition in context.partitions and context.leadership[partition].is_known and not context.is_queued)
+    require(partition in context.partitions and context.leadership[partition].is_known and not context.to_be_deleted)
     require(context.leadership[partition].leader not in controller.live_brokers)
     is_led = elect_offline(cluster, broker, topic, partition, unclean=True)
     if is_led:

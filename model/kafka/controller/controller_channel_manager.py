@@ -132,7 +132,7 @@ def cached_state(controller: Controller, topic: int, partition: int) -> LeaderAn
     leadership = controller.topics[topic].leadership[partition]
     if not leadership.is_known:
         return None
-    if controller.topics[topic].to_be_deleted:
+    if controller.topics[topic].is_hidden:
         return LeaderAndIsrPartitionState(None, 0, epoch_kind=EpochKind.DURING_DELETE)
     assert leadership.leader_epoch is not None
     return LeaderAndIsrPartitionState(leadership.leader, leadership.leader_epoch)
@@ -160,7 +160,7 @@ def send_stop_replica(
 def stop_state(controller: Controller, topic: int, partition: int, *, delete: bool) -> LeaderAndIsrPartitionState:
     """Return a partition's entry in StopReplica: the context's leader epoch, or the reason why there is none."""
     leadership = controller.topics[topic].leadership[partition]
-    if controller.topics[topic].is_queued:
+    if controller.topics[topic].to_be_deleted:
         return LeaderAndIsrPartitionState(None, 0, delete, EpochKind.DURING_DELETE)
     if not leadership.is_known:
         return LeaderAndIsrPartitionState(None, 0, delete, EpochKind.NO_EPOCH)

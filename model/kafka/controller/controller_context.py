@@ -205,7 +205,8 @@ class TopicContext:
     """What the context knows of a topic; nothing while it has no partitions.
 
     The flags say whether the topic is in topicsToBeDeleted, topicsWithDeletionStarted and topicsIneligibleForDeletion
-    (Kafka: ControllerContext). `offline` has the brokers of each partition in replicasOnOfflineDirs; removing the topic
+    (Kafka: ControllerContext). Before KAFKA-3175, without delete.topic.enable, the last one says that a failover found
+    the topic marked. `offline` has the brokers of each partition in replicasOnOfflineDirs; removing the topic
     does not clear it.
     """
 
@@ -222,9 +223,9 @@ class TopicContext:
     offline: Array[frozenset[int]] = array(PARTITIONS, subset(BROKERS), when=OFFLINE_LOGS)
 
     @property
-    def is_queued(self) -> bool:
-        """Whether the topic is queued for deletion (Kafka: TopicDeletionManager.isTopicQueuedUpForDeletion)."""
-        return self.to_be_deleted and bool(DELETE_TOPIC_ENABLE)
+    def is_hidden(self) -> bool:
+        """Whether UpdateMetadata removes the topic from metadata caches (Kafka: partitionsToBeDeleted)."""
+        return self.to_be_deleted or (not DELETE_TOPIC_ENABLE and self.ineligible_for_deletion)
 
     @property
     def partitions(self) -> frozenset[int]:
@@ -401,7 +402,8 @@ class Controller:
         for broker in BROKERS:
             self.registrations[broker] = BrokerRegistration.GONE
         for topic in self.topics:
-            kept = topic.assignments
+            kept = [topic.assignments[partition] for partition in PARTITIONS]
             topic.clear()
-            if not RESIGNATION_CLEARS_THE_CONTEXT:
-                topic.assignments = kept
+            for partition in PARTITIONS:
+                if not RESIGNATION_CLEARS_THE_CONTEXT:
+                    topic.assignments[partition] = kept[partition]

@@ -387,7 +387,7 @@ def partition_modifications(cluster: Cluster, broker: Broker, topic: Topic) -> N
     cluster.zookeeper.watches[broker].topic[topic] = znode.exists
     known = controller.topics[topic].partition_count
     added = frozenset({p for p in PARTITIONS if known <= p < znode.partition_count})
-    if bool(added) and controller.topics[topic].is_queued:
+    if bool(added) and controller.topics[topic].to_be_deleted:
         restore_assignment(cluster, broker, topic)
     elif added:
         controller.topics[topic].partition_count = znode.partition_count
@@ -543,7 +543,7 @@ def sends_metadata_of_lost_brokers(cluster: Cluster, broker: int, lost: frozense
 
 def partitions_to_keep(context: TopicContext) -> frozenset[int]:
     """Return the partitions of a topic, or none if it is queued for deletion."""
-    return context.partitions if not context.is_queued else frozenset()
+    return context.partitions if not context.to_be_deleted else frozenset()
 
 
 @action(
@@ -577,7 +577,7 @@ def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> boo
     controller, replicas = cluster.controller_of(broker), replicas_of(cluster, broker, topic, partition)
     leadership = controller.topics[topic].leadership[partition]
     preferred = first_of(cluster, broker, topic, partition, replicas)
-    if preferred is None or controller.topics[topic].is_queued:
+    if preferred is None or controller.topics[topic].to_be_deleted:
         return False
     if not leadership.is_known or leadership.leader == preferred:
         return False
@@ -690,7 +690,7 @@ def replicas_become_offline(
     new = frozenset({p for p in PARTITIONS if p in known and replica not in context.offline[p]})
     for partition in sorted(new):
         context.offline[partition] = context.offline[partition] | {replica}
-    if context.is_queued:
+    if context.to_be_deleted:
         fail_deletion(cluster, broker, topic, known, replica=replica)
     elif new:
         take_partitions_offline(cluster, broker, topic)

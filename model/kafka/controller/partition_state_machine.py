@@ -57,7 +57,7 @@ def trigger_online_partition_state_change(cluster: Cluster, broker: int, topic: 
     if DELETION:
         states = (PartitionState.NEW, PartitionState.OFFLINE)
         wanted = frozenset({p for p in sorted(wanted) if context.partition_states[p] in states})
-    if not context.is_queued:
+    if not context.to_be_deleted:
         bring_online(cluster, broker, topic, wanted)
 
 
@@ -105,7 +105,7 @@ def take_partitions_offline(cluster: Cluster, broker: int, topic: int) -> None:
     for partition in PARTITIONS:
         leadership = context.leadership[partition]
         is_led = not leadership.is_known or leadership.leader in online_brokers(cluster, broker, topic, partition)
-        if not is_led and not context.is_queued:
+        if not is_led and not context.to_be_deleted:
             context.move_partition(partition, PartitionState.OFFLINE)
 
 

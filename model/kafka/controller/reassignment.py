@@ -106,7 +106,7 @@ def accepts_request(controller: Controller, topic: int, partition: int) -> bool:
 
     Kafka: KafkaController.maybeTriggerPartitionReassignment.
     """
-    return accepts_reassignment(controller, topic, partition) and not controller.topics[topic].is_queued
+    return accepts_reassignment(controller, topic, partition) and not controller.topics[topic].to_be_deleted
 
 
 @action(
@@ -329,7 +329,7 @@ def on_partition_reassignment(
     """
     controller = cluster.controller_of(broker)
     before = controller.topics[topic].assignments[partition]
-    if DELETION and controller.topics[topic].is_queued:
+    if DELETION and controller.topics[topic].to_be_deleted:
         controller.topics[topic].ineligible_for_deletion = True
     is_reordered = order is not None and order != controller.topics[topic].orders[partition]
     is_remembered = not RESIGNATION_CLEARS_THE_CONTEXT and is_behind(cluster, topic, partition, assignment)

@@ -133,7 +133,7 @@ def make_offline(cluster: Cluster, broker: int, topic: int, partitions: frozense
             elif bool(OFFLINE_WITHOUT_LEADERSHIP) and partition in stopped[replica] and not is_led:
                 context.replica_states[partition][replica] = ReplicaState.OFFLINE
     send_batch_of_replicas(cluster, broker)
-    if context.is_queued:
+    if context.to_be_deleted:
         for replica in BROKERS:
             send_stop_replica(cluster, broker, topic, stopped[replica], to=frozenset({replica}), delete=False)
     else:

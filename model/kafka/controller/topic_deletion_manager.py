@@ -89,7 +89,7 @@ def stop_replica_response(cluster: Cluster, broker: Broker) -> None:
     if not controller.is_active:
         return
     context = controller.topics[event.topic]
-    if context.is_queued and may_change_replicas(cluster, broker):
+    if context.to_be_deleted and may_change_replicas(cluster, broker):
         for partition in PARTITIONS:
             if partition in event.partitions:
                 context.move_replica(partition, event.replica, ReplicaState.DELETION_SUCCESSFUL)
@@ -107,7 +107,7 @@ def resume_deletions(cluster: Cluster, broker: int) -> None:
         return
     for topic in TOPICS:
         context = controller.topics[topic]
-        if context.is_queued and not any_replica(context, ReplicaState.DELETION_STARTED):
+        if context.to_be_deleted and not any_replica(context, ReplicaState.DELETION_STARTED):
             if any_replica(context, ReplicaState.DELETION_INELIGIBLE):
                 retry_ineligible_replicas(cluster, broker, topic)
             if not context.ineligible_for_deletion:
@@ -120,7 +120,7 @@ def completed_topic(controller: Controller) -> int | None:
         (
             topic
             for topic in TOPICS
-            if controller.topics[topic].is_queued and all_replicas_deleted(controller.topics[topic])
+            if controller.topics[topic].to_be_deleted and all_replicas_deleted(controller.topics[topic])
         ),
         None,
     )
@@ -224,7 +224,7 @@ def fail_replica_deletion(cluster: Cluster, broker: int, *, on: frozenset[int]) 
     """
     controller, is_any_queued = cluster.controller_of(broker), False
     for context in controller.topics:
-        if context.is_queued and context.has_replica_on(on):
+        if context.to_be_deleted and context.has_replica_on(on):
             if may_change_replicas(cluster, broker):
                 fail_replicas(context, on=on)
             context.ineligible_for_deletion = is_any_queued = True
@@ -239,7 +239,7 @@ def resume_deletion_for_topics(cluster: Cluster, broker: int, *, on: frozenset[i
     """
     controller, is_any_queued = cluster.controller_of(broker), False
     for context in controller.topics:
-        if context.is_queued and context.has_replica_on(on):
+        if context.to_be_deleted and context.has_replica_on(on):
             context.ineligible_for_deletion, is_any_queued = False, True
     if is_any_queued:
         resume_deletions(cluster, broker)
@@ -259,6 +259,8 @@ def read_delete_topics(cluster: Cluster, broker: int) -> None:
         if topic in zookeeper.delete_topics and not DELETE_TOPIC_ENABLE and bool(MARKS_ARE_REMOVED):
             check_controller_epoch(cluster, broker)
             remove_delete_topics_znode(cluster, topic)
+        elif topic in zookeeper.delete_topics and not DELETE_TOPIC_ENABLE:
+            controller.topics[topic].ineligible_for_deletion = True
         elif topic in zookeeper.delete_topics:
             context = controller.topics[topic]
             context.to_be_deleted = True
