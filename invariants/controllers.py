@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwalk.model.kafka.assignment import first_replica
 from kwalk.model.kafka.controller.controller_context import (
     BrokerRegistration,
     EventProgress,
@@ -100,6 +101,31 @@ def idle_controller_is_done_with_reassignments(cluster: Cluster, broker: Broker)
 
 
 @step(
+    symptom="kafka-reassign-partitions.sh --verify says that a reassignment has failed: the replicas are not those of "
+    "its target",
+    log="none: kafka-topics.sh --describe shows the replicas of before and those that were added",
+)
+def reassignment_reaches_its_target(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A reassignment ends with its target, or with its origin if a client cancels it."""
+    was = before.zookeeper.topics[topic].assignments[partition]
+    now = after.zookeeper.topics[topic].assignments[partition]
+    premise(was.is_being_reassigned and not now.is_being_reassigned and after.zookeeper.topics[topic].exists)
+    return now.replicas == was.target or (before.cancellations < after.cancellations and now.replicas == was.origin)
+
+
+@step(
+    symptom="replicas move that nobody has asked to move, or not any more",
+    log="none: kafka-topics.sh --describe shows replicas that are added",
+)
+def reassignment_is_requested(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:
+    """A reassignment begins only when a client asks for it."""
+    was = before.zookeeper.topics[topic].assignments[partition]
+    now = after.zookeeper.topics[topic].assignments[partition]
+    premise(not was.is_being_reassigned and now.is_being_reassigned and before.zookeeper.topics[topic].exists)
+    return before.reassignments < after.reassignments
+
+
+@step(
     symptom="a clean stop has the effect of a crash: no leader until the controller notices that the broker is gone",
     log="[KafkaServer id=…] Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed",
 )
@@ -114,6 +140,17 @@ def stopped_broker_hands_over(
     premise(before.is_up(broker) and not after.is_up(broker) and was.exists and was.leader is not None)
     premise(any(other != broker and other in was.isr and before.is_up(other) for other in BROKERS))
     return broker not in now.isr and now.leader is not None and now.leader != broker
+
+
+@step(
+    symptom="some brokers lead more partitions than others after a rolling restart",
+    log="none: kafka-topics.sh --describe shows a Leader that is not the first of Replicas, and a live ISR",
+)
+def next_leader_is_the_first_replica(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:
+    """An election makes the first replica leader that is in the ISR, if all of the ISR lives."""
+    was, now = before.zookeeper.state_of(topic, partition), after.zookeeper.state_of(topic, partition)
+    premise(now.leader is not None and now.leader != was.leader and now.isr <= after.zookeeper.broker_ids)
+    return now.leader == first_replica(partition, after.zookeeper.topics[topic].assignments[partition], now.isr)
 
 
 @step(

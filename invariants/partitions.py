@@ -7,7 +7,7 @@ from kwalk.model.kafka.broker.partition import can_fetch
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.domains import BROKERS, Broker, Partition, Topic
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.grain import ISR_CHANGES, PREFERRED_ELECTION, REASSIGNMENT
+from kwalk.model.kafka.versions.grain import ISR_CHANGES, LIVE_BROKER_CACHES, PREFERRED_ELECTION, REASSIGNMENT
 from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID
 from kwalk.model.language import always, premise, when_quiescent
 
@@ -186,6 +186,19 @@ def metadata_converges(cluster: Cluster, broker: Broker, topic: Topic, partition
     state = cluster.zookeeper.state_of(topic, partition)
     cached = cluster.brokers[broker].metadata[topic][partition]
     return cached.leader == state.leader and cached.leader_epoch == state.leader_epoch
+
+
+@when_quiescent(
+    symptom="clients connect to a broker that is gone, or do not find one that is there",
+    log="none: Metadata responses list other brokers than ls /brokers/ids in ZooKeeper",
+)
+def metadata_has_the_live_brokers(cluster: Cluster, broker: Broker) -> bool:
+    """A live broker answers clients with the brokers of /brokers/ids.
+
+    Only where metadata caches have them, and while there is a controller.
+    """
+    premise(bool(LIVE_BROKER_CACHES) and cluster.is_up(broker) and cluster.zookeeper.controller is not None)
+    return cluster.brokers[broker].cached_brokers == cluster.zookeeper.broker_ids
 
 
 @when_quiescent(

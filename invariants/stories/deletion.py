@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import controllers, deletion, partitions, recovery, sessions, topic_ids
+from kwalk.invariants import controllers, deletion, partitions, recovery, sessions, topic_ids, witnesses
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server
@@ -144,6 +144,23 @@ DELETION_DISABLED = TOPIC_DELETION.varied(
     bounds={"new_creations": 0, "failovers": 1, "deletions": 2},
     flags={"delete_topic_enable": False},
     source="KafkaController.processTopicDeletion, TopicDeletionManager.init; KAFKA-3175",
+)
+
+DELETION_DISABLED_AS_CLIENTS_SEE_IT = DELETION_DISABLED.varied(
+    name="deletion-disabled-as-clients-see-it",
+    story=(
+        "A client marks a topic for deletion in ZooKeeper while delete.topic.enable is false on all brokers; a broker "
+        "crashes, the controller moves, and brokers answer clients from what UpdateMetadata requests have brought."
+    ),
+    properties=(
+        deletion.deletion_terminates,
+        deletion.no_stray,
+        partitions.metadata_converges,
+        witnesses.failover_completes,
+    ),
+    bounds={"brokers": 2, "partitions": 1, "deletions": 1, "restarts": 1, "requests": 10},
+    flags={"metadata_caches": True},
+    source="ControllerBrokerRequestBatch.addUpdateMetadataRequestForBrokers; KAFKA-3175",
 )
 
 EXPANSION_DURING_DELETION = TOPIC_DELETION.varied(

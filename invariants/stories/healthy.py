@@ -13,9 +13,11 @@ from kwalk.invariants.stories.records import RECORDS
 from kwalk.invariants.stories.sessions import SESSIONS, WATCHES
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
+from kwalk.model.kafka.broker import metadata_cache, replica_manager
 from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.domains import BROKERS, Broker
-from kwalk.model.kafka.initial_states import serve_as_controller
+from kwalk.model.kafka.initial_states import cluster_with_topic, serve_as_controller
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import Property
 
@@ -129,6 +131,47 @@ HEALTHY_METADATA = SMALL_CLUSTER.varied(
     source="ControllerBrokerRequestBatch.sendUpdateMetadataRequests; ZkMetadataCache",
 )
 
+LIVE_BROKERS_IN_METADATA = HEALTHY_METADATA.varied(
+    name="live-brokers-in-metadata",
+    story=(
+        "Controllers send brokers which brokers are live, and a broker follows no leader that it has not heard of; the "
+        "controller moves, and a broker crashes and starts again."
+    ),
+    initial=cluster_with_topic,
+    actions=(faults.crash, operator.delete_controller, *actions.CONTROLLER, *actions.BROKER),
+    properties=(
+        partitions.metadata_has_the_live_brokers,
+        partitions.metadata_converges,
+        partitions.replicas_converge,
+        partitions.partition_servable,
+        witnesses.failover_completes,
+    ),
+    bounds={"new_creations": 0, "replication_factor": 2},
+    flags={"live_broker_caches": True, "reassignment": True, "lost_requests": False},
+    source="ReplicaManager.makeFollowers; KafkaController.onReplicasBecomeOffline; KAFKA-4443, KAFKA-13225",
+)
+
+BROKERS_LOST_IN_SUCCESSION = LIVE_BROKERS_IN_METADATA.varied(
+    name="brokers-lost-in-succession",
+    story=(
+        "Two of three brokers crash one after the other, of which one may have the only replica of a partition; the "
+        "controller tells the others."
+    ),
+    actions=(
+        faults.crash,
+        kafka_controller.broker_failure,
+        replica_manager.handle_leader_and_isr,
+        metadata_cache.handle_update_metadata,
+    ),
+    properties=(
+        partitions.metadata_has_the_live_brokers,
+        partitions.metadata_converges,
+        sessions.ready_controller_has_live_brokers,
+    ),
+    bounds={"brokers": 3, "replication_factor": 1, "replica_orders": 2, "failovers": 0, "restarts": 2},
+    source="KafkaController.onReplicasBecomeOffline; KAFKA-13225",
+)
+
 HEALTHY_DELETION = SMALL_CLUSTER.varied(
     name="healthy-deletion",
     story="A client deletes a topic while the controller moves and a broker stops or crashes and starts again.",
@@ -188,6 +231,26 @@ CONTROLLED_SHUTDOWN = SMALL_CLUSTER.varied(
     bounds={"failovers": 0},
     flags={"isr_changes": "between requests", "stepwise_shutdown": True},
     source="KafkaController.doControlledShutdown; ControllerContext.shuttingDownBrokerIds",
+)
+
+LEADERS_SHUT_DOWN_IN_SUCCESSION = CONTROLLED_SHUTDOWN.varied(
+    name="leaders-shut-down-in-succession",
+    story="Two of three brokers are shut down one after the other, and the controller moves their leaders.",
+    initial=cluster_with_topic,
+    actions=(
+        operator.stop,
+        operator.leave,
+        kafka_controller.broker_failure,
+        replica_manager.handle_leader_and_isr,
+    ),
+    properties=(
+        controllers.next_leader_is_the_first_replica,
+        controllers.replaced_leader_is_sent_leader_and_isr,
+        controllers.new_leader_is_sent_leader_and_isr,
+    ),
+    bounds={"brokers": 3, "new_creations": 0, "restarts": 2},
+    flags={"isr_changes": "never"},
+    source="ControlledShutdownLeaderSelector; KAFKA-3670",
 )
 
 HEALTHY = (

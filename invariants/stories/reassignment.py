@@ -8,7 +8,7 @@ from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, replica_manager
-from kwalk.model.kafka.clients import faults
+from kwalk.model.kafka.clients import faults, operator
 from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
@@ -81,6 +81,31 @@ EXPANSION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     bounds={**ONE_REPLICA, "partitions": 2, "expansions": 1, "cancellations": 0, "requests": 6},
     flags={"two_step_admin": True},
     source="AdminZkClient.addPartitions, writeTopicPartitionAssignment; KAFKA-12493",
+)
+
+REASSIGNMENT_ACROSS_FAILOVERS = REASSIGNMENT.varied(
+    name="reassignment-across-failovers",
+    story=(
+        "A client moves the only replica of a partition to another broker, which takes long, and may cancel that; the "
+        "controller moves away and back."
+    ),
+    initial=cluster_with_topic,
+    actions=(
+        operator.delete_controller,
+        faults.crash,
+        *actions.CONTROLLER,
+        *(step for step in actions.BROKER if step not in (partition.shrink_isr, partition.expand_isr)),
+        *actions.REASSIGNMENT,
+    ),
+    properties=(
+        controllers.reassignment_reaches_its_target,
+        controllers.reassignment_is_requested,
+        sessions.resigned_controller_has_no_context,
+        witnesses.reassignment_is_cancelled,
+    ),
+    bounds={**ONE_REPLICA, "failovers": 2, "requests": 8, "leader_epochs": 9},
+    flags={"isr_changes": "never"},
+    source="KafkaController.onControllerFailover: maybeTriggerPartitionReassignment; KAFKA-4214, KAFKA-5310",
 )
 
 REASSIGNMENT_AS_CLIENTS_SEE_IT = REASSIGNMENT.varied(

@@ -6,6 +6,7 @@ from kwalk.invariants import partitions, sessions
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
+from kwalk.model.kafka.clients import admin_clients, faults
 from kwalk.model.kafka.initial_states import cluster_with_topic
 from kwalk.model.kafka.zookeeper import sessions as session_steps
 
@@ -60,6 +61,47 @@ LATE_EPHEMERAL_ZNODE = ZOMBIE_CONTROLLER.varied(
     ),
     bounds={"new_expansions": 0, "partitions": 1, "late_znodes": 1},
     source="KAFKA-7165, ZOOKEEPER-2985",
+)
+SESSION_THAT_CANNOT_BE_MADE = LATE_EPHEMERAL_ZNODE.varied(
+    name="session-that-cannot-be-made",
+    story=(
+        "A broker's ZooKeeper session expires while its process runs; when it connects again, ZooKeeper's name has no "
+        "address for a while, or the client fails to authenticate once."
+    ),
+    actions=(
+        *ZOMBIE_CONTROLLER.actions,
+        session_steps.fail_to_resolve_name,
+        session_steps.fail_to_authenticate,
+    ),
+    properties=(*LATE_EPHEMERAL_ZNODE.properties, sessions.cluster_has_a_controller),
+    bounds={"late_znodes": 0, "session_failures": 1},
+    source="KAFKA-5473, KAFKA-7987",
+)
+SESSION_THAT_ENDS_AMID_A_REQUEST = RUNNING_CLUSTER.varied(
+    name="session-that-ends-amid-a-request",
+    story=(
+        "A broker starts that missed the creation of a partition, and its ZooKeeper session expires while it handles "
+        "the first LeaderAndIsr request: it cannot create the new log."
+    ),
+    initial=cluster_with_topic,
+    actions=(
+        admin_clients.new_client_adds_partitions,
+        faults.crash,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        session_steps.expire_session_amid_request,
+        session_steps.notice_expiry,
+        session_steps.register_broker_and_reelect,
+    ),
+    properties=(
+        partitions.replicas_converge,
+        partitions.partition_servable,
+        sessions.running_broker_is_registered,
+        sessions.broker_registers_again,
+    ),
+    bounds={"brokers": 2, "topic_ids": 2, "requests": 5, "new_expansions": 1, "restarts": 1, "expirations": 1},
+    flags={"sessions": True, "stepwise_shutdown": True, "stop_replica": True, "isr_changes": "between requests"},
+    source="KAFKA-9769",
 )
 FAILOVER_DURING_EXPANSION = ZOMBIE_CONTROLLER.varied(
     name="failover-during-expansion",

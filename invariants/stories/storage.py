@@ -7,6 +7,7 @@ from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import producer_state as producers
+from kwalk.invariants import replica_lag as lags
 from kwalk.invariants import write_errors as failures
 from kwalk.model.kafka.storage import (
     alter_partition_manager,
@@ -22,6 +23,7 @@ from kwalk.model.kafka.storage import (
     log_deletion,
     log_loading,
     producer_state,
+    replica_lag,
     topic_configs,
     versions,
     write_errors,
@@ -35,6 +37,7 @@ from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
 from kwalk.model.kafka.storage.producer_state import ProducerLog
+from kwalk.model.kafka.storage.replica_lag import FollowerLag
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.kafka.storage.write_errors import FailingLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
@@ -953,6 +956,25 @@ ISR_CHANGES = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
     source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
 )
+REPLICA_LAG = Scenario(
+    name="replica-lag",
+    story=(
+        "A follower fetches round by round while records are produced; it may stand still, other replicas may use up "
+        "the quota of replication, and the leader's disk may fail."
+    ),
+    state=FollowerLag,
+    actions=actions_of(replica_lag),
+    properties=(
+        lags.follower_that_fetches_stays,
+        lags.follower_with_all_records_stays,
+        lags.failed_leader_keeps_the_isr,
+        lags.fetch_is_noted,
+        lags.follower_leaves,
+    ),
+    bounds={"offsets": 4, "rounds": 4, "stalls": 1, "throttles": 1, "disk_failures": 1},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.1", "2.0", "3.9.0")},
+    source="Replica.updateLogReadResult, Partition.getOutOfSyncReplicas; KAFKA-4313, KAFKA-4485",
+)
 MOVE = Scenario(
     name="log-move",
     story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
@@ -1094,6 +1116,7 @@ SCENARIOS = (
     LEADER_EPOCHS_MISSED_ELECTION,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
+    REPLICA_LAG,
     EMPTY_BATCHES,
     COMMITTED_READS,
     MOVE_LATE_UPDATE,

@@ -45,6 +45,9 @@ EXPIRATIONS = Bound("expirations", "how often a broker's session expires while i
 LATE_ZNODES = Bound(
     "late_znodes", "1 if the ephemeral znodes of an expired session may stay until its client has a new one", default=0
 )
+SESSION_FAILURES = Bound(
+    "session_failures", "how often a broker's ZooKeeper client gets no session when the last one has ended", default=0
+)
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate", default=0)
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand", default=0)
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker", default=0)

@@ -7,7 +7,16 @@ from kwalk.model.kafka.controller.controller_context import BrokerRegistration
 from kwalk.model.kafka.domains import BROKERS, RECORDS, TOPICS
 from kwalk.model.kafka.requests import UpdateMetadataPartitionState
 from kwalk.model.kafka.state import Cluster, Replica
-from kwalk.model.kafka.versions.grain import BROKER_CHECKS, DELETION, METADATA_CACHES, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions.deletion import MARKS_ARE_REMOVED
+from kwalk.model.kafka.versions.grain import (
+    BROKER_CHECKS,
+    DELETE_TOPIC_ENABLE,
+    DELETION,
+    LIVE_BROKER_CACHES,
+    METADATA_CACHES,
+    REASSIGNMENT,
+    STOP_REPLICA,
+)
 
 
 def running_cluster(cluster: Cluster) -> None:
@@ -30,9 +39,12 @@ def serve_as_controller(cluster: Cluster, number: int) -> None:
         )
     watches.broker_ids = watches.topics = True
     if DELETION:
-        watches.delete_topics = True
+        watches.delete_topics = bool(DELETE_TOPIC_ENABLE) or bool(MARKS_ARE_REMOVED)
     for topic in TOPICS:
         watches.topic[topic] = cluster.zookeeper.topics[topic].exists
+    for state in cluster.brokers:
+        if LIVE_BROKER_CACHES:
+            state.cached_brokers = cluster.zookeeper.broker_ids
 
 
 def cluster_with_topic(cluster: Cluster) -> None:

@@ -22,7 +22,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions.grain import BROKER_CHECKS, MIGRATION, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import BROKER_CHECKS, LIVE_BROKER_CACHES, MIGRATION, REASSIGNMENT, STOP_REPLICA
 from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
@@ -57,7 +57,8 @@ class ControlRequest:
 
     StopReplica has no topic id; UpdateMetadata's is left out. `is_cached` says that the UpdateMetadata request of the
     same batch keeps the topic in metadata caches; otherwise it removes it. `is_full` is a LeaderAndIsr of type FULL
-    (Kafka: AbstractControlRequest.Type): partitions of the topic that it does not name are not there.
+    (Kafka: AbstractControlRequest.Type): partitions of the topic that it does not name are not there. `live_brokers`
+    are those of UpdateMetadata.
     """
 
     controller_epoch: int = number(0, CONTROLLER_EPOCHS)
@@ -66,6 +67,7 @@ class ControlRequest:
     kind: RequestKind = choice(RequestKind, when=STOP_REPLICA)
     is_cached: bool = flag(when=BROKER_CHECKS)
     is_full: bool = flag(when=MIGRATION)
+    live_brokers: frozenset[int] = subset(BROKERS, when=LIVE_BROKER_CACHES)
 
 
 @value

@@ -39,6 +39,7 @@ from kwalk.model.kafka.domains import (
     REPLICA_TARGETS,
     RESTARTS,
     RUNBOOK_TASKS,
+    SESSION_FAILURES,
     STRAYS,
     TOPIC_IDS,
     TOPICS,
@@ -47,6 +48,7 @@ from kwalk.model.kafka.migration.state import BrokerMode, MigrationState
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
+    LIVE_BROKER_CACHES,
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
     MIGRATION,
@@ -120,13 +122,15 @@ class BrokerState:
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
     with one, the broker is in /brokers/ids iff it is live, unless the znodes of an earlier session are still there:
-    `gave_up` says that it found them, and does not try to register again. `is_stopping` says that the process has begun
+    `gave_up` says that it found them, and does not try to register again; `lacks_client`, that the process has no
+    client of ZooKeeper any more that would make a session. `is_stopping` says that the process has begun
     a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
-    topics in it, where only they matter.
+    topics in it, where only they matter, and `cached_brokers` (Kafka: MetadataCache.getAliveBrokers) the live brokers.
     """
 
     session: SessionState = choice(SessionState, when=SESSIONS)
     gave_up: bool = flag(when=LATE_ZNODES)
+    lacks_client: bool = flag(when=SESSION_FAILURES)
     is_stopping: bool = flag(when=STEPWISE_SHUTDOWN)
     mode: BrokerMode = choice(BrokerMode, when=MIGRATION)
     controller: Controller = nested(Controller)
@@ -137,6 +141,7 @@ class BrokerState:
         TOPICS, array(PARTITIONS, UpdateMetadataPartitionState), when=METADATA_CACHES
     )
     cached_topics: frozenset[int] = subset(TOPICS, when=BROKER_CHECKS)
+    cached_brokers: frozenset[int] = subset(BROKERS, when=LIVE_BROKER_CACHES)
 
     def cache_topic(self, request: ControlRequest) -> None:
         """Add the topic to the metadata cache or remove it, as the UpdateMetadata of the same batch does."""
@@ -215,6 +220,7 @@ class Cluster:
     stops: int = number(0, RESTARTS)
     expirations: int = number(0, EXPIRATIONS)
     auth_failures: int = number(0, AUTH_FAILURES)
+    session_failures: int = number(0, SESSION_FAILURES)
     deposed_write: bool = flag(when=SESSIONS)
     repairs: int = number(0, REPAIRS)
     reassignments: int = number(0, REASSIGNMENTS)

@@ -169,6 +169,7 @@ SEARCHES = (
     "leader-epochs-late-answer --variant 3.9.0 --keep-going",
     "leader-epochs-missed-election --variant 3.9.0 --keep-going",
     "isr-changes --variant 3.9.0 --keep-going",
+    "replica-lag --variant 3.9.0 --keep-going",
     "log-empty-batches --variant 3.9.0 --keep-going",
     "log-write-errors --variant 3.9.0 --keep-going",
     "log-move-late-update --variant 3.9.0 --keep-going",

@@ -41,6 +41,120 @@ BROKEN = (
     ),
     (
         Broken(
+            "next_leader_is_the_first_replica(0, 0)",
+            "leaders-shut-down-in-succession",
+            "2.8.2",
+            "stop(0,0)",
+            flags={"shutdown_prefers_the_first_replica": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "follower_that_fetches_stays()",
+            "replica-lag",
+            "2.8.2",
+            "produce() begin_to_shrink() exceed_quota() end_round() end_round() end_round() shrink_isr()",
+            flags={"throttles_laggards_only": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "follower_that_fetches_stays()",
+            "replica-lag",
+            "0.10.1",
+            "fetch() produce() end_round() fetch() produce() end_round() fetch() end_round() "
+            "begin_to_shrink() shrink_isr()",
+            bounds={"throttles": 0},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "follower_with_all_records_stays()",
+            "replica-lag",
+            "2.0",
+            "begin_to_shrink() stall() end_round() end_round() end_round() shrink_isr()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "failed_leader_keeps_the_isr()",
+            "replica-lag",
+            "2.0",
+            "begin_to_shrink() fail_disk() end_round() end_round() end_round() shrink_isr()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "metadata_converges(0, 0, 0)",
+            "deletion-disabled-as-clients-see-it",
+            "2.5.0",
+            "delete_controller() reelect(0) reelect(1) failover_reads_topics(0) "
+            "failover_sets_topic_ids(0) client_deletes_topic(0) failover_reads_states(0) "
+            "failover_sends_requests(0) controller_change(0) handle_leader_and_isr(0) "
+            "handle_update_metadata(0) handle_update_metadata(0) handle_update_metadata(1) "
+            "handle_leader_and_isr(1) handle_update_metadata(1)",
+            flags={"marks_are_removed": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "reassignment_reaches_its_target(0, 0)",
+            "reassignment-across-failovers",
+            "2.8.2",
+            "delete_controller() crash(1) alter_partition_reassignments(0,0,0,0) "
+            "reassignment_changes_leadership(0,0,0) reelect(0) failover_reads_topics(0) "
+            "failover_sets_topic_ids(0) failover_reads_states(0) failover_sends_requests(0)",
+            bounds={"cancellations": 0, "failovers": 1, "restarts": 1},
+            flags={"resumes_to_dead_brokers": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "replicas_converge(1, 0, 0)",
+            "live-brokers-in-metadata",
+            "2.5.0",
+            "delete_controller() reelect(0) crash(1) restart(1) reelect(1) "
+            "failover_reads_topics(0) failover_sets_topic_ids(0) failover_reads_states(0) "
+            "failover_sends_requests(0) controller_change(0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_update_metadata(0) handle_update_metadata(0) "
+            "handle_update_metadata(1) handle_update_metadata(1)",
+            flags={"failover_sends_metadata_first": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "reassignment_is_requested(0, 0)",
+            "reassignment-across-failovers",
+            "2.8.2",
+            "delete_controller() alter_partition_reassignments(0,0,0,0) reassignment_changes_leadership(0,0,0) "
+            "reelect(1) delete_controller() failover_reads_topics(1) failover_sets_topic_ids(1) "
+            "failover_reads_states(1) failover_sends_requests(1) reassignment_changes_leadership(1,0,0) "
+            "cancel_partition_reassignment(1,0,0) reelect(0) failover_reads_topics(0) failover_sets_topic_ids(0) "
+            "failover_reads_states(0) failover_sends_requests(0)",
+            flags={"resignation_clears_the_context": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "running_broker_is_registered(1)",
+            "session-that-cannot-be-made",
+            "2.8.2",
+            "expire_session(1) broker_failure(0) fail_to_resolve_name(1)",
+            flags={"tries_sessions_again": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "partition_servable(0, 0)",
             "zombie-controller",
             "2.5.0",
@@ -256,6 +370,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "metadata_has_the_live_brokers(0)",
+            "brokers-lost-in-succession",
+            "3.0",
+            "crash(1) broker_failure(0) crash(2) broker_failure(0) handle_update_metadata(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "ready_controller_takes_lost_brokers_out(0, 0, 0)",
             "healthy-sessions",
             "3.2.3",
@@ -347,6 +470,28 @@ BROKEN = (
             "handle_leader_and_isr(2) handle_leader_and_isr(2) handle_stop_replica(1)",
         ),
         "",
+    ),
+    (
+        Broken(
+            "replicas_converge(1, 0, 0)",
+            "session-that-ends-amid-a-request",
+            "2.8.2",
+            "crash(1) new_client_adds_partitions(0) broker_failure(0) partition_modifications(0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(0) restart(1) broker_startup(0) "
+            "expire_session_amid_request(1,{0}) broker_failure(0) handle_leader_and_isr(0) notice_expiry(1) "
+            "register_broker_and_reelect(1) broker_startup(0) handle_leader_and_isr(1) expand_isr(1,0,1)",
+            flags={"skips_logs_it_cannot_create": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "running_broker_is_registered(1)",
+            "session-that-cannot-be-made",
+            "2.5.0",
+            "expire_session(1) broker_failure(0) fail_to_authenticate(1)",
+        ),
+        "2.8.2",
     ),
 )
 """In the order of the page: a behaviour, and a release that does not have the defect; none if all have it."""

@@ -24,6 +24,10 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "cluster_has_a_controller",
     "deleted_replica_has_no_log",
     "isr_members_fetch",
+    "metadata_has_the_live_brokers",
+    "next_leader_is_the_first_replica",
+    "reassignment_is_requested",
+    "reassignment_reaches_its_target",
     "replaced_leader_is_sent_leader_and_isr",
     "running_broker_is_registered",
 }

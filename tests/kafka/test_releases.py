@@ -31,18 +31,27 @@ SINCE = {
     "stop_replica_epoch": {"2.5.0": "none", "2.6.0": "gt", "3.4.1": "ge"},
     "diverging_fetch_is_no_ack": {"2.5.0": True, "2.8.0": False, "2.8.1": True},
     "truncation": {"2.5.0": "leader epoch"},
+    "skips_logs_it_cannot_create": {"2.7.0": True},
+    "replaces_failed_clients": {"2.8.0": True},
+    "informs_of_all_lost_brokers": {"3.1.0": True},
 }
 """The flags in which these releases differ, and by release the settings that differ from off."""
 ALWAYS = (
     "broker_epoch",
     "ctx_epoch_on_bump",
+    "failover_sends_metadata_first",
     "failover_takes_replicas_offline",
     "informs_stopping_leaders",
     "isr_needs_epoch_start",
+    "marks_are_removed",
     "offline_without_leadership",
     "recreates_ephemerals",
+    "resignation_clears_the_context",
     "restore_on_delete",
+    "resumes_to_dead_brokers",
     "session_bound",
+    "shutdown_prefers_the_first_replica",
+    "tries_sessions_again",
     "zk_fencing",
 )
 

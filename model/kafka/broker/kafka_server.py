@@ -17,6 +17,7 @@ from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import remove_strays
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import MIGRATION, OFFLINE_LOGS, SESSIONS
+from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
 from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.kafka.zookeeper.kafka_zk_client import broker_ids_changed, controller_changed
 from kwalk.model.language import Mark, action, require
@@ -39,13 +40,16 @@ def end_process(cluster: Cluster, broker: int) -> None:
         state.requests.clear()
     resign(cluster, broker)
     state.controller.has_unsent_batch = False
+    for context in state.controller.topics:
+        if not RESIGNATION_CLEARS_THE_CONTEXT:
+            context.clear()
     zookeeper.watches[broker].controller = False
     state.controller.events.clear()
     state.controller.notifications.clear()
     make_registration_stale(cluster, broker)
     remove_ephemerals(cluster, broker)
     state.session = SessionState.LIVE
-    state.gave_up = False
+    state.gave_up = state.lacks_client = False
     if MIGRATION and broker in cluster.migration.live:
         cluster.migration.ended = cluster.migration.ended | {broker}
 

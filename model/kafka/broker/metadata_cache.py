@@ -12,7 +12,7 @@ from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.migration.versions import FULL_UPDATE_METADATA
 from kwalk.model.kafka.requests import EpochKind, RequestKind, UpdateMetadataPartitionState
 from kwalk.model.kafka.state import BrokerState, Cluster
-from kwalk.model.kafka.versions.grain import METADATA_CACHES, MIGRATION
+from kwalk.model.kafka.versions.grain import LIVE_BROKER_CACHES, METADATA_CACHES, MIGRATION
 from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 from kwalk.model.language import action, require
 
@@ -33,6 +33,8 @@ def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
     require(is_next(state, RequestKind.UPDATE_METADATA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     is_stale = is_from_older_controller(state, request)
+    if LIVE_BROKER_CACHES and not is_stale:
+        state.cached_brokers = request.live_brokers
     for partition in PARTITIONS:
         partition_state = state.requests.partition_states[partition].pop()
         is_absent = partition_state is None and MIGRATION and request.is_full and bool(FULL_UPDATE_METADATA)
@@ -51,7 +53,7 @@ def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
 
 def clear_metadata(state: BrokerState) -> None:
     """Clear the cache, as the process ends."""
-    state.cached_topics = frozenset()
+    state.cached_topics = state.cached_brokers = frozenset()
     if METADATA_CACHES:
         for topic in TOPICS:
             for partition in PARTITIONS:

@@ -17,11 +17,11 @@ from kwalk.model.kafka.migration.versions import ACCEPTS_EQUAL_EPOCH
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import BrokerState, Cluster, Replica
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
-from kwalk.model.kafka.versions.grain import DELETION, MIGRATION, OFFLINE_LOGS, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import DELETION, LIVE_BROKER_CACHES, MIGRATION, OFFLINE_LOGS, STOP_REPLICA
 from kwalk.model.kafka.versions.reassignment import STOP_REPLICA_EPOCH
 from kwalk.model.kafka.versions.records import FIRST_LEADER_AND_ISR_ASSIGNS_ID, ID_CHECK_BEFORE_EPOCH
-from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
-from kwalk.model.language import action, require
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH, SKIPS_LOGS_IT_CANNOT_CREATE
+from kwalk.model.language import action, evolve, require
 
 
 def refusals(before: Cluster, _: Cluster, broker: int) -> str:
@@ -75,6 +75,8 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
                     failed = failed | {partition}
                 else:
                     replica = state.replicas[topic][partition]
+                    if LIVE_BROKER_CACHES:
+                        wanted = without_unknown_leader(state, wanted, broker)
                     become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=state.is_stopping)
                     if KRAFT_REASSIGNMENTS > 0 and is_from_kraft(cluster, request):
                         take_equal_epoch(replica, request.topic_id, wanted)
@@ -82,6 +84,19 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
                     advance_high_watermark(cluster, broker, topic, partition)
     if bool(OFFLINE_LOGS) and bool(failed):
         answer_storage_error(cluster, broker, request, failed)
+
+
+def without_unknown_leader(
+    state: BrokerState, partition_state: LeaderAndIsrPartitionState, broker: int
+) -> LeaderAndIsrPartitionState:
+    """Return a partition's entry without a leader that the broker's metadata cache does not have.
+
+    Kafka: ReplicaManager.makeFollowers: "cannot become follower since the new leader is unavailable".
+    """
+    leader = partition_state.leader
+    if leader is None or leader == broker or leader in state.cached_brokers:
+        return partition_state
+    return evolve(partition_state, leader=None)
 
 
 def may_break_off(cluster: Cluster, broker: int, handled: frozenset[int]) -> bool:
@@ -97,12 +112,16 @@ def may_break_off(cluster: Cluster, broker: int, handled: frozenset[int]) -> boo
     topic, columns = state.requests.headers.head.topic, state.requests.partition_states
     named = named_partitions(state)
     leads = frozenset({p for p in PARTITIONS if p in named and names_leader(columns[p].head, broker)})
-    fails = any(p in named and p not in handled and is_new(state.replicas[topic][p]) for p in PARTITIONS)
+    new = frozenset({p for p in PARTITIONS if is_new(state.replicas[topic][p])})
+    fails = bool(named & new - handled) and (not SKIPS_LOGS_IT_CANNOT_CREATE or named - handled <= new)
     return len(handled) > 0 and handled <= named and (handled <= leads or leads <= handled) and fails
 
 
 def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozenset[int]) -> None:
-    """Handle some partitions of the oldest request, which ends there."""
+    """Handle some partitions of the oldest request, which ends there.
+
+    Up to 2.6 followers that are handled get no fetcher: they would all have got it afterwards.
+    """
     state = cluster.brokers[broker]
     request = state.requests.headers.pop()
     is_stale = is_from_older_controller(state, request)
@@ -113,7 +132,8 @@ def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozen
         for topic in TOPICS:
             if wanted is not None and request.topic == topic and partition in handled and not is_stale:
                 replica = state.replicas[topic][partition]
-                become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=state.is_stopping)
+                is_left = state.is_stopping or not SKIPS_LOGS_IT_CANNOT_CREATE
+                become_leader_or_follower(replica, request.topic_id, wanted, broker, is_stopping=is_left)
                 advance_high_watermark(cluster, broker, topic, partition)
 
 

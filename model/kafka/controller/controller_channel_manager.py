@@ -15,6 +15,7 @@ from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPa
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
+    LIVE_BROKER_CACHES,
     METADATA_CACHES,
     REASSIGNMENT,
     REQUEST_PER_PARTITION,
@@ -82,7 +83,14 @@ def send_update_metadata(
     if METADATA_CACHES and bool(partitions):
         controller = cluster.controller_of(broker)
         kept = is_cached(controller, topic)
-        header = ControlRequest(controller.epoch, topic, None, RequestKind.UPDATE_METADATA, is_cached=kept)
+        header = ControlRequest(
+            controller.epoch,
+            topic,
+            None,
+            RequestKind.UPDATE_METADATA,
+            is_cached=kept,
+            live_brokers=live_brokers_of(controller),
+        )
         for receiver in sorted(to):
             if can_send(controller, receiver):
                 requests = cluster.brokers[receiver].requests
@@ -94,6 +102,28 @@ def send_update_metadata(
                     )
 
 
+def live_brokers_of(controller: Controller) -> frozenset[int]:
+    """Return the live brokers that UpdateMetadata has, where metadata caches have them."""
+    return controller.live_or_shutting_down if LIVE_BROKER_CACHES else frozenset()
+
+
+def send_live_brokers(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
+    """Send brokers an UpdateMetadata without partitions, where metadata caches have the live brokers.
+
+    Kafka: KafkaController.sendUpdateMetadataRequest without partitions.
+    """
+    if not LIVE_BROKER_CACHES:
+        return
+    controller = cluster.controller_of(broker)
+    live = live_brokers_of(controller)
+    header = ControlRequest(controller.epoch, 0, None, RequestKind.UPDATE_METADATA, live_brokers=live)
+    for receiver in BROKERS:
+        if receiver in to and can_send(controller, receiver):
+            cluster.brokers[receiver].requests.headers.push(header)
+            for partition in PARTITIONS:
+                cluster.brokers[receiver].requests.partition_states[partition].push(None)
+
+
 def cached_state(controller: Controller, topic: int, partition: int) -> LeaderAndIsrPartitionState | None:
     """Return a partition's entry in UpdateMetadata, or None without leadership.
 
@@ -102,7 +132,7 @@ def cached_state(controller: Controller, topic: int, partition: int) -> LeaderAn
     leadership = controller.topics[topic].leadership[partition]
     if not leadership.is_known:
         return None
-    if controller.topics[topic].to_be_deleted:
+    if controller.topics[topic].is_hidden:
         return LeaderAndIsrPartitionState(None, 0, epoch_kind=EpochKind.DURING_DELETE)
     assert leadership.leader_epoch is not None
     return LeaderAndIsrPartitionState(leadership.leader, leadership.leader_epoch)

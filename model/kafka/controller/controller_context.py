@@ -25,6 +25,7 @@ from kwalk.model.kafka.domains import (
 )
 from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
 from kwalk.model.kafka.versions.grain import (
+    DELETE_TOPIC_ENABLE,
     DELETION,
     OFFLINE_LOGS,
     REASSIGNMENT,
@@ -32,6 +33,7 @@ from kwalk.model.kafka.versions.grain import (
     STEPWISE_SHUTDOWN,
     UNSENT_BATCH,
 )
+from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
 from kwalk.model.kafka.zookeeper.znodes import Assignment
 from kwalk.model.language import (
     Array,
@@ -203,7 +205,8 @@ class TopicContext:
     """What the context knows of a topic; nothing while it has no partitions.
 
     The flags say whether the topic is in topicsToBeDeleted, topicsWithDeletionStarted and topicsIneligibleForDeletion
-    (Kafka: ControllerContext). `offline` has the brokers of each partition in replicasOnOfflineDirs; removing the topic
+    (Kafka: ControllerContext). Before KAFKA-3175, without delete.topic.enable, the last one says that a failover found
+    the topic marked. `offline` has the brokers of each partition in replicasOnOfflineDirs; removing the topic
     does not clear it.
     """
 
@@ -218,6 +221,11 @@ class TopicContext:
     deletion_started: bool = flag(when=DELETION)
     ineligible_for_deletion: bool = flag(when=DELETION)
     offline: Array[frozenset[int]] = array(PARTITIONS, subset(BROKERS), when=OFFLINE_LOGS)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether UpdateMetadata removes the topic from metadata caches (Kafka: partitionsToBeDeleted)."""
+        return self.to_be_deleted or (not DELETE_TOPIC_ENABLE and self.ineligible_for_deletion)
 
     @property
     def partitions(self) -> frozenset[int]:
@@ -394,4 +402,8 @@ class Controller:
         for broker in BROKERS:
             self.registrations[broker] = BrokerRegistration.GONE
         for topic in self.topics:
+            kept = [topic.assignments[partition] for partition in PARTITIONS]
             topic.clear()
+            for partition in PARTITIONS:
+                if not RESIGNATION_CLEARS_THE_CONTEXT:
+                    topic.assignments[partition] = kept[partition]

@@ -18,6 +18,7 @@ from kwalk.model.kafka.controller.controller_channel_manager import (
     drop_channels,
     remove_channels,
     send_leader_and_isr,
+    send_live_brokers,
     send_update_metadata,
 )
 from kwalk.model.kafka.controller.controller_context import (
@@ -40,7 +41,7 @@ from kwalk.model.kafka.controller.partition_state_machine import (
     take_partitions_offline,
     trigger_online_partition_state_change,
 )
-from kwalk.model.kafka.controller.reassignment import resume_reassignments
+from kwalk.model.kafka.controller.reassignment import remembered, resume_reassignments
 from kwalk.model.kafka.controller.replica_state_machine import (
     bring_replicas_online,
     initialize_replica_states,
@@ -60,9 +61,20 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS, Br
 from kwalk.model.kafka.inter_broker_protocol import topic_id_from_znode, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE
-from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, PREFERRED_ELECTION, REASSIGNMENT, SESSIONS
+from kwalk.model.kafka.versions.grain import (
+    DELETION,
+    LIVE_BROKER_CACHES,
+    OFFLINE_LOGS,
+    PREFERRED_ELECTION,
+    REASSIGNMENT,
+    SESSIONS,
+)
 from kwalk.model.kafka.versions.reassignment import ELECTION_DURING_REASSIGNMENT
-from kwalk.model.kafka.versions.sessions import FAILOVER_TAKES_REPLICAS_OFFLINE
+from kwalk.model.kafka.versions.sessions import (
+    FAILOVER_SENDS_METADATA_FIRST,
+    FAILOVER_TAKES_REPLICAS_OFFLINE,
+    INFORMS_OF_ALL_LOST_BROKERS,
+)
 from kwalk.model.kafka.versions.topic_ids import CAS_TOPIC_WRITE, RESTORE_FROM_CACHE
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     check_controller_epoch,
@@ -187,7 +199,10 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
         if zookeeper.topics[topic].exists:
             zookeeper.watches[broker].topic[topic] = True
             controller.topics[topic].partition_count = zookeeper.topics[topic].partition_count
-            controller.topics[topic].assignments = zookeeper.topics[topic].assignments
+            for partition in PARTITIONS:
+                controller.topics[topic].assignments[partition] = remembered(
+                    controller.topics[topic].assignments[partition], zookeeper.topics[topic].assignments[partition]
+                )
             controller.topics[topic].orders = zookeeper.topics[topic].orders
             controller.topics[topic].topic_id = topic_id_from_znode(broker, zookeeper.topics[topic].topic_id)
 
@@ -255,6 +270,8 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
     require(controller.step is EventProgress.STATES_READ)
     controller.step = EventProgress.IDLE
     live = controller.live_brokers
+    if FAILOVER_SENDS_METADATA_FIRST:
+        send_live_brokers(cluster, broker, to=live)
     for topic in TOPICS:
         if DELETION:
             initialize_replica_states(cluster, broker, topic)
@@ -265,6 +282,8 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
         if DELETION:
             initialize_partition_states(cluster, broker, topic)
         trigger_online_partition_state_change(cluster, broker, topic)
+    if not FAILOVER_SENDS_METADATA_FIRST:
+        send_live_brokers(cluster, broker, to=live)
     if REASSIGNMENT:
         resume_reassignments(cluster, broker, to=frozenset(BROKERS), in_failover=True)
     if DELETION and controller.step is EventProgress.IDLE:
@@ -449,6 +468,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             controller.registrations[other] = BrokerRegistration.CURRENT
         for topic in TOPICS:
             controller.topics[topic].forget_offline(new)
+        send_live_brokers(cluster, broker, to=controller.live_or_shutting_down)
         for topic in TOPICS:
             send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)
@@ -482,6 +502,7 @@ def broker_failure(cluster: Cluster, broker: Broker) -> None:
         controller.topics[topic].forget_offline(lost)
     if not unseen_brokers(cluster, broker):
         controller.events.pop()
+    is_sent = sends_metadata_of_lost_brokers(cluster, broker, lost)
     for topic in TOPICS:
         if DELETION:
             take_partitions_offline(cluster, broker, topic)
@@ -490,6 +511,34 @@ def broker_failure(cluster: Cluster, broker: Broker) -> None:
         take_replicas_offline(cluster, broker, topic, led, on=lost)
     if DELETION:
         fail_replica_deletion(cluster, broker, on=lost)
+    if is_sent:
+        send_live_brokers(cluster, broker, to=controller.live_or_shutting_down)
+
+
+def sends_metadata_of_lost_brokers(cluster: Cluster, broker: int, lost: frozenset[int]) -> bool:
+    """Whether an UpdateMetadata of its own informs live brokers, as no election and no change of an ISR does.
+
+    Up to 3.0 there is none while any partition is without a live leader, whether that changes or not.
+
+    Kafka: KafkaController.onReplicasBecomeOffline.
+    """
+    controller = cluster.controller_of(broker)
+    if not LIVE_BROKER_CACHES:
+        return False
+    live = controller.live_brokers
+    contexts = [(topic, partition) for topic in TOPICS for partition in PARTITIONS]
+    led = [controller.topics[topic].leadership[partition] for topic, partition in contexts]
+    has_unled = any(leadership.is_known and leadership.leader not in live for leadership in led)
+    is_changed = any(
+        controller.topics[topic].leadership[partition].is_known
+        and bool(lost & replicas_of(cluster, broker, topic, partition))
+        for topic, partition in contexts
+    ) or any(
+        controller.topics[topic].leadership[partition].leader not in live
+        and bool(cluster.zookeeper.state_of(topic, partition).isr & live)
+        for topic, partition in contexts
+    )
+    return not (is_changed if INFORMS_OF_ALL_LOST_BROKERS else has_unled)
 
 
 def partitions_to_keep(context: TopicContext) -> frozenset[int]:

@@ -13,6 +13,7 @@ from kwalk.model.kafka.controller.controller_context import PartitionState, Topi
 from kwalk.model.kafka.domains import BROKERS, CHOSEN_LISTS, PARTITIONS, RECORDS
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, MIGRATION, OFFLINE_LOGS, UNCLEAN_ELECTION
+from kwalk.model.kafka.versions.sessions import SHUTDOWN_PREFERS_THE_FIRST_REPLICA
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch
 from kwalk.model.kafka.zookeeper.znodes import PartitionStateZnode
 
@@ -213,12 +214,17 @@ def elect_for_reassignment(cluster: Cluster, broker: int, topic: int, partition:
 def elect_for_controlled_shutdown(cluster: Cluster, broker: int, topic: int, partition: int, *, stopping: int) -> bool:
     """Elect the first live ISR member that is not shutting down; all that are shutting down leave the ISR.
 
+    Up to 0.10.0 the first is that of the ISR, which has its own order; here any but the first replica.
+
     Kafka: PartitionLeaderElectionAlgorithms.controlledShutdownPartitionLeaderElection.
     """
     state = cluster.zookeeper.state_of(topic, partition)
     isr = state.isr - {stopping} - cluster.controller_of(broker).shutting_down
     live_isr = isr & live_replicas(cluster, broker, topic, partition)
     leader = first_of(cluster, broker, topic, partition, live_isr)
+    others = frozenset({b for b in BROKERS if b in live_isr and b != leader})
+    if not SHUTDOWN_PREFERS_THE_FIRST_REPLICA and bool(others):
+        leader = first_of(cluster, broker, topic, partition, others)
     if leader is None or not is_electable(cluster, broker, state):
         return False
     set_leader_and_isr(cluster, broker, topic, partition, leader=leader, isr=isr)

@@ -56,7 +56,11 @@ from kwalk.model.kafka.domains import (
 )
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
-from kwalk.model.kafka.versions.reassignment import CTX_EPOCH_ON_BUMP
+from kwalk.model.kafka.versions.reassignment import (
+    CTX_EPOCH_ON_BUMP,
+    RESIGNATION_CLEARS_THE_CONTEXT,
+    RESUMES_TO_DEAD_BROKERS,
+)
 from kwalk.model.kafka.versions.sessions import ALTER_ISR
 from kwalk.model.kafka.zookeeper.kafka_zk_client import check_controller_epoch, write_assignment
 from kwalk.model.kafka.zookeeper.znodes import Assignment
@@ -237,7 +241,9 @@ def resume_reassignments(cluster: Cluster, broker: int, *, to: frozenset[int], i
         left: frozenset[int] = frozenset()
         for partition in PARTITIONS:
             current = context.assignments[partition]
-            if current.is_being_reassigned and bool(current.target & to):
+            if in_failover and is_to_be_dropped(controller, current):
+                drop_reassignment(cluster, broker, topic, partition)
+            elif current.is_being_reassigned and bool(current.target & to):
                 left = left | {partition}
         if is_stepwise():
             controller.reassignment.left[topic] = left
@@ -248,6 +254,36 @@ def resume_reassignments(cluster: Cluster, broker: int, *, to: frozenset[int], i
         resume_next_reassignment(cluster, broker)
     if controller.step is EventProgress.IDLE:
         controller.reassignment.in_failover = False
+
+
+def is_to_be_dropped(controller: Controller, assignment: Assignment) -> bool:
+    """Whether a failover gives a reassignment up, as a broker of its target is down (KAFKA-4214)."""
+    is_dead = not assignment.target <= controller.live_brokers
+    return not RESUMES_TO_DEAD_BROKERS and assignment.is_being_reassigned and is_dead
+
+
+def drop_reassignment(cluster: Cluster, broker: int, topic: int, partition: int) -> None:
+    """Give a reassignment up: the partition keeps the replicas of before and those that are added.
+
+    Kafka: KafkaController.removePartitionFromReassignedPartitions (0.10.1).
+    """
+    context = cluster.controller_of(broker).topics[topic]
+    check_controller_epoch(cluster, broker)
+    current = context.assignments[partition]
+    context.assignments[partition] = Assignment(current.replicas, preferred=current.preferred)
+    write_assignment(cluster, broker, topic, partition)
+
+
+def remembered(before: Assignment, znode: Assignment) -> Assignment:
+    """Return what a failover takes for a partition's assignment, of which the context had another one before.
+
+    Up to 0.11 a controller that resigned kept its reassignments, and went on with them when it was elected again.
+
+    Kafka: KafkaController.initializePartitionReassignment (0.10.2).
+    """
+    if RESIGNATION_CLEARS_THE_CONTEXT or not before.is_being_reassigned or znode.is_being_reassigned:
+        return znode
+    return reassign_to(znode, before.target, znode.preferred)
 
 
 def resume_next_reassignment(cluster: Cluster, broker: int) -> None:
@@ -296,7 +332,8 @@ def on_partition_reassignment(
     if DELETION and controller.topics[topic].to_be_deleted:
         controller.topics[topic].ineligible_for_deletion = True
     is_reordered = order is not None and order != controller.topics[topic].orders[partition]
-    if before != assignment or is_reordered:
+    is_remembered = not RESIGNATION_CLEARS_THE_CONTEXT and is_behind(cluster, topic, partition, assignment)
+    if before != assignment or is_reordered or is_remembered:
         check_controller_epoch(cluster, broker)
         check_topic_znode(cluster, broker, topic)
         controller.topics[topic].assignments[partition] = assignment
@@ -310,6 +347,11 @@ def on_partition_reassignment(
         controller.step = EventProgress.UNNEEDED_REPLICAS_STOPPED
     if not is_stepwise():
         continue_at_once(cluster, broker, topic, partition)
+
+
+def is_behind(cluster: Cluster, topic: int, partition: int, assignment: Assignment) -> bool:
+    """Whether a topic's znode has another assignment of the partition."""
+    return cluster.zookeeper.topics[topic].assignments[partition] != assignment
 
 
 def check_topic_znode(cluster: Cluster, broker: int, topic: int) -> None:

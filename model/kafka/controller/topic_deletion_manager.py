@@ -25,7 +25,7 @@ from kwalk.model.kafka.controller.controller_context import (
 from kwalk.model.kafka.controller.replica_state_machine import may_change_replicas, take_replicas_offline
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.deletion import DELETION_WAITS
+from kwalk.model.kafka.versions.deletion import DELETION_WAITS, MARKS_ARE_REMOVED
 from kwalk.model.kafka.versions.grain import (
     DELETE_TOPIC_ENABLE,
     DELETION,
@@ -248,16 +248,19 @@ def resume_deletion_for_topics(cluster: Cluster, broker: int, *, on: frozenset[i
 def read_delete_topics(cluster: Cluster, broker: int) -> None:
     """Queue every topic in /admin/delete_topics, known or not, as F9 of a failover.
 
-    Without delete.topic.enable every delete_topics znode is removed instead.
+    Without delete.topic.enable every delete_topics znode is removed instead. Before KAFKA-3175 they stay, and clients
+    are told that these topics are being deleted.
 
     Kafka: KafkaController.fetchTopicDeletionsInProgress, TopicDeletionManager.init.
     """
     controller, zookeeper = cluster.controller_of(broker), cluster.zookeeper
-    zookeeper.watches[broker].delete_topics = True
+    zookeeper.watches[broker].delete_topics = bool(DELETE_TOPIC_ENABLE) or bool(MARKS_ARE_REMOVED)
     for topic in TOPICS:
-        if topic in zookeeper.delete_topics and not DELETE_TOPIC_ENABLE:
+        if topic in zookeeper.delete_topics and not DELETE_TOPIC_ENABLE and bool(MARKS_ARE_REMOVED):
             check_controller_epoch(cluster, broker)
             remove_delete_topics_znode(cluster, topic)
+        elif topic in zookeeper.delete_topics and not DELETE_TOPIC_ENABLE:
+            controller.topics[topic].ineligible_for_deletion = True
         elif topic in zookeeper.delete_topics:
             context = controller.topics[topic]
             context.to_be_deleted = True

@@ -797,6 +797,41 @@ CHECKPOINT_MOVES = version_flag(
     source="KAFKA-8362 (2.7.0)",
     trials=(Trial("log-move-compacted", ("cleaning_is_remembered",), variant="2.5"),),
 )
+LAST_FETCH_COUNTS = version_flag(
+    "last_fetch_counts",
+    "KAFKA-4485 (0.10.2.0): a follower that fetches what the leader had at its last fetch had caught up then; before, "
+    "only one that found nothing to fetch had caught up",
+    {"0.10.2.0": True},
+    closes="a follower that fetches all the time stays in the ISR while records are produced all the time",
+    source="KAFKA-4485 (0.10.2.0): Replica.updateLogReadResult: lastFetchLeaderLogEndOffset",
+    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), variant="0.10.1", bounds={"throttles": 0}),),
+)
+THROTTLES_LAGGARDS_ONLY = version_flag(
+    "throttles_laggards_only",
+    "KAFKA-4313 (0.10.1.1): a quota of replication holds for replicas that are not in sync; in 0.10.1.0, for all",
+    {"0.10.1.0": False, "0.10.1.1": True},
+    before=True,
+    closes="a follower in the ISR is not throttled",
+    source="KAFKA-4313 (0.10.1.1): ReplicaManager.shouldLeaderThrottle: isReplicaInSync",
+    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), flags={"last_fetch_counts": True}),),
+)
+EQUAL_END_IS_IN_SYNC = version_flag(
+    "equal_end_is_in_sync",
+    "KAFKA-7152 (2.1.0): a follower that has all of the leader's records stays in the ISR, however long ago it fetched",
+    {"2.1.0": True},
+    closes="a follower that lacks nothing stays in the ISR",
+    source="KAFKA-7152 (2.1.0): Partition.getOutOfSyncReplicas",
+    trials=(Trial("replica-lag", ("follower_with_all_records_stays",), variant="2.0"),),
+)
+OFFLINE_LEADERS_SHRINK_NOTHING = version_flag(
+    "offline_leaders_shrink_nothing",
+    "KAFKA-7837 (2.1.1): a leader looks whether its log directory has failed before it shrinks an ISR; before, when it "
+    "began to go through all partitions",
+    {"2.1.1": True},
+    closes="a leader whose disk has failed leaves the ISR as it is",
+    source="KAFKA-7837 (2.1.1): ReplicaManager.maybeShrinkIsr: nonOfflinePartition",
+    trials=(Trial("replica-lag", ("failed_leader_keeps_the_isr",), variant="2.0"),),
+)
 ELECTIONS_KEEP_CHANGES = version_flag(
     "elections_keep_changes",
     "KAFKA-12686 (3.0.0): a LeaderAndIsr request leaves the change of an ISR that its broker has sent; since 2.7.0 and "

@@ -57,6 +57,15 @@ RESTORE_ON_DELETE = version_flag(
         ),
     ),
 )
+MARKS_ARE_REMOVED = version_flag(
+    "marks_are_removed",
+    "KAFKA-3175 (0.10.2.0): a controller without delete.topic.enable removes what is in /admin/delete_topics; before, "
+    "it did not watch it, and told clients after a failover that these topics are being deleted",
+    {"0.10.2.0": True},
+    closes="clients find a topic that was marked for deletion while delete.topic.enable is off",
+    source="KAFKA-3175 (0.10.2.0): PartitionStateMachine.registerListeners; TopicDeletionManager.topicsToBeDeleted",
+    trials=(Trial("deletion-disabled-as-clients-see-it", ("metadata_converges",), variant="2.5.0"),),
+)
 OLD_UPSERT = grain_flag(
     "old_upsert", "clients 1.0.x and older, which create the znode that they write if it is gone meanwhile"
 )

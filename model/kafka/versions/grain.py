@@ -70,6 +70,11 @@ METADATA_CACHES = grain_flag(
     "controllers send UpdateMetadata as a request of its own, and brokers cache what they answer clients with; it "
     "needs `stop_replica`",
 )
+LIVE_BROKER_CACHES = grain_flag(
+    "live_broker_caches",
+    "metadata caches have the live brokers, too, and a broker follows no leader that its cache lacks; it needs "
+    "`metadata_caches`",
+)
 UNCLEAN_ELECTION = grain_flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
 )

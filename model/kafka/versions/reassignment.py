@@ -71,6 +71,31 @@ CTX_EPOCH_ON_BUMP = version_flag(
         Trial("reassignment", ("context_agrees",), bounds=ONE_REPLICA),
     ),
 )
+RESUMES_TO_DEAD_BROKERS = version_flag(
+    "resumes_to_dead_brokers",
+    "KAFKA-4214 (0.10.2.0): a controller that fails over goes on with a reassignment whose target has a broker that is "
+    "down; before, it gave it up",
+    {"0.10.2.0": True},
+    closes="a reassignment goes on when its target and the controller are down at one time",
+    source="KAFKA-4214 (0.10.2.0): KafkaController.initiateReassignReplicasForTopicPartition: aliveNewReplicas",
+    trials=(
+        Trial(
+            "reassignment-across-failovers",
+            ("reassignment_reaches_its_target",),
+            bounds={"failovers": 1, "restarts": 1, "cancellations": 0},
+            about="the broker that gets the replica crashes, and the controller moves",
+        ),
+    ),
+)
+RESIGNATION_CLEARS_THE_CONTEXT = version_flag(
+    "resignation_clears_the_context",
+    "KAFKA-5310 (0.11.0.0): a controller that resigns forgets its reassignments; before, it went on with them when it "
+    "was elected again",
+    {"0.11.0.0": True},
+    closes="a controller that is elected again moves no replica that nobody asks to move any more",
+    source="KAFKA-5310 (0.11.0.0): KafkaController.resetControllerContext: partitionsBeingReassigned",
+    trials=(Trial("reassignment-across-failovers", ("reassignment_is_requested",)),),
+)
 ELECTION_DURING_REASSIGNMENT = version_flag(
     "election_during_reassignment",
     "KAFKA-10149 (3.4): leaders move back to preferred replicas also while partitions are reassigned; before, only "

@@ -167,3 +167,57 @@ RECREATES_EPHEMERALS = version_flag(
     source="KAFKA-7165 (2.2.0): KafkaZkClient.CheckedEphemeral: shouldReCreateEphemeralZNode",
     trials=(Trial("late-ephemeral-znode", ("running_broker_is_registered",)),),
 )
+TRIES_SESSIONS_AGAIN = version_flag(
+    "tries_sessions_again",
+    "KAFKA-5473 (1.1.0): a broker that cannot make a session, as ZooKeeper's name has no address, tries until it can; "
+    "before, it tried once",
+    {"1.1.0": True},
+    closes="a broker that lost its session while ZooKeeper's name had no address registers again",
+    source="KAFKA-5473 (1.1.0): ZooKeeperClient.reinitialize, before KafkaHealthcheck.handleSessionEstablishmentError",
+    trials=(Trial("session-that-cannot-be-made", ("running_broker_is_registered",)),),
+)
+REPLACES_FAILED_CLIENTS = version_flag(
+    "replaces_failed_clients",
+    "KAFKA-7987 (2.8.0): a broker whose ZooKeeper client has failed to authenticate makes another client; before, it "
+    "ran on without one",
+    {"2.8.0": True},
+    closes="a broker whose ZooKeeper client failed to authenticate once registers again",
+    source="KAFKA-7987 (2.8.0): ZooKeeperClientWatcher.process: scheduleReinitialize",
+    trials=(Trial("session-that-cannot-be-made", ("running_broker_is_registered",)),),
+)
+FAILOVER_SENDS_METADATA_FIRST = version_flag(
+    "failover_sends_metadata_first",
+    "KAFKA-4443 (0.10.2.0): a controller that fails over tells brokers which brokers are live before it sends "
+    "LeaderAndIsr; before, afterwards",
+    {"0.10.2.0": True},
+    closes="a broker that starts during a failover follows its leaders",
+    source="KAFKA-4443 (0.10.2.0): KafkaController.onControllerFailover: sendUpdateMetadataRequest",
+    trials=(Trial("live-brokers-in-metadata", ("replicas_converge",), variant="2.5.0"),),
+)
+INFORMS_OF_ALL_LOST_BROKERS = version_flag(
+    "informs_of_all_lost_brokers",
+    "KAFKA-13225 (3.1.0): a controller that loses a broker tells the others, whatever partitions are without a leader; "
+    "before, it did not if there were such partitions and nothing changed",
+    {"3.1.0": True},
+    closes="brokers know that another one is gone which had no replicas",
+    source="KAFKA-13225 (3.1.0): KafkaController.onReplicasBecomeOffline: newOfflineReplicasNotForDeletion.isEmpty",
+    trials=(Trial("brokers-lost-in-succession", ("metadata_has_the_live_brokers",), variant="3.0"),),
+)
+SHUTDOWN_PREFERS_THE_FIRST_REPLICA = version_flag(
+    "shutdown_prefers_the_first_replica",
+    "KAFKA-3670 (0.10.1.0): when a leader is shut down, the first of the partition's replicas in the ISR leads; "
+    "before, the first of the ISR, which has another order",
+    {"0.10.1.0": True},
+    closes="a preferred replica in the ISR leads when the leader is shut down",
+    source="KAFKA-3670 (0.10.1.0): ControlledShutdownLeaderSelector",
+    trials=(Trial("leaders-shut-down-in-succession", ("next_leader_is_the_first_replica",)),),
+)
+SKIPS_LOGS_IT_CANNOT_CREATE = version_flag(
+    "skips_logs_it_cannot_create",
+    "KAFKA-9769 (2.7.0): a broker that cannot read ZooKeeper, and so cannot create a log, leaves out that partition of "
+    "a LeaderAndIsr request; before, the request ended there, and followers had their leader epochs, and no fetchers",
+    {"2.7.0": True},
+    closes="a follower fetches whose request was handled as its broker's session ended",
+    source="KAFKA-9769 (2.7.0): Partition.makeLeader, makeFollower: ZooKeeperClientException",
+    trials=(Trial("session-that-ends-amid-a-request", ("replicas_converge",)),),
+)

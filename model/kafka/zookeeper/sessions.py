@@ -15,10 +15,24 @@ from kwalk.model.kafka.broker.kafka_server import register, remove_ephemerals
 from kwalk.model.kafka.broker.replica_manager import handle_part_of_leader_and_isr, may_break_off
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.controller.kafka_controller import elect, maybe_resign, resign
-from kwalk.model.kafka.domains import AUTH_FAILURES, EXPIRATIONS, LATE_ZNODES, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.domains import (
+    AUTH_FAILURES,
+    EXPIRATIONS,
+    LATE_ZNODES,
+    PARTITIONS,
+    SESSION_FAILURES,
+    TOPICS,
+    Broker,
+)
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.grain import SESSIONS
-from kwalk.model.kafka.versions.sessions import AUTH_REINIT_GUARD, RECREATES_EPHEMERALS, SESSION_BOUND
+from kwalk.model.kafka.versions.sessions import (
+    AUTH_REINIT_GUARD,
+    RECREATES_EPHEMERALS,
+    REPLACES_FAILED_CLIENTS,
+    SESSION_BOUND,
+    TRIES_SESSIONS_AGAIN,
+)
 from kwalk.model.language import Mark, action, require, subset
 
 
@@ -112,6 +126,7 @@ def notice_expiry(cluster: Cluster, broker: Broker) -> None:
     """The queue is cleared, and the new session waits until the event under way and Expire are done."""
     state = cluster.brokers[broker]
     require(state.session is SessionState.EXPIRED and state.controller.step is EventProgress.IDLE)
+    require(not state.lacks_client)
     state.session = SessionState.RENEWED
     state.controller.events.clear()
     state.controller.notifications.clear()
@@ -141,6 +156,35 @@ def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
     state.session = SessionState.LIVE
     maybe_resign(cluster, broker)
     elect(cluster, broker)
+
+
+def fail_to_connect(cluster: Cluster, broker: int, *, tries_again: bool) -> None:
+    """Fail to get a session after the one that has expired, once; the client tries again, or ends."""
+    state = cluster.brokers[broker]
+    require(state.session is SessionState.EXPIRED and not state.lacks_client)
+    require(cluster.session_failures < SESSION_FAILURES)
+    cluster.session_failures += 1
+    state.lacks_client = not tries_again
+
+
+@action(
+    by=FAULT,
+    description="broker {broker} does not find ZooKeeper by its name when its session has expired",
+    source="ZooKeeperClient.reinitialize; KafkaHealthcheck.handleSessionEstablishmentError (1.0.0)",
+)
+def fail_to_resolve_name(cluster: Cluster, broker: Broker) -> None:
+    """Since 1.1 the client tries until it succeeds; before, the error was only logged."""
+    fail_to_connect(cluster, broker, tries_again=bool(TRIES_SESSIONS_AGAIN))
+
+
+@action(
+    by=FAULT,
+    description="broker {broker} fails to authenticate when its session has expired and it connects again",
+    source="ZooKeeperClientWatcher.process: KeeperState.AuthFailed",
+)
+def fail_to_authenticate(cluster: Cluster, broker: Broker) -> None:
+    """ZooKeeper's own client ends then; since 2.8 Kafka makes another one."""
+    fail_to_connect(cluster, broker, tries_again=bool(REPLACES_FAILED_CLIENTS))
 
 
 @action(

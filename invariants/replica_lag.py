@@ -1,0 +1,60 @@
+"""Properties of followers that lag: which of them leave the ISR, and what a leader does whose disk has failed."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.replica_lag import FollowerLag
+from kwalk.model.language import premise, reachable, step
+
+
+def leaves(before: FollowerLag, after: FollowerLag) -> bool:
+    """Whether the follower leaves the ISR in this step."""
+    return before.in_isr and not after.in_isr
+
+
+@step(
+    symptom="followers leave the ISR and join it again, all the time, though they fetch: acks=all and "
+    "min.insync.replicas fail now and then",
+    log="none: the leader logs that the ISR shrinks and expands",
+)
+def follower_that_fetches_stays(before: FollowerLag, after: FollowerLag) -> bool:
+    """A follower that has never stood still does not leave the ISR."""
+    premise(leaves(before, after) and not before.is_offline)
+    return before.stalls > 0
+
+
+@step(
+    symptom="partitions without new records are under-replicated, whenever a follower pauses",
+    log="none: the leader logs that the ISR shrinks and expands",
+)
+def follower_with_all_records_stays(before: FollowerLag, after: FollowerLag) -> bool:
+    """A follower that has all of the leader's records, as the leader knows, does not leave the ISR."""
+    premise(leaves(before, after))
+    return before.known_end < before.end
+
+
+@step(
+    symptom="a partition has no leader though a replica in sync is alive, after a disk of the leader has failed",
+    log="none: the ISR is that broker alone, and its log directory has failed",
+)
+def failed_leader_keeps_the_isr(before: FollowerLag, after: FollowerLag) -> bool:
+    """A leader whose disk has failed takes no follower out of the ISR, which is to lead next."""
+    premise(leaves(before, after))
+    return not before.is_offline
+
+
+@step(
+    symptom="acks=all counts a follower that has not got the records",
+    log="none",
+)
+def fetch_is_noted(before: FollowerLag, after: FollowerLag) -> bool:
+    """A fetch is answered with all records, and the leader never takes a follower for further than it is."""
+    has_fetched = after.has_fetched and not before.has_fetched
+    premise(has_fetched)
+    is_read = after.follower_end == before.end and after.known_end == before.follower_end
+    return is_read and after.last_fetch == before.now and after.caught_up <= before.now
+
+
+@reachable()
+def follower_leaves(lag: FollowerLag) -> bool:
+    """A follower that stands still has left the ISR."""
+    return not lag.in_isr and lag.stalls > 0

@@ -1,0 +1,164 @@
+"""Partition and Replica: a leader takes a follower out of the ISR that has not caught up for too long.
+
+One partition, its leader and one follower in the ISR. Time is counted in rounds: in each the follower fetches once,
+unless it stands still or is throttled. replica.lag.time.max.ms is two rounds. The leader's task that looks for
+followers to take out begins with a list of partitions, and may come to this one later.
+
+Left out: a follower that has left joins again, as soon as it has the high watermark; and what is committed meanwhile.
+"""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
+from kwalk.model.kafka.storage.leader_epochs import BROKERS
+from kwalk.model.kafka.storage.versions import (
+    EQUAL_END_IS_IN_SYNC,
+    LAST_FETCH_COUNTS,
+    OFFLINE_LEADERS_SHRINK_NOTHING,
+    THROTTLES_LAGGARDS_ONLY,
+)
+from kwalk.model.language import Bound, action, flag, number, require, state
+
+ROUNDS = Bound("rounds", "rounds of fetches", minimum=1)
+STALLS = Bound("stalls", "how often the follower stands still", default=0)
+THROTTLES = Bound("throttles", "how often the quota of replication is used up by other partitions", default=0)
+DISK_FAILURES = Bound("disk_failures", "how often the leader's log directory fails", default=0)
+MAX_LAG = 2
+"""replica.lag.time.max.ms, in rounds."""
+
+
+@state
+class FollowerLag:
+    """What the leader knows of its follower, and what is the case.
+
+    The follower's log ends at `follower_end`, of which the leader knows `known_end`, the offset of the last fetch. That
+    was in round `last_fetch`, when the leader's log ended at `last_fetch_end`. In round `caught_up` (Kafka:
+    lastCaughtUpTimeMs) the follower had all that the leader had. `is_due` says that the task has the partition on its
+    list.
+    """
+
+    now: int = number(0, ROUNDS)
+    end: int = number(0, OFFSETS)
+    follower_end: int = number(0, OFFSETS)
+    known_end: int = number(0, OFFSETS)
+    last_fetch: int = number(0, ROUNDS)
+    last_fetch_end: int = number(0, OFFSETS)
+    caught_up: int = number(0, ROUNDS)
+    has_fetched: bool = flag()
+    in_isr: bool = flag(default=True)
+    is_due: bool = flag()
+    is_stalled: bool = flag()
+    is_throttled: bool = flag()
+    is_offline: bool = flag()
+    stalls: int = number(0, STALLS)
+    throttles: int = number(0, THROTTLES)
+    disk_failures: int = number(0, DISK_FAILURES)
+
+
+def may_fetch(lag: FollowerLag) -> bool:
+    """Whether the follower's fetch of the partition is answered: since KAFKA-4313 no ISR member is throttled."""
+    is_refused = lag.is_throttled and not (bool(THROTTLES_LAGGARDS_ONLY) and lag.in_isr)
+    return not lag.is_stalled and not lag.is_offline and not is_refused
+
+
+@action(by=PRODUCER, description="produces a record", source="Partition.appendRecordsToLeader")
+def produce(lag: FollowerLag) -> None:
+    """The leader appends it, unless its disk has failed."""
+    require(not lag.is_offline)
+    lag.end += 1
+
+
+@action(by=BROKERS, description="the follower fetches", source="Replica.updateLogReadResult")
+def fetch(lag: FollowerLag) -> None:
+    """It asks from the end of its log on, and gets all that the leader has.
+
+    Up to 0.10.1 it has caught up if there is nothing to get. Since then also if it had got, by this fetch, all that the
+    leader had at the fetch before: then it had caught up at that time.
+    """
+    require(may_fetch(lag) and not lag.has_fetched)
+    if lag.follower_end >= lag.end:
+        lag.caught_up = lag.now
+    elif LAST_FETCH_COUNTS and lag.follower_end >= lag.last_fetch_end:
+        lag.caught_up = max(lag.caught_up, lag.last_fetch)
+    lag.known_end, lag.last_fetch, lag.last_fetch_end = lag.follower_end, lag.now, lag.end
+    lag.follower_end = lag.end
+    lag.has_fetched = True
+
+
+@action(by=BROKERS, description="a round ends", source="replica.fetch.wait.max.ms, replica.lag.time.max.ms")
+def end_round(lag: FollowerLag) -> None:
+    """A follower that may fetch has fetched."""
+    require(lag.now < ROUNDS and (lag.has_fetched or not may_fetch(lag)))
+    lag.now += 1
+    lag.has_fetched = False
+
+
+@action(
+    by=BROKERS, description="the leader begins to look for followers that lag", source="ReplicaManager.maybeShrinkIsr"
+)
+def begin_to_shrink(lag: FollowerLag) -> None:
+    """Its list has the partitions whose directories work."""
+    require(not lag.is_due and not lag.is_offline and lag.in_isr)
+    lag.is_due = True
+
+
+@action(
+    by=BROKERS,
+    description="the leader takes the follower out of the ISR",
+    source="Partition.maybeShrinkIsr, getOutOfSyncReplicas",
+)
+def shrink_isr(lag: FollowerLag) -> None:
+    """The follower has not caught up for too long. Until 2.1 that is so where nothing is produced, too."""
+    require(lag.is_due and lag.now - lag.caught_up > MAX_LAG)
+    require(not EQUAL_END_IS_IN_SYNC or lag.known_end != lag.end)
+    require(not OFFLINE_LEADERS_SHRINK_NOTHING or not lag.is_offline)
+    lag.in_isr, lag.is_due = False, False
+
+
+@action(by=BROKERS, description="the leader leaves the ISR as it is", source="Partition.maybeShrinkIsr")
+def keep_isr(lag: FollowerLag) -> None:
+    """The task is done with this partition."""
+    require(lag.is_due)
+    lag.is_due = False
+
+
+@action(by=FAULT, description="the follower stands still", source="a long garbage collection, or a slow disk")
+def stall(lag: FollowerLag) -> None:
+    """It does not fetch."""
+    require(not lag.is_stalled)
+    lag.stalls += 1
+    lag.is_stalled = True
+
+
+@action(by=FAULT, description="the follower goes on", source="ReplicaFetcherThread.doWork")
+def go_on(lag: FollowerLag) -> None:
+    """It may also stand still for good."""
+    require(lag.is_stalled)
+    lag.is_stalled = False
+
+
+@action(
+    by=FAULT,
+    description="replicas that are moved use up the quota of replication",
+    source="ReplicationQuotaManager.isQuotaExceeded",
+)
+def exceed_quota(lag: FollowerLag) -> None:
+    """The partition is throttled, too, as the quota is set for its topic."""
+    require(not lag.is_throttled)
+    lag.throttles += 1
+    lag.is_throttled = True
+
+
+@action(by=FAULT, description="there is quota again", source="ReplicationQuotaManager.isQuotaExceeded")
+def free_quota(lag: FollowerLag) -> None:
+    """It may also stay used up."""
+    require(lag.is_throttled)
+    lag.is_throttled = False
+
+
+@action(by=FAULT, description="the leader's log directory fails", source="ReplicaManager.handleLogDirFailure")
+def fail_disk(lag: FollowerLag) -> None:
+    """The partition is offline at this broker; the controller has not elected another leader yet."""
+    require(not lag.is_offline)
+    lag.disk_failures += 1
+    lag.is_offline = True
