@@ -499,8 +499,8 @@ def arrange_lineage(cluster: Cluster, situation: Situation, case: LineageCase) -
     if case.later is not None:
         _arrange_later(cluster, situation, case.later)
     for number in range(len(situation.brokers)):
-        later, epoch = case.later, cluster.replica_of(number, 0, 0).leader_epoch
-        arrange_replication(cluster, number, later if later is not None and epoch == later.leader_epoch else state)
+        later, taken_over = case.later, cluster.replica_of(number, 0, 0).leader_epoch
+        arrange_replication(cluster, number, later if later is not None and taken_over == later.leader_epoch else state)
     if not situation.deleting:
         _arrange_history(cluster, case)
 

@@ -374,7 +374,8 @@ def later_states(capture: Capture, topic: Topic, partition: int, newest: Collect
         return
     found: dict[LaterState, None] = {}
     others = [b for b in live if b != state.leader]
-    for leader in [b for b in newest if b in live] or [None]:
+    leaders: list[int | None] = [b for b in newest if b in live]
+    for leader in leaders or [None]:
         for restarted in (frozenset(some) for size in range(len(others) + 1) for some in combinations(others, size)):
             leads = None if leader in restarted else leader
             found[LaterState(leads, last, frozenset(newest), restarted)] = None
