@@ -15,8 +15,9 @@ from kwalk.model.language import DomainError, LiftError, StepResult, Trial
 from kwalk.search.analyses.mutation import mutate as working
 from kwalk.search.analyses.mutation.baseline import MutatedModel
 from kwalk.search.analyses.mutation.differences import LiftedDifference, is_same
-from kwalk.search.analyses.mutation.evaluation import evaluate
+from kwalk.search.analyses.mutation.evaluation import MutantOutcome, evaluate
 from kwalk.search.analyses.mutation.mutate import Evidence, MutantStatus, baselines_of, mutants_on, mutate
+from kwalk.search.base.journal import Journal
 from kwalk.search.exhaustive import explorer as exploration
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.results.trace import is_violated_at_end, run
@@ -151,39 +152,45 @@ def results(model, number, vector):
     return outcome.after or outcome.bound or "disabled"
 
 
-def test_workers_find_the_same_and_what_was_kept_is_not_looked_at_again(baseline, outcomes, monkeypatch):
-    saved, mutants = {}, list(outcomes)[:24]
-    results = mutate(mutants, [baseline], workers=2, save=saved.update)
+@pytest.fixture
+def journal(tmp_path):
+    return Journal(tmp_path / "mutate.jsonl", MutantOutcome, "outcomes of mutants")
+
+
+def test_workers_find_the_same_and_what_was_kept_is_not_looked_at_again(baseline, outcomes, journal, monkeypatch):
+    mutants = list(outcomes)[:24]
+    results = mutate(mutants, [baseline], workers=2, journal=journal)
     assert [one.outcome for one in results] == [outcomes[mutant] for mutant in mutants]
-    assert len(saved) == len(mutants)
+    assert len([*journal.read()]) == len(mutants)
 
     def no_more(*_, **__):
         raise AssertionError("looked at again")
 
     monkeypatch.setattr(working, "run_in_processes", no_more)
-    again = mutate(mutants, [baseline], saved=saved)
+    again = mutate(mutants, [baseline], journal=journal)
     assert [one.outcome for one in again] == [outcomes[mutant] for mutant in mutants]
 
 
-def test_a_change_of_a_model_keeps_the_outcomes_of_mutants_that_it_does_not_reach(baseline, outcomes, monkeypatch):
+def test_a_change_of_a_model_keeps_the_outcomes_of_mutants_that_it_does_not_reach(
+    baseline, outcomes, journal, monkeypatch
+):
     mutants = list(outcomes)[:8]
     beside, changed = (baselines_of([Trial("tower-of-hanoi", bounds={"disks": disks})]) for disks in (2, 3))
-    saved = {}
-    mutate(mutants, [baseline, *beside], save=saved.update)
+    mutate(mutants, [baseline, *beside], journal=journal)
+    saved = {*journal.read()}
     with monkeypatch.context() as patched:
         patched.setattr(working, "run_in_processes", lambda *_, **__: pytest.fail("evaluated again"))
-        again = mutate(mutants, [baseline, *changed], saved=saved)
+        again = mutate(mutants, [baseline, *changed], journal=journal)
     assert [one.outcome for one in again] == [outcomes[mutant] for mutant in mutants]
     smaller = baselines_of([Trial(SCENARIO, bounds={"loaves": 2})])
-    assert not {one.outcome for one in mutate(mutants, [*smaller], saved=saved)} <= {*saved.values()}
+    assert not {one.outcome for one in mutate(mutants, [*smaller], journal=journal)} <= saved
 
 
-def test_the_baseline_that_killed_a_mutant_of_an_earlier_model_is_tried_first(baseline):
+def test_the_baseline_that_killed_a_mutant_of_an_earlier_model_is_tried_first(baseline, journal):
     (smaller,) = baselines_of([Trial(SCENARIO, bounds={"loaves": 2})])
     mutant = next(m for m in mutants_on([baseline]) if m.before == "bakery.baked += 1" and m.after == "pass")
-    earlier = {}
-    mutate([mutant], [smaller], save=earlier.update)
-    found = [mutate([mutant], [baseline, smaller], saved=saved)[0].outcome for saved in ({}, earlier)]
+    mutate([mutant], [smaller], journal=journal)
+    found = [mutate([mutant], [baseline, smaller], journal=earlier)[0].outcome for earlier in (None, journal)]
     assert [(one.status, one.baseline) for one in found] == [
         (MutantStatus.KILLED, baseline.name),
         (MutantStatus.KILLED, smaller.name),

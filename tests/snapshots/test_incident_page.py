@@ -38,6 +38,8 @@ ERROR Error while rolling log segment for t-0 in dir /var/lib/kafka (kafka.serve
 WARN [Controller id=3] Ignoring request to delete non-existing topics ghost (kafka.controller.KafkaController)
 WARN [Broker id=3] Ignoring LeaderAndIsr request from controller 3 with correlation id 1 epoch 5 for partition t-0 \
 since its associated leader epoch 0 is smaller than the current leader epoch 3 (state.change.logger)
+Aborted leader election for partition t-0 since the LeaderAndIsr path was already written by another controller. This \
+probably means that the current controller 1 went through a soft failure and another controller was elected with epoch 9
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""
