@@ -36,6 +36,7 @@ import kwalk.search.proof.prove
 import kwalk.search.simulation.walk
 from kwalk.model.language import Model, UsageError
 from kwalk.model.language.fix import Trial
+from kwalk.search.base.journal import Journal
 from kwalk.search.base.options import CheckpointOptions
 from kwalk.search.kernel.interpreted import interpreted_kernel
 from kwalk.search.kernel.model_digest import cache_key
@@ -264,20 +265,18 @@ def resumed(before: Project, after: Project, name: str, folder: Path) -> None:
 def mutated(before: Project, after: Project, name: str, folder: Path) -> None:
     """Mutate before the edit, and reuse the outcomes after it: they are those of a run that reuses nothing."""
 
-    def outcomes(saved: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        scenario = loaded(folder).SC
-        baselines = mutation.baselines_of([Trial(scenario, ())])
-        kept: dict[str, Any] = {}
-        results = mutation.mutate(
-            mutation.mutants_on(baselines)[:6], baselines, saved=saved, save=lambda found: kept.update(found)
-        )
-        return {**saved, **kept}, {one.mutant.id: one.outcome.status.value for one in results if one.outcome}
+    def outcomes(saved: Journal[Any] | None) -> dict[str, str]:
+        baselines = mutation.baselines_of([Trial(loaded(folder).SC, ())])
+        results = mutation.mutate(mutation.mutants_on(baselines)[:6], baselines, journal=saved)
+        return {one.mutant.id: one.outcome.status.value for one in results if one.outcome}
 
     def work() -> list[dict[str, str]]:
+        saved = mutation.mutation_journal(folder.parent)
+        saved.cut(0)
         write(before, folder)
-        saved, _ = outcomes({})
+        outcomes(saved)
         write(after, folder)
-        return [outcomes(saved)[1], outcomes({})[1]]
+        return [outcomes(saved), outcomes(None)]
 
     both = in_child(work)
     if len(both) != 2 or both[0] != both[1]:

@@ -15,9 +15,8 @@ from kwalk.model.language import DomainError, LiftError, StepResult, Trial
 from kwalk.search.analyses.mutation import mutate as working
 from kwalk.search.analyses.mutation.baseline import MutatedModel
 from kwalk.search.analyses.mutation.differences import LiftedDifference, is_same
-from kwalk.search.analyses.mutation.evaluation import MutantOutcome, evaluate
+from kwalk.search.analyses.mutation.evaluation import evaluate
 from kwalk.search.analyses.mutation.mutate import Evidence, MutantStatus, baselines_of, mutants_on, mutate
-from kwalk.search.base.journal import Journal
 from kwalk.search.exhaustive import explorer as exploration
 from kwalk.search.kernel.compile.layout import layout_of
 from kwalk.search.results.trace import is_violated_at_end, run
@@ -154,7 +153,7 @@ def results(model, number, vector):
 
 @pytest.fixture
 def journal(tmp_path):
-    return Journal(tmp_path / "mutate.jsonl", MutantOutcome, "outcomes of mutants")
+    return working.mutation_journal(tmp_path)
 
 
 def test_workers_find_the_same_and_what_was_kept_is_not_looked_at_again(baseline, outcomes, journal, monkeypatch):
