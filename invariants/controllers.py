@@ -114,7 +114,7 @@ def reassignment_reaches_its_target(before: Cluster, after: Cluster, topic: Topi
 
 
 @step(
-    symptom="replicas move that nobody has asked to move, or not any more",
+    symptom="replicas move although no client has requested it, or after a client has cancelled it",
     log="none: kafka-topics.sh --describe shows replicas that are added",
 )
 def reassignment_is_requested(before: Cluster, after: Cluster, topic: Topic, partition: Partition) -> bool:

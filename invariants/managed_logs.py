@@ -45,7 +45,7 @@ def truncation_has_the_log_for_itself(log: ManagedLog) -> bool:
 
 
 @always(
-    symptom="the cleaner works on a log of which nobody knows it",
+    symptom="the cleaner compacts a log that its manager does not list as being cleaned",
     log="java.lang.IllegalStateException: In-progress partition … cannot be in … state.",
 )
 def work_is_known(log: ManagedLog) -> bool:

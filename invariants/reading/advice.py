@@ -134,7 +134,7 @@ class Advice:
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
-            above = max(int(one.fields["epoch"]) for one in seen) + 1
+            above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind in OF_STATES:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))

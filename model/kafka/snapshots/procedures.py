@@ -671,7 +671,7 @@ def _start(part: ClusterPart, broker: int, *, repaired: bool = False) -> Move:
 
 
 EPOCHS_ABOVE = 10
-"""How far a leader epoch that is written is above all that are seen: brokers may have had some that no log has."""
+"""How far a leader or controller epoch that is written is above all that are seen: brokers may know later ones."""
 
 
 @frozen

@@ -92,7 +92,7 @@ RESIGNATION_CLEARS_THE_CONTEXT = version_flag(
     "KAFKA-5310 (0.11.0.0): a controller that resigns forgets its reassignments; before, it went on with them when it "
     "was elected again",
     {"0.11.0.0": True},
-    closes="a controller that is elected again moves no replica that nobody asks to move any more",
+    closes="a controller that is elected again does not go on with a reassignment that a client has cancelled",
     source="KAFKA-5310 (0.11.0.0): KafkaController.resetControllerContext: partitionsBeingReassigned",
     trials=(Trial("reassignment-across-failovers", ("reassignment_is_requested",)),),
 )
