@@ -30,7 +30,7 @@ from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, 
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
 RECOVER = "kwalk diagnose SNAPSHOT --plan"
-REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then take a new snapshot, and inspect it"
+REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then take a new snapshot, and diagnose it"
 START_THEM = "start the brokers, or move their replicas to others"
 FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
@@ -503,7 +503,7 @@ class _Forecast:
                 "what the snapshot does not show, or the forecast does not cover",
                 tuple(places),
                 "A migration is only as safe as the cluster is consistent.",
-                "repair what is wrong, take a snapshot with the log directories of all brokers, and inspect it",
+                "repair what is wrong, take a snapshot with the log directories of all brokers, and diagnose it",
             )
         ]
 

@@ -78,7 +78,7 @@ def test_a_cluster_is_captured_where_it_says_it_is(command, tmp_path):
             ran(capture.partition(";")[0], tmp_path)
         lab.send_signal(signal.SIGINT)
         assert lab.wait(60) == 0
-    hunt = next(command for command in documented() if command.startswith("kwalk hunt"))
+    hunt = next(command for command in documented() if command.startswith("kwalk diagnose") and "--forecast" in command)
     ran(f"{hunt} --seconds 5", tmp_path)
 
 

@@ -107,13 +107,13 @@ def test_a_broken_cluster_has_one_exit_code_whatever_the_search_finds(capsys, tm
         words = ["diagnose", str(ROOT / "tests" / "snapshots" / "damaged" / f"{name}.json"), "--forecast", "--json"]
         code = main([*words, "--out", str(tmp_path / name)])
         found = json.loads(capsys.readouterr().out)
-        expected = inspect_snapshot(words[2]).exit_code
+        expected = inspect_snapshot(words[1]).exit_code
         assert (found["verdict"], found["exit_code"], code) == (verdict, expected, expected)
 
 
 def test_the_page_shows_what_its_capture_gets(capsys, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(ROOT)
-    (part,) = [part for part in parts_of(PAGE) if part.code.startswith("kwalk hunt")]
+    (part,) = [part for part in parts_of(PAGE) if "--forecast --out" in part.code]
     assert main([*part.code.split()[1:-1], str(tmp_path / "found")]) == 13
     printed = squeezed(capsys.readouterr().out)
     assert len(part.shown) > 5
