@@ -172,15 +172,20 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_premise(parts) or _of_unseen_disks(capture, parts),
+        premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
         keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
         left_out=(*left, *(part.name for part in _with_refusals(capture, parts))),
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
     )
-    others = (*_later(first, parts), *_for_good(first), *_other_choices(capture, first, groups), *_with_losses(first))
-    return evolve(first, alternatives=others)
+    alternatives = (
+        *_later(first, parts),
+        *_for_good(first, parts),
+        *_other_choices(capture, first, groups),
+        *_with_losses(first, parts),
+    )
+    return evolve(first, alternatives=alternatives)
 
 
 def _world(part: ClusterPart, *, deletion: bool = False) -> World:
@@ -223,7 +228,7 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
     known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
     members = [[(b, one) for b, one in brokers if one.in_isr] for brokers in known]
     dead = {b for isr in members if not any(one.alive for _, one in isr) for b, one in isr if not one.offline}
-    unseen = sorted(b for b in dead if not capture.brokers[b].seen)
+    unseen = sorted(b for b in dead - _without(parts) if not capture.brokers[b].seen)
     if not unseen:
         return ""
     return (
@@ -241,7 +246,7 @@ def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionG
             procedures=Catalogue(capture, parts).procedures(),
             what_ifs=(),
             notes=(),
-            premise=_premise(parts),
+            premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
         )
 
 
@@ -252,12 +257,12 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     """
     if any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers):
         worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
-        premise = "if another snapshot, a minute later, shows the same"
+        premise = _joined(first.premise, "if another snapshot, a minute later, shows the same")
         left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=True)
 
 
-def _with_losses(first: Problem) -> Iterator[Problem]:
+def _with_losses(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
 
     A broker that is down and has them would save them: then only the operator for whom it is gone for good asks.
@@ -271,10 +276,11 @@ def _with_losses(first: Problem) -> Iterator[Problem]:
         keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
         left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
         left = evolve(left, is_last_resort=True, keeps=keeps)
-        yield evolve(left, premise=f"if {WITH_LOSSES}")
+        yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
         starts = _starts(first)
         if starts:
-            yield evolve(left, premise=f"{_gone(starts)}, and {WITH_LOSSES}", instead_of=starts)
+            gone = f"{_gone(starts)}, and {WITH_LOSSES}"
+            yield evolve(left, premise=_joined(_premise(parts), gone), instead_of=starts)
 
 
 def _starts(problem: Problem) -> frozenset[str]:
@@ -287,16 +293,22 @@ def _without_starts(problem: Problem) -> tuple[Procedure, ...]:
     return tuple(one for one in problem.procedures if one.name not in starts)
 
 
+def _joined(*conditions: str) -> str:
+    """Return conditions that all hold: a plan is safe only under each of those that its worlds take for granted."""
+    return ", and ".join(filter(None, conditions))
+
+
 def _gone(starts: Iterable[str]) -> str:
-    return f"if broker {listed([name.removeprefix(START_BROKER) for name in sorted(starts)])} is gone for good"
+    gone = sorted(int(name.removeprefix(START_BROKER)) for name in starts)
+    return f"if {brokers(gone)} {'is' if len(gone) == 1 else 'are'} gone for good"
 
 
-def _for_good(first: Problem) -> Iterator[Problem]:
-    """Yield the problem without brokers that start again: they are gone for good."""
+def _for_good(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
+    """Yield the problem without brokers that start again: they are gone for good, and their logs do not matter."""
     starts = _starts(first)
     if starts:
         left = evolve(first, procedures=_without_starts(first), what_ifs=(), notes=())
-        yield evolve(left, premise=_gone(starts), instead_of=starts)
+        yield evolve(left, premise=_joined(_premise(parts), _gone(starts)), instead_of=starts)
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:

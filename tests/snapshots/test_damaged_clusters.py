@@ -50,29 +50,35 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 
 # Plans.
 
+OWN_DISKS = "if the replicas have disks of their own"
+NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["give-directories 4 3"],
-        "if the replicas have disks of their own": ["start-broker 3", "move-directories t0 4"],
+        f"{OWN_DISKS}, and if the log directories of broker 3, which the snapshot lacks, have its logs": [
+            "start-broker 3",
+            "move-directories t0 4",
+        ],
     },
     "another-broker-id-rf-1-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["set-broker-id 4 3"],
-        "if the replicas have disks of their own": ["start-broker 3", "move-directories t0 4"],
+        f"{OWN_DISKS}, and if the log directories of broker 3, which the snapshot lacks, have its logs": [
+            "start-broker 3",
+            "move-directories t0 4",
+        ],
     },
     "another-broker-id-rf-2-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["move-directories t0 4"],
-        "if the replicas have disks of their own": ["move-directories-at-once t0 3 4"],
+        OWN_DISKS: ["move-directories-at-once t0 3 4"],
     },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
     "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
-    "restored-zookeeper-3.9.0": {
-        "if the logs of topic t are not of an earlier topic of the name": ["write-states", "fail-over"]
-    },
+    "restored-zookeeper-3.9.0": {NOT_EARLIER: ["write-states", "fail-over"]},
     "restored-zookeeper-backup-3.9.0": {
-        "if the logs of topic t are not of an earlier topic of the name": ["write-states", "start-broker 1"],
-        "if broker 1, 2 and 3 is gone for good": None,
-        "if broker 1, 2 and 3 is gone for good, and acknowledged records may be lost": [
+        NOT_EARLIER: ["write-states", "start-broker 1"],
+        f"{NOT_EARLIER}, and if brokers 1, 2 and 3 are gone for good": None,
+        f"{NOT_EARLIER}, and if brokers 1, 2 and 3 are gone for good, and acknowledged records may be lost": [
             "write-states",
             "start-empty-broker 1",
         ],
