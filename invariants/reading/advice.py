@@ -138,6 +138,8 @@ class Advice:
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind in OF_STATES:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
+        elif kind is kinds.RECORDS_ARE_LOST:
+            made = evolve(kind, way_out="; ".join(self._saving(seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -202,6 +204,13 @@ class Advice:
             if behind:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
+            for one in self.observations:
+                if one.kind is kinds.DISK_OF_ANOTHER:
+                    yield f"see to the log directory of broker {one.fields['broker']} that is another's"
+            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
+            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
+                names = [one.subject for one in ahead if one.fields["brokers"] == number]
+                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
             moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
                 names = [one.subject for one in moved if one.fields["brokers"] == number]
@@ -316,6 +325,15 @@ class Advice:
             f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
             "serve into another topic first, or start an ISR member that has its log"
         )
+
+    def _saving(self, observations: Sequence[Observation]) -> Iterator[str]:
+        """Yield how the last copies of records are saved before their brokers truncate them."""
+        for number in dict.fromkeys(one.fields["brokers"] for one in observations):
+            names = listed([one.subject for one in observations if one.fields["brokers"] == number])
+            is_up = self.capture.brokers[int(number)].alive
+            when = f"stop broker {number}, and" if is_up else f"before broker {number} starts,"
+            yield f"{when} copy {names} there to another place"
+        yield "what is lost can be read from the copies (kafka-dump-log.sh --print-data-log) and produced again"
 
     def _of_state(self, one: Observation) -> str:
         """Return which state a partition needs whose state is older than its logs."""

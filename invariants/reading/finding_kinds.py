@@ -315,6 +315,36 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
     cause="the topic was deleted, or removed by hand, and created again while the broker was down",
     grep=REFUSAL_GREP,
 )
+RECORDS_ARE_LOST = FindingKind(
+    "replica-has-lost-records",
+    LATENT,
+    "a replica outside the ISR has committed records that the leader's log lacks",
+    (),
+    now="consumers cannot read these records: other ones have their offsets in the leader's log",
+    later="the replica truncates its log when it fetches from the leader: the last copy of them may be gone then",
+    way_out="",
+    log="server.log of the replica, once it fetches: [UnifiedLog partition=…, dir=…] Truncating to offset …",
+    cause="an unclean election (unclean.leader.election.enable, or kafka-leader-election.sh), or a state that was "
+    "written by hand",
+    grep=("grep 'Truncating to offset' logs/server.log*",),
+)
+DISK_OF_ANOTHER = FindingKind(
+    "log-directory-of-another-broker",
+    LATENT,
+    "a log directory is that of another broker or cluster, by its meta.properties",
+    (),
+    now="nothing: a broker reads meta.properties when it starts",
+    later="the broker does not start with this directory",
+    way_out="find out whose disk it is: attach it to its own broker, or correct broker.id or zookeeper.connect. Do not "
+    "remove or edit meta.properties before that: logs of another broker or cluster would enter partitions of the same "
+    "names",
+    log="server.log: Configured broker.id … doesn't match stored broker.id … in meta.properties; or The Cluster ID … "
+    "doesn't match stored clusterId … (3.7 and later: Stored node id … doesn't match previous node id …; or Invalid "
+    "cluster.id in: …)",
+    cause="a disk was attached to another machine, a configuration was copied, or zookeeper.connect names another "
+    "cluster",
+    grep=('grep -E "doesn\'t match (stored|previous)|Invalid cluster.id" logs/server.log*',),
+)
 ISR_REPEATS = FindingKind(
     "isr-repeats-a-broker",
     LATENT,
@@ -673,6 +703,8 @@ KINDS = (
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
     DOWN_WITH_ANOTHER_LOG,
+    RECORDS_ARE_LOST,
+    DISK_OF_ANOTHER,
     ISR_REPEATS,
     NO_BROKER_IS_CONTROLLER,
     UNREGISTERED,

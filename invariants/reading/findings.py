@@ -23,12 +23,20 @@ from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
+    disks_of_others,
     epochs_ahead,
     fetches_by_topic_id,
     is_behind_logs,
     listed,
 )
-from kwalk.model.kafka.snapshots.lineage import Lineages, Relation, choices_of, compare, same_disks
+from kwalk.model.kafka.snapshots.lineage import (
+    Lineages,
+    Relation,
+    choices_of,
+    compare,
+    differing_offset,
+    same_disks,
+)
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
 PROPERTIES = (
@@ -108,6 +116,13 @@ class Findings:
         if max(epochs, default=0) > self.capture.controller_epoch and not self.capture.is_kraft:
             text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
             yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
+        for broker, root in disks_of_others(self.capture):
+            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, broker))
+            whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))
+            text = f"{root.path} is of {listed(whose)}"
+            if root.cluster_id not in (None, self.capture.cluster_id):
+                text += f"; /cluster/id has {self.capture.cluster_id}"
+            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {broker}", text, broker=broker)
         for broker in self.capture.brokers.values():
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
@@ -245,6 +260,7 @@ class Findings:
         live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
+        yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
         is_served = any(
             one.alive and one.cached is not None and one.cached[0] == number
@@ -377,6 +393,30 @@ class Findings:
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
         yield from self._without_ids(place, lineages)
+
+    def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
+        """Replicas whose high watermark is above an offset at which the leader's log has records of another epoch.
+
+        What is below a high watermark was in all logs of the ISR. A replica truncates what differs from the leader.
+
+        Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
+        """
+        lineages, state = self.lineages(place), place.topic.states.get(place.partition)
+        if state is None or state.leader not in lineages.logs or not self.capture.brokers[state.leader].alive:
+            return
+        leader, replicas = lineages.logs[state.leader], place.topic.partitions.get(place.partition, ())
+        for b, log in lineages.logs.items():
+            is_outside = b in replicas and b not in state.isr and self.capture.brokers[b].seen
+            if not is_outside or lineages.group_of(b) != lineages.group_of(state.leader):
+                continue
+            differs = differing_offset(log, leader)
+            if differs is not None and (log.high_watermark or 0) > differs:
+                text = (
+                    f"broker {b} has the high watermark {log.high_watermark}, and the logs of brokers {b} and "
+                    f"{state.leader} differ from offset {differs}; {_isr(place)}"
+                )
+                one = self._observed(kinds.RECORDS_ARE_LOST, place, text)
+                yield evolve(one, fields={**one.fields, "brokers": str(b)})
 
     def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:
         """Logs without an id; before 3.0 a log gets one with the second LeaderAndIsr request only."""

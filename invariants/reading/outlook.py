@@ -29,12 +29,13 @@ from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, is_unmodel
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
+    each,
     listed,
     marks_refused_logs_offline,
     refused_at_start,
     unseen,
 )
-from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, choices_of
+from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of
 from kwalk.model.kafka.snapshots.procedures import LOSSY, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
@@ -95,6 +96,8 @@ WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
 """What a plan keeps; records of a topic that is being deleted are not kept."""
+UNMODELLED = "brokers have more of it in memory than on disks, or do not start with their disks"
+"""What the model does not have."""
 MOST_PARTS = 12
 """The most parts that are looked at."""
 
@@ -147,7 +150,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     violated = {name for one in broken for name in one.kind.properties}
     reading = reading_of(capture, topic, inspection.severity, violated)
     names = listed([topic_label(one.name) for one in left])
-    note = (f"Not searched, as brokers have more of it in memory than on disks: {names}.",) if left else ()
+    note = (f"Not searched, as {UNMODELLED}: {names}.",) if left else ()
     problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
     return evolve(reading, facts=(*note, *reading.facts), problems=problems)
 
@@ -173,7 +176,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         ),
         carried_out=carried_out(capture.version, found),
         premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
-        keeps="safe" if all(part.topic.name in capture.deleting for part in parts) else KEEPS,
+        keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
         left_out=(*left, *(part.name for part in _with_refusals(capture, parts))),
@@ -224,16 +227,14 @@ def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
 
 
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
-    """Return the condition that the disks of ISR members have their logs, where no other member lives."""
+    """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks."""
     known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
-    members = [[(b, one) for b, one in brokers if one.in_isr] for brokers in known]
-    dead = {b for isr in members if not any(one.alive for _, one in isr) for b, one in isr if not one.offline}
-    unseen = sorted(b for b in dead - _without(parts) if not capture.brokers[b].seen)
+    members = {b for brokers in known for b, one in brokers if (one.replica or one.in_isr) and not one.offline}
+    unseen = sorted(b for b in members - _without(parts) if not capture.brokers[b].seen)
     if not unseen:
         return ""
-    return (
-        f"if the log directories of broker {listed([str(b) for b in unseen])}, which the snapshot lacks, have its logs"
-    )
+    what = "have the logs that ZooKeeper assigns to them"
+    return f"if the log directories of {brokers(unseen)}, which the snapshot lacks, {what}"
 
 
 def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionGroup]) -> Iterator[Problem]:
@@ -247,7 +248,25 @@ def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionG
             what_ifs=(),
             notes=(),
             premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
+            keeps=_keeps(capture, parts),
         )
+
+
+def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
+    """Return what plans keep: not the records of logs that the operator has not chosen."""
+    given_up: dict[str, None] = {}
+    for part in parts:
+        others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
+        label = topic_label(part.topic.name)
+        if others and not part.choice.keeps:
+            given_up[f"topic {label} has now"] = None
+        elif others and part.choice.premise.startswith(KEEPING):
+            given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
+    if all(part.topic.name in capture.deleting for part in parts):
+        return "safe"
+    if not given_up:
+        return KEEPS
+    return f"it gives up the records that {listed(list(given_up))}; no other is lost, none of another topic comes in,"
 
 
 def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
@@ -367,7 +386,7 @@ def groups_of(
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
     notes = []
     if left:
-        why = f"more than {MOST_BROKERS} brokers take part, it is lost, or brokers have more in memory than on disks"
+        why = f"more than {MOST_BROKERS} brokers take part, it is lost, or {UNMODELLED}"
         notes.append(f"Not looked at, as {why}: {listed(left)}.")
     if len(groups) > most:
         beyond = [group.topic.name for group in groups[most:]]

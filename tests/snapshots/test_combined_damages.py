@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.search.analyses.recovery import plan_recovery
 
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
 OTHER = "BBBBBBBBBBBBBBBBBBBBBQ"
@@ -138,3 +140,30 @@ def test_a_way_out_is_never_empty() -> None:
     found["brokers"]["3"]["dirs"]["orders-1"] = log(OTHER)
     ways = ways_out(found)
     assert all(ways.values()) and "but first see to the log of orders-1" in ways["partition-without-state"]
+
+
+def test_a_broker_that_is_down_starts_only_without_the_earlier_logs_of_all_topics() -> None:
+    """Kafka 2.8 takes the log of an earlier topic for its own: a start with one of them harms its topic."""
+    snapshot = cluster("2.8.2")
+    stop(snapshot, 3)
+    for name in IDS:
+        snapshot["brokers"]["3"]["dirs"][f"{name}-0"] = log(OTHER, ((0, 0), (7, 30)), crc=8)
+    found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=60)
+    assert found.plan is not None and [one.name for one in found.plan.procedures] == [
+        "move-directories orders payments 3"
+    ]
+    assert "mv orders-0 payments-0 BACKUP   # in LOG_DIR" in found.plan.procedures[0].commands
+
+
+def test_a_plan_says_which_records_it_gives_up() -> None:
+    snapshot = cluster()
+    snapshot["topics"] = {"orders": snapshot["topics"]["orders"]}
+    topic = snapshot["topics"]["orders"]
+    topic.update(version=0, czxid=90)
+    topic["znode"]["topic_id"] = OTHER
+    topic["partition_state"]["0"].update(leader_epoch=0, zk_version=0)
+    first = recovery_problem(json.dumps(snapshot).encode())
+    (empty,) = first.alternatives
+    assert first.keeps.startswith("safe: no acknowledged record is lost")
+    assert empty.premise == "to begin topic orders with empty logs"
+    assert empty.keeps.startswith("it gives up the records that topic orders has now;")

@@ -51,18 +51,19 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 # Plans.
 
 OWN_DISKS = "if the replicas have disks of their own"
+UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
 NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["give-directories 4 3"],
-        f"{OWN_DISKS}, and if the log directories of broker 3, which the snapshot lacks, have its logs": [
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}": [
             "start-broker 3",
             "move-directories t0 4",
         ],
     },
     "another-broker-id-rf-1-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["set-broker-id 4 3"],
-        f"{OWN_DISKS}, and if the log directories of broker 3, which the snapshot lacks, have its logs": [
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}": [
             "start-broker 3",
             "move-directories t0 4",
         ],
@@ -89,7 +90,7 @@ ANSWERS = {
         "if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
-        "if the log directories of broker 1, which the snapshot lacks, have its logs": ["start-broker 1"],
+        UNSEEN.format(1): ["start-broker 1"],
         "if broker 1 is gone for good": None,
         "if broker 1 is gone for good, and acknowledged records may be lost": ["elect-unclean t0"],
     },

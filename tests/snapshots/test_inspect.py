@@ -319,6 +319,21 @@ def down_broker_has_another_log(capture: Capture) -> None:
     stop(capture, 3)
 
 
+def records_are_lost(capture: Capture) -> None:
+    """Broker 3 has committed records of leader epoch 1; broker 1 has led without them since, in leader epoch 2."""
+    leads(capture, 1, 0, [1, 2])
+    leads(capture, 1, 1, [1, 2])
+    state(capture)["leader_epoch"] = 2
+    for broker, epochs in ((1, "0 0\n2 1\n"), (2, "0 0\n2 1\n"), (3, "0 0\n1 1\n")):
+        directory(capture, broker).update(leader_epoch_checkpoint=f"0\n2\n{epochs}", high_watermark=2)
+    stop(capture, 3)
+
+
+def disk_is_of_another_cluster(capture: Capture) -> None:
+    capture["cluster_id"] = "a"
+    capture["brokers"]["2"]["log_dirs"] = [{"path": "/b", "broker_id": 2, "cluster_id": "b"}]
+
+
 def isr_repeats(capture: Capture) -> None:
     state(capture)["isr"] = [*state(capture)["isr"], state(capture)["leader"]]
 
@@ -439,6 +454,8 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     controller_is_no_broker: {"controller-is-no-broker": ["/controller"]},
     log_has_no_id: {"log-without-topic-id": ["t-1"]},
     down_broker_has_another_log: {"down-broker-has-another-log": ["t-0"], "broker-down": ["broker 3"]},
+    records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
+    disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},
     reassignment_waits: {"reassignment-waits": ["t-0"], "broker-down": ["broker 4"]},
     stale_metadata: {"stale-metadata": ["t-0"]},
@@ -509,8 +526,9 @@ def test_a_log_may_be_in_a_directory_that_was_not_read() -> None:
     def change(capture: Capture) -> None:
         settled(capture)
         isr_member_has_no_log(capture)
-        for broker in capture["brokers"].values():
-            broker["log_dirs"] = [{"path": "/a", "broker_id": 1, "cluster_id": "c"}, {"path": "/b", "offline": False}]
+        for number, broker in capture["brokers"].items():
+            read = {"path": "/a", "broker_id": int(number), "cluster_id": "c"}
+            broker["log_dirs"] = [read, {"path": "/b", "offline": False}]
 
     assert kinds(changed(change)) == {}
 
@@ -541,6 +559,36 @@ def test_no_plan_is_made_where_nothing_shows_which_log_is_the_newest() -> None:
 def test_every_kind_is_found_by_one_of_these_damages() -> None:
     of_migrations = {"migration-is-not-safe"}  # see test_migrating
     assert {kind.name for kind in KINDS} == {name for found in DAMAGES.values() for name in found} | of_migrations
+
+
+def uncommitted(capture: Capture) -> None:
+    """The records that broker 3 has, and the leader lacks, were never committed."""
+    records_are_lost(capture)
+    settled(capture)
+    directory(capture, 3)["high_watermark"] = 1
+
+
+def of_another_broker(capture: Capture) -> None:
+    settled(capture)
+    isr_is_down(capture)
+    capture["brokers"]["3"]["log_dirs"] = [{"path": "/c", "broker_id": 2, "cluster_id": None}]
+
+
+def test_records_that_were_never_committed_are_no_loss() -> None:
+    assert kinds(changed(uncommitted)) == {"broker-down": ["broker 3"]}
+
+
+def test_a_broker_that_does_not_start_with_its_disk_is_not_started_by_a_plan() -> None:
+    found = recovery_problem(changed(of_another_broker))
+    assert not found.worlds and "t-0" in found.left_out and "log-directory-of-another-broker" in found.uncovered
+    (down,) = (kind for kind in found.inspection.by_kind() if kind.name == "broker-down")
+    assert "see to the log directory of broker 3" in down.way_out
+
+
+def test_records_are_saved_before_a_broker_truncates_them() -> None:
+    kinds_found = {kind.name: kind for kind in inspect_snapshot(changed(records_are_lost)).by_kind()}
+    assert "before broker 3 starts, copy t-0" in kinds_found["replica-has-lost-records"].way_out
+    assert "but first copy t-0 of broker 3" in kinds_found["broker-down"].way_out
 
 
 def test_kinds_are_in_the_order_of_their_severity() -> None:

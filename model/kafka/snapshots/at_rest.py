@@ -28,6 +28,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Topic,
 )
 from kwalk.model.kafka.snapshots.diagnosis import (
+    disks_of_others,
     has_epoch,
     is_behind_logs,
     is_of_an_earlier_topic,
@@ -329,8 +330,13 @@ def is_unmodelled(capture: Capture, topic: Topic, partition: int, *, with_record
     """Whether no state of the model is a partition: what its brokers have in memory is neither on disks nor shown.
 
     In a model with records brokers may have a later state in memory than ZooKeeper, if it is shown which log is newest.
+    No broker of the model refuses to start, as one with a log directory of another broker does.
     """
-    if members_without_log(capture, topic, partition):
+    members = {
+        *topic.partitions.get(partition, ()),
+        *(topic.states[partition].isr if partition in topic.states else ()),
+    }
+    if members_without_log(capture, topic, partition) or members & {broker for broker, _ in disks_of_others(capture)}:
         return True
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     return is_behind_logs(capture, topic, partition) and not is_planned

@@ -8,12 +8,19 @@ is wrong with a cluster is said by `kwalk.invariants.reading`, not here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from attrs import field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Capture, CapturedPartitionState, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import (
+    Capture,
+    CapturedPartitionState,
+    Directory,
+    LogRoot,
+    Topic,
+    topic_label,
+)
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions import flags_of
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
@@ -41,6 +48,20 @@ def brokers(numbers: Iterable[int], last: str = "and") -> str:
     """Brokers: "brokers 1, 2 and 3"."""
     known = sorted(numbers)
     return f"broker{'s' * (len(known) != 1)} {listed([str(number) for number in known], last)}"
+
+
+def disks_of_others(capture: Capture) -> Iterator[tuple[int, LogRoot]]:
+    """Yield the brokers and those of their log directories with which they do not start, by meta.properties.
+
+    Source: kafka.server.KafkaServer.startup and getOrGenerateBrokerId; from 3.7 on MetaPropertiesEnsemble.verify.
+    """
+    for broker in capture.brokers.values():
+        for root in broker.roots:
+            of_another = root.broker_id not in (None, broker.id)
+            if of_another or (
+                None not in (root.cluster_id, capture.cluster_id) and root.cluster_id != capture.cluster_id
+            ):
+                yield broker.id, root
 
 
 def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:

@@ -111,6 +111,8 @@ MOST_RECORDS = 4
 """The most records of a log in the model: one for each range of offsets between changes of the leader epoch."""
 
 
+KEEPING = "to keep the records that"
+"""How the premise of a choice between logs begins that keeps some of them."""
 EPOCH_DISTANCE = 8
 """By how much leader epochs differ where ZooKeeper's is an older one: elections before a rest do not make it up."""
 
@@ -459,7 +461,7 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     found = []
     for group in kept:
         held = listed([str(b) for b in sorted(lineages.groups[group])])
-        which = f"to keep the records that topic {label} has on broker {held}" if named else ""
+        which = f"{KEEPING} topic {label} has on broker {held}" if named else ""
         found.append(_choice(lineages, topic, partition, (group,), which))
     if can_be_empty:
         found.append(_choice(lineages, topic, partition, (), f"to begin topic {label} with empty logs"))

@@ -86,9 +86,13 @@ class Catalogue:
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
             begins_empty = any(part.topic.name == topic.name and not part.choice.keeps for part in self.parts)
             if len(moving) == 1 or not begins_empty:  # else no broker has a log to copy, and others' logs come back
-                yield from (self._move_directories(topic, b) for b in moving)
+                yield from (self._move_directories([topic], b) for b in moving)
             if len(moving) > 1:
                 yield self._move_at_once(topic, moving)
+        for broker in self.brokers:  # one that is down must not start with the logs of the other topics
+            several = [topic for topic in self.topics if self._strays(topic, broker) or self._apart(topic, broker)]
+            if len(several) > 1:
+                yield self._move_directories(several, broker)
 
     def _ids(self, topic: Topic) -> list[str]:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
@@ -267,43 +271,45 @@ class Catalogue:
             "sends; leave leader-epoch-checkpoint in place",
         )
 
-    def _move_directories(self, topic: Topic, broker: int) -> Procedure:
+    def _move_directories(self, topics: Sequence[Topic], broker: int) -> Procedure:
         """Return the step that moves directories away: strays, and logs of another lineage than the choice's."""
-        strays, others = self._strays(topic, broker), self._apart(topic, broker)
-        moved = sorted({*strays, *others})
+        strays = {topic.name: self._strays(topic, broker) for topic in topics}
+        others = {topic.name: self._apart(topic, broker) for topic in topics}
+        moved = {name: sorted({*strays[name], *others[name]}) for name in strays}
         is_up = self.capture.brokers[broker].alive
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number = part.number(broker)
-            own = part.topic.name == topic.name and number is not None and part.partitions[0] in moved
+            own = number is not None and part.partitions[0] in moved.get(part.topic.name, ())
             move = Move(((f"move_directory_away({number}, 0, 0)",),)) if own else NOTHING
             return (*((_stop(part, broker),) if is_up else ()), move, _start(part, broker))
 
-        label = topic_label(topic.name)
-        names = [f"{label}-{number}" for number in moved]
+        def named(found: Mapping[str, Sequence[int]]) -> list[str]:
+            return [f"{topic_label(name)}-{number}" for name, numbers in found.items() for number in numbers]
+
+        names = named(moved)
         which = f"director{'ies' if len(names) > 1 else 'y'} {listed(names)}"
         title = f"Stop broker {broker}, move the {which} away, and start it."
         if not is_up:
             title = f"Move the {which} of broker {broker} away, and start it."
         describe = "kafka-topics.sh --bootstrap-server BROKER --describe"
-        no_replica = f"broker {broker} is no replica of {listed([f'{label}-{n}' for n in strays])} ({describe})"
         what = [
-            *([no_replica] if strays else []),
-            *([f"the log of {listed([f'{label}-{n}' for n in others])} is to be replaced"] if others else []),
+            *([f"broker {broker} is no replica of {listed(named(strays))} ({describe})"] if named(strays) else []),
+            *([f"the log of {listed(named(others))} is to be replaced"] if named(others) else []),
         ]
         return Procedure(
-            f"move-directories {label} {broker}",
+            f"move-directories {' '.join(map(topic_label, moved))} {broker}",
             title,
             self._in_each_part(moves),
             cost=6,
             commands=(
                 *(STOP if is_up else ()),
-                f"mv {' '.join(shlex.quote(n) for n in names)} BACKUP   # in LOG_DIR",
+                f"mv {' '.join(map(shlex.quote, names))} BACKUP   # in LOG_DIR",
                 *START,
             ),
             before=lambda started: listed([*what, self._others_up(started, (broker,))]),
             after=REST,
-            risk=("the broker copies the leader's log; " if others else "")
+            risk=("the broker copies the leader's log; " if named(others) else "")
             + "records in these directories are no longer served; keep the backup as long as they may be needed",
             starts=frozenset() if is_up else frozenset({str(broker)}),
         )
