@@ -67,7 +67,7 @@ class SearchOutcome:
 
 @cache
 def trial_cells() -> list[tuple[AuditCell, AuditCell]]:
-    """Return the cells of all trials of Kafka's fixes, whose models take seconds; a trial that names nothing is refused."""
+    """Return the cells of all trials of Kafka's fixes, with their models; refuse trials that name nothing."""
     return cells_of(FIXES)
 
 
