@@ -5,10 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections import Counter
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from _pytest.assertion import rewrite  # pytest has no public way to fill its cache; requirements/test.lock pins it
 
 from tests.reports.commands import kwalk as kwalk
 
@@ -82,6 +85,29 @@ def spark():
         yield session
 
 
+def write_rewritten(config: pytest.Config, paths: list[Path]) -> None:
+    """Write the bytecode of test files, with assertions as pytest rewrites them, to where pytest looks for it."""
+    for path in paths:
+        pyc = rewrite.get_cache_dir(path) / (path.name.removesuffix(".py") + rewrite.PYC_TAIL)
+        if rewrite._read_pyc(path, pyc) is None:
+            pyc.parent.mkdir(parents=True, exist_ok=True)
+            digest, code = rewrite._rewrite_test(path, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, pyc)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Rewrite the assertions of all test files once, on all cores, before each worker does it for itself."""
+    if not config.getoption("numprocesses", None) or hasattr(config, "workerinput") or sys.dont_write_bytecode:
+        return
+    paths, cores = sorted(Path(__file__).parent.rglob("test_*.py")), os.cpu_count() or 1
+    fork = get_context("fork").Process  # the configuration cannot be sent to another process
+    processes = [fork(target=write_rewritten, args=(config, paths[first::cores])) for first in range(cores)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+
+
 def pytest_collection_finish() -> None:
     """Keep what collection has made out of Python's garbage collections: each of them would look at all of it."""
     gc.collect()
@@ -97,10 +123,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-        path = item.path.relative_to(Path(__file__).parent).as_posix()
-        if path.startswith(SLOW):
+        name = item.nodeid.removeprefix("tests/")
+        if name.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-        name = f"{path}::{item.nodeid.partition('::')[2]}"
         function = name.partition("[")[0]
         if name.startswith(THOROUGH) or cases[function] % FRACTIONS.get(function, 1):
             item.add_marker(pytest.mark.thorough)

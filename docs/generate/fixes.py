@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from kwalk.invariants.stories import FIXES
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.pages.audit import audit_document
-from kwalk.search.analyses.audit.audit import AuditRow, cells_of
+from kwalk.search.analyses.audit.audit import AuditRow
 from kwalk.search.analyses.audit.cells import AuditCell, CellOutcome, CellStatus
 from kwalk.search.results.trace import Trace
-from tests.kafka.outcomes import command_of_cell, pinned_searches
+from tests.kafka.outcomes import command_of_cell, pinned_searches, trial_cells
 
 
 def page() -> str:
@@ -18,7 +17,7 @@ def page() -> str:
 
 def rows() -> list[AuditRow]:
     """Return the trials of all fixes with the outcomes of their cells."""
-    return [AuditRow(off, on, _outcome(off), _outcome(on)) for off, on in cells_of(FIXES)]
+    return [AuditRow(off, on, _outcome(off), _outcome(on)) for off, on in trial_cells()]
 
 
 def _outcome(cell: AuditCell) -> CellOutcome:

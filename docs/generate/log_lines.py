@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,16 @@ def _stories(properties: Iterable[Property], *quoted: Mapping[str, Any]) -> str:
     found, named = tuple(properties), [STORIES / name for one in quoted for name in one["see"] if name.endswith(".md")]
     scenarios = {scenario.name for scenario in SCENARIOS for prop in found if prop in scenario.properties}
     pages = [path for path in sorted(STORIES.glob("*.md")) if path.stem not in ("README", "not-reported")]
-    texts = {path: path.read_text(encoding="utf-8") for path in pages}
+    texts = {path: _text(path) for path in pages}
     shown = [path for path in pages if any(prop.name in texts[path] for prop in found)]
     chosen = dict.fromkeys([*named, *shown, *(path for path in pages if path.stem in scenarios)])
     titles = ((path.name, texts[path].splitlines()[0].removeprefix("# ")) for path in list(chosen)[:3])
     return ", ".join(f"[{title}](../stories/{name})" for name, title in titles) or "[all](../stories/README.md)"
+
+
+@cache
+def _text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
 def _sentence(text: str) -> str:

@@ -15,11 +15,13 @@ from typing import Any
 
 from attrs import asdict, field, frozen
 
+from kwalk.invariants.stories import FIXES
 from kwalk.model.language import Model
 from kwalk.model.language.registry import find_scenario
 from kwalk.model.language.settings import setting_text
 from kwalk.reports.options.parser import parser
 from kwalk.reports.pages.audit import command_of
+from kwalk.search.analyses.audit.audit import cells_of
 from kwalk.search.analyses.audit.cells import AuditCell, CellOutcome, CellStatus
 from kwalk.search.results.verdict import Verdict
 from tests.kafka.lengths import shortest
@@ -63,10 +65,19 @@ class SearchOutcome:
         return page if self.shortest is None else {**page, "shortest": dict(sorted(self.shortest.items()))}
 
 
+@cache
+def trial_cells() -> list[tuple[AuditCell, AuditCell]]:
+    """Return the cells of all trials of Kafka's fixes, with their models; refuse trials that name nothing."""
+    return cells_of(FIXES)
+
+
+exhaust_parser, scenario_of = cache(lambda: parser(("exhaust",))), cache(find_scenario)
+
+
 def canonical(command: str) -> str:
     """Return the canonical form of a command `kwalk exhaust …`."""
-    options = parser(("exhaust",)).parse_args(shlex.split(command)[1:])
-    scenario = find_scenario(options.scenario)
+    options = exhaust_parser().parse_args(shlex.split(command)[1:])
+    scenario = scenario_of(options.scenario)
     variant = options.variant or next(iter(scenario.variants), None)
     words = ["kwalk", "exhaust", options.scenario, *(("--variant", variant) if variant else ())]
     for name, values in (

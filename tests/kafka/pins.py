@@ -23,8 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kwalk.invariants.stories import FIXES
-from kwalk.search.analyses.audit.audit import cells_of
 from tests.kafka.mutant_runs import RUNS
 from tests.kafka.outcomes import (
     FILE,
@@ -35,6 +33,7 @@ from tests.kafka.outcomes import (
     file_text,
     pinned_mutants,
     pinned_searches,
+    trial_cells,
 )
 from tests.kafka.searches import SEARCHES
 from tests.kafka.statements import statements
@@ -50,7 +49,7 @@ EXITS = (0, 3, 11, 12, 13, 14, 15, 16)
 @cache
 def wanted_searches() -> frozenset[str]:
     """Return the canonical commands of all searches whose outcome the file has."""
-    cells = {command_of_cell(cell) for pair in cells_of(FIXES) for cell in pair}
+    cells = {command_of_cell(cell) for pair in trial_cells() for cell in pair}
     stated = {statement.search for statement in statements()}
     return frozenset(cells | stated | {canonical(f"kwalk exhaust {words}") for words in SEARCHES})
 

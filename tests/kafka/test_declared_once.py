@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from kwalk.invariants.stories import FIXES, SCENARIOS
+from kwalk.invariants.stories import SCENARIOS
 from kwalk.invariants.stories import groups as group_stories
 from kwalk.model.kafka import actions, domains, versions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.migration import configuration_versions
 from kwalk.model.kafka.storage import versions as storage_versions
-from kwalk.model.language import Action, Model, actions_of, default_bounds
-from kwalk.model.language.registry import find_scenario
+from kwalk.model.language import Action, actions_of, default_bounds
 from tests.structure.rooms import modules
 
 GROUPS = {name: group for name, group in vars(actions).items() if isinstance(group, tuple) and name != "MODULES"}
@@ -68,15 +67,3 @@ def test_a_flag_is_of_releases_or_of_the_grain_and_has_a_value_everywhere(part):
     assert len(names) == len(set(names))
     for variant in part.VARIANTS.values():
         assert {*variant, *grain} == set(names)
-
-
-@pytest.mark.parametrize(
-    ("fix", "trial"),
-    [pytest.param(fix, trial, id=f"{fix.name}-{trial.scenario}") for fix in FIXES for trial in fix.trials],
-)
-def test_a_trial_names_what_exists(fix, trial):
-    scenario = find_scenario(trial.scenario)
-    for setting in (fix.off, fix.on):
-        model = Model(scenario, trial.variant, trial.bounds, {**trial.flags, fix.flag.name: setting})
-        known = {name for prop in model.properties for name in (prop.key, prop.declaration.name)}
-        assert set(trial.properties) <= known

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from docs.generate import log_lines
+from docs.generate.pages import FOLDER
 from kwalk.invariants.reading import finding_kinds
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.stories import SCENARIOS
 from kwalk.model.language.inspection import FindingKind
+from tests.structure.documents import text_of
 
 MESSAGES = tomllib.loads((Path(__file__).parent / "log_messages.toml").read_text("utf-8"))["message"]
 FINDINGS = [kind for kind in vars(finding_kinds).values() if isinstance(kind, FindingKind)]
@@ -26,7 +28,7 @@ PROTOCOL = re.compile(r"[A-Z_]+(?: or [A-Z_]+)* in responses to [A-Za-z ]+")
 GREPS = sorted({command for kind in FINDINGS for command in kind.grep})
 
 
-QUOTED, PAGE = log_lines.QUOTED, log_lines.page()
+QUOTED = log_lines.QUOTED
 DECLARED = {prop.name for scenario in SCENARIOS for prop in scenario.properties} | {prop.name for prop in PROPERTIES}
 KNOWN = DECLARED | {kind.name for kind in FINDINGS}
 """What a quoted line may refer to, beside pages of stories."""
@@ -84,7 +86,7 @@ def test_a_quoted_line_belongs_to_what_there_is_and_is_on_the_page(quoted) -> No
     for name in quoted["see"]:
         assert name in KNOWN or (log_lines.STORIES / name).is_file(), name
     assert not quoted["means"].endswith(".")
-    assert log_lines.cell(quoted["text"]) in PAGE
+    assert log_lines.cell(quoted["text"]) in text_of(FOLDER / "log-lines.md")
 
 
 @pytest.mark.parametrize(
@@ -96,5 +98,5 @@ def test_a_quoted_line_belongs_to_what_there_is_and_is_on_the_page(quoted) -> No
     ],
 )
 def test_an_error_that_clients_show_has_one_row(name) -> None:
-    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}`<br>")]
+    rows = [line for line in text_of(FOLDER / "log-lines.md").splitlines() if line.startswith(f"| `{name}`<br>")]
     assert len(rows) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import statistics
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.structure.rooms import ROOMS, ROOT, modules, statements
@@ -15,8 +15,13 @@ FOLDERS = (*ROOMS, "tests", "bench", "docs", ".ci")
 SUFFIXES = {".py", ".md", ".toml", ".json", ".html", ".css", ".js", ".j2", ".jinja", ""}
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef]:
-    return (node for node in statements(path.read_text(encoding="utf-8")) if isinstance(node, ast.FunctionDef))
+@cache
+def functions(path: Path) -> list[ast.FunctionDef]:
+    """The functions of a file, without their bodies: those of all files would fill the memory."""
+    found = [node for node in statements(path.read_text(encoding="utf-8")) if isinstance(node, ast.FunctionDef)]
+    for function in found:
+        function.body = []
+    return found
 
 
 def lines(function: ast.FunctionDef) -> int:
