@@ -20,7 +20,8 @@ COMMAND = Command(
     argument(
         "names",
         "NAME",
-        "fetch: releases; capture: the folder of the cluster; reproduce: experiments; replay: traces",
+        "fetch: releases; capture: the folder of the cluster; reproduce: experiments; replay: traces; "
+        "fuzz: logs, for histories of one log in place of a cluster",
         nargs="*",
     ),
     repeatable("--release", RELEASE, "the version of the brokers, or ID=VERSION of one (default: 3.9.0)"),
@@ -51,5 +52,6 @@ COMMAND = Command(
   kwalk lab capture kwalk-out/lab > now.json       a snapshot; then: kwalk diagnose now.json --forecast
   kwalk lab reproduce lost-deletion --release 3.9.0 --rounds 100
   kwalk lab replay kwalk-out/trace.itf.json        does a real cluster do what the counterexample says?
-  kwalk lab fuzz --release 2.8.2 --rounds 20       has the model a behaviour for what real clusters do?""",
+  kwalk lab fuzz --release 2.8.2 --rounds 20       has the model a behaviour for what real clusters do?
+  kwalk lab fuzz logs --rounds 500                 has the model's log the bytes of Kafka's own class Log?""",
 )

@@ -12,9 +12,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from posixpath import normpath
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from kwalk.clusters.lab import fuzz
+from kwalk.clusters.lab import fuzz, log_histories
 from kwalk.clusters.lab.cluster import Lab, LabOptions, capture_running
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import (
@@ -26,6 +27,7 @@ from kwalk.clusters.lab.experiments.experiment import (
 )
 from kwalk.clusters.lab.fuzz import FuzzOptions, FuzzResult, fuzz_lab, fuzz_lines, fuzz_object
 from kwalk.clusters.lab.jars import jar_store
+from kwalk.clusters.lab.log_histories import RELEASES, fuzz_logs, log_fuzz_lines, log_fuzz_object
 from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object, replay_on_lab
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
@@ -39,6 +41,8 @@ from kwalk.search.results.verdict import Answer
 
 EVERY = "all"
 """The name that stands for all experiments."""
+LOGS = "logs"
+"""The name of what is fuzzed in place of clusters: one log."""
 FOLDER = "lab"
 """The folder of a cluster, in the folder of the results."""
 
@@ -192,6 +196,8 @@ def _replay(options: Namespace) -> int:
 
 def _fuzz(options: Namespace) -> int:
     """Run random histories with each release, and judge them; 12 if there is a misfit, 3 if one has no answer."""
+    if options.names == [LOGS]:
+        return _fuzz_logs(options)
     _require_names(options, most=0)
     if options.releases_of_brokers:
         raise UsageError("Random histories have brokers of one version: give --release VERSION without ID=.")
@@ -215,6 +221,26 @@ def _fuzz(options: Namespace) -> int:
     codes = {result.exit_code for result in results}
     code = next(code for code in (12, 3, 0) if code in codes)
     return deliver(options, lambda: {"results": [*map(fuzz_object, results)]}, (), code=code)
+
+
+def _fuzz_logs(options: Namespace) -> int:
+    """Compare random histories of one log with the model, byte by byte; 12 if one differs."""
+    results = []
+    for release in options.general_releases or RELEASES:
+        with TemporaryDirectory(prefix="kwalk-logs-") as folder:
+            results.append(
+                fuzz_logs(
+                    release,
+                    Path(folder),
+                    rounds=options.rounds or log_histories.ROUNDS,
+                    seed=options.seed or 0,
+                    operations=options.operations or log_histories.LENGTH,
+                )
+            )
+        for line in log_fuzz_lines(results[-1]):
+            announce(options, visible(line))
+    code = 12 if any(result.differences for result in results) else 0
+    return deliver(options, lambda: {"results": [*map(log_fuzz_object, results)]}, (), code=code)
 
 
 def _evidence_folder(folder: Path) -> Path:

@@ -1,20 +1,17 @@
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
-import kafka.log.Log;
-import kafka.log.LogConfig;
-import kafka.server.BrokerTopicStats;
-import kafka.server.FetchDataInfo;
-import kafka.server.FetchLogEnd$;
-import kafka.server.LogDirFailureChannel;
-import kafka.utils.Scheduler;
-import org.apache.kafka.common.record.CompressionType;
 import org.apache.kafka.common.record.FileRecords;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.RecordBatch;
@@ -22,97 +19,254 @@ import org.apache.kafka.common.record.SimpleRecord;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * Write logs with Kafka's own class Log (2.8), as lines on the standard input say, and print what its lookups answer.
+ * Drive Kafka's own class Log (2.8) or UnifiedLog (3.9), as lines on the standard input say; each is answered by a line.
  *
  *   log FOLDER NAME=VALUE,…                      begins a log with this configuration of a topic
+ *   load START RECOVERY_POINT CLEAN              loads it again, with these checkpoints, after a clean stop (1) or not (0)
+ *   clock MILLISECONDS                           sets the clock of the log, which stands still otherwise
  *   batch BASE_OFFSET SIZE TIMESTAMP,…           appends a batch with one record of SIZE bytes for each timestamp
- *   start OFFSET                                 raises the start offset
- *   offset OFFSET                                prints the base offset of the first batch of a fetch, or none
- *   time TIMESTAMP                               prints the offset that a lookup by timestamp answers, or none
- *   close                                        closes the log
+ *   hw OFFSET, start OFFSET, flush OFFSET        sets the high watermark, raises the start offset, flushes
+ *   truncate OFFSET, restart OFFSET              truncates the log, or all of it, so that it begins again there
+ *   retain, files                                does what retention does; removes the .deleted files that are due
+ *   offset OFFSET                                says the base offset of the first batch of a fetch, or none
+ *   time TIMESTAMP                               says the offset that a lookup by timestamp answers, or none
+ *   close, crash                                 flushes and closes the log, or closes its files without a write
+ *
+ * An answer is `none`, a number (of a batch: its bytes; of a command without one: 0), or `error` and the exception's
+ * class. Behind it are, while the log is open, its start offset, end offset, high watermark and recovery point, and the
+ * numbers of entries in both indexes of the active segment, behind which the files have what was there before.
  */
 public class WriteLogs {
-    private static Log open(File folder, String settings) {
+    private static final String LOGS = "org.apache.kafka.storage.internals.log.";
+    private static final List<Object[]> deletions = new ArrayList<>();
+    private static long now = System.currentTimeMillis();
+    private static File folder;
+    private static String settings;
+    private static Object log;
+
+    /** Return the first of these classes that the release has. */
+    private static Class<?> type(String... names) throws ClassNotFoundException {
+        for (String name : names) {
+            try {
+                return Class.forName(name);
+            } catch (ClassNotFoundException error) {
+                // Another release has it elsewhere.
+            }
+        }
+        throw new ClassNotFoundException(String.join(", ", names));
+    }
+
+    private static boolean takes(Class<?>[] types, Object[] arguments) {
+        if (types.length != arguments.length)
+            return false;
+        for (int i = 0; i < types.length; i++)
+            if (arguments[i] != null && !types[i].isPrimitive() && !types[i].isInstance(arguments[i])
+                    || types[i] == long.class && !(arguments[i] instanceof Long)
+                    || types[i] == boolean.class && !(arguments[i] instanceof Boolean))
+                return false;
+        return true;
+    }
+
+    /** Call the method of an object, or of a class, that takes these arguments. */
+    private static Object call(Object target, String name, Object... arguments) throws Exception {
+        Class<?> owner = target instanceof Class ? (Class<?>) target : target.getClass();
+        for (Method method : owner.getMethods()) {
+            if (method.getName().equals(name) && takes(method.getParameterTypes(), arguments)
+                    && (target != owner || Modifier.isStatic(method.getModifiers()))) {
+                try {
+                    return method.invoke(target == owner ? null : target, arguments);
+                } catch (InvocationTargetException error) {
+                    throw (Exception) error.getCause();
+                }
+            }
+        }
+        throw new NoSuchMethodException(owner + "." + name);
+    }
+
+    private static Object make(Class<?> owner, Object... arguments) throws Exception {
+        for (java.lang.reflect.Constructor<?> constructor : owner.getConstructors())
+            if (takes(constructor.getParameterTypes(), arguments))
+                return constructor.newInstance(arguments);
+        throw new NoSuchMethodException(owner.toString());
+    }
+
+    private static boolean isOld() {
+        return WriteLogs.class.getClassLoader().getResource("kafka/log/UnifiedLog.class") == null;
+    }
+
+    /** Return a scheduler that keeps the deletions of files until they are asked for, and drops all other tasks. */
+    private static Object scheduler() throws ClassNotFoundException {
+        ClassLoader loader = WriteLogs.class.getClassLoader();
+        Object future = Proxy.newProxyInstance(loader, new Class<?>[] {ScheduledFuture.class},
+            (proxy, method, arguments) -> method.getReturnType() == boolean.class ? (Object) true : null);
+        Class<?> type = type("org.apache.kafka.server.util.Scheduler", "kafka.utils.Scheduler");
+        return Proxy.newProxyInstance(loader, new Class<?>[] {type}, (proxy, method, arguments) -> {
+            switch (method.getName()) {
+                case "isStarted": return true;
+                case "schedule$default$3": return 0L;
+                case "schedule$default$4": return -1L;
+                case "schedule$default$5": return java.util.concurrent.TimeUnit.MILLISECONDS;
+                case "schedule": case "scheduleOnce":
+                    if (arguments[0].equals("delete-file"))
+                        deletions.add(new Object[] {now + (arguments.length > 2 ? (Long) arguments[2] : 0L), arguments[1]});
+                    return future;
+                default: return null;
+            }
+        });
+    }
+
+    private static Time clock() {
+        return (Time) Proxy.newProxyInstance(WriteLogs.class.getClassLoader(), new Class<?>[] {Time.class},
+            (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "milliseconds": case "hiResClockMs": return now;
+                    case "nanoseconds": return now * 1_000_000;
+                    default: return null;
+                }
+            });
+    }
+
+    private static Object open(long start, long recoveryPoint, boolean isClean) throws Exception {
         Properties properties = new Properties();
         for (String setting : settings.split(",")) {
             String[] parts = setting.split("=");
             properties.put(parts[0], parts[1]);
         }
-        Object future = Proxy.newProxyInstance(
-            WriteLogs.class.getClassLoader(), new Class<?>[] {ScheduledFuture.class},
-            (proxy, method, arguments) -> method.getReturnType() == boolean.class ? (Object) true : null);
-        Scheduler scheduler = (Scheduler) Proxy.newProxyInstance(
-            WriteLogs.class.getClassLoader(), new Class<?>[] {Scheduler.class}, (proxy, method, arguments) -> {
-                switch (method.getName()) {
-                    case "isStarted": return true;
-                    case "schedule$default$3": return 0L;
-                    case "schedule$default$4": return -1L;
-                    case "schedule$default$5": return TimeUnit.MILLISECONDS;
-                    case "schedule": return future;
-                    default: return null;
-                }
-            });
         folder.mkdirs();
-        LogConfig config = new LogConfig(properties, LogConfig.apply$default$2());
-        return Log.apply(folder, config, 0L, 0L, scheduler, new BrokerTopicStats(), Time.SYSTEM, 3600000, 600000,
-            new LogDirFailureChannel(1), true, false);
+        deletions.clear();
+        Object statistics = isOld()
+            ? make(type("kafka.server.BrokerTopicStats"))
+            : make(type("kafka.server.BrokerTopicStats"), false);
+        Object failures = make(type(LOGS + "LogDirFailureChannel", "kafka.server.LogDirFailureChannel"), 1);
+        if (isOld()) {
+            Class<?> config = type("kafka.log.LogConfig");
+            return call(type("kafka.log.Log"), "apply", folder,
+                make(config, properties, call(config, "apply$default$2")), start, recoveryPoint, scheduler(), statistics,
+                clock(), 3600000, 600000, failures, isClean, false);
+        }
+        return call(type("kafka.log.UnifiedLog"), "apply", folder, make(type(LOGS + "LogConfig"), properties), start,
+            recoveryPoint, scheduler(), statistics, clock(), 3600000,
+            make(type(LOGS + "ProducerStateManagerConfig"), 86400000, false), 600000, failures, isClean,
+            scala.Option.empty(), false, new ConcurrentHashMap<String, Object>(), false,
+            type(LOGS + "LogOffsetsListener").getField("NO_OP_OFFSETS_LISTENER").get(null));
     }
 
-    private static MemoryRecords batch(long baseOffset, int size, String[] timestamps) {
+    private static MemoryRecords batch(long baseOffset, int size, String[] timestamps) throws Exception {
         SimpleRecord[] records = new SimpleRecord[timestamps.length];
         for (int i = 0; i < records.length; i++)
             records[i] = new SimpleRecord(Long.parseLong(timestamps[i]), new byte[size]);
-        return MemoryRecords.withRecords(baseOffset, CompressionType.NONE, 0, records);
+        Object none = type("org.apache.kafka.common.compress.Compression", "org.apache.kafka.common.record.CompressionType")
+            .getField("NONE").get(null);
+        return (MemoryRecords) call(MemoryRecords.class, "withRecords", baseOffset, none, 0, records);
     }
 
-    private static String read(Log log, long offset) {
-        FetchDataInfo found = log.read(offset, 1, FetchLogEnd$.MODULE$, true);
-        Iterator<? extends RecordBatch> batches = found.records().batches().iterator();
-        if (found.records() instanceof FileRecords && found.records().sizeInBytes() > 0) {
+    private static String read(long offset) throws Exception {
+        Object end = isOld()
+            ? type("kafka.server.FetchLogEnd$").getField("MODULE$").get(null)
+            : type(LOGS + "FetchIsolation").getField("LOG_END").get(null);
+        Object found = call(log, "read", offset, 1, end, true);
+        Object records = isOld() ? call(found, "records") : found.getClass().getField("records").get(found);
+        if (records instanceof FileRecords && ((FileRecords) records).sizeInBytes() > 0) {
             ByteBuffer header = ByteBuffer.allocate(8);
-            try {
-                ((FileRecords) found.records()).readInto(header, 0);
-            } catch (java.io.IOException error) {
-                throw new java.io.UncheckedIOException(error);
-            }
+            ((FileRecords) records).readInto(header, 0);
             return Long.toString(header.getLong(0));
         }
+        Iterator<? extends RecordBatch> batches =
+            ((org.apache.kafka.common.record.Records) records).batches().iterator();
         return batches.hasNext() ? Long.toString(batches.next().baseOffset()) : "none";
     }
 
-    private static String find(Log log, long timestamp) {
-        scala.Option<FileRecords.TimestampAndOffset> found = log.fetchOffsetByTimestamp(timestamp);
-        return found.isEmpty() ? "none" : Long.toString(found.get().offset);
+    private static String find(long timestamp) throws Exception {
+        Object found = isOld()
+            ? call(log, "fetchOffsetByTimestamp", timestamp)
+            : call(log, "fetchOffsetByTimestamp", timestamp, scala.Option.empty());
+        scala.Option<?> option = (scala.Option<?>) found;
+        return option.isEmpty() ? "none" : Long.toString(((FileRecords.TimestampAndOffset) option.get()).offset);
     }
 
-    public static void main(String[] arguments) {
-        try {
-            run();
-        } catch (Throwable error) {
-            error.printStackTrace();
-            System.exit(1);
+    private static void raiseStart(long offset) throws Exception {
+        Object reason = isOld()
+            ? type("kafka.log.ClientRecordDeletion$").getField("MODULE$").get(null)
+            : type(LOGS + "LogStartOffsetIncrementReason").getField("ClientRecordDeletion").get(null);
+        call(log, "maybeIncrementLogStartOffset", offset, reason);
+    }
+
+    private static void removeFiles() {
+        List<Object[]> due = new ArrayList<>(deletions);
+        for (Object[] deletion : due) {
+            if ((Long) deletion[0] <= now) {
+                deletions.remove(deletion);
+                if (deletion[1] instanceof Runnable)
+                    ((Runnable) deletion[1]).run();
+                else
+                    ((scala.Function0<?>) deletion[1]).apply();
+            }
         }
     }
 
-    private static void run() throws Exception {
+    private static String answer(String[] words) throws Exception {
+        long number = words.length > 1 && words[1].matches("-?\\d+") ? Long.parseLong(words[1]) : 0;
+        switch (words[0]) {
+            case "log":
+                folder = new File(words[1]);
+                settings = words[2];
+                log = open(0, 0, true);
+                break;
+            case "load": log = open(number, Long.parseLong(words[2]), words[3].equals("1")); break;
+            case "clock": now = number; break;
+            case "batch":
+                MemoryRecords records = batch(number, Integer.parseInt(words[2]), words[3].split(","));
+                int size = records.sizeInBytes();
+                call(log, "appendAsFollower", records);
+                return Integer.toString(size);
+            case "hw": call(log, "updateHighWatermark", number); break;
+            case "start": raiseStart(number); break;
+            case "flush": call(log, isOld() ? "flush" : "flushUptoOffsetExclusive", number); break;
+            case "truncate": call(log, "truncateTo", number); break;
+            case "restart":
+                if (isOld())
+                    call(log, "truncateFullyAndStartAt", number);
+                else
+                    call(log, "truncateFullyAndStartAt", number, scala.Option.empty());
+                break;
+            case "retain": call(log, "deleteOldSegments"); break;
+            case "files": removeFiles(); break;
+            case "offset": return read(number);
+            case "time": return find(number);
+            case "close":
+                if (isOld())
+                    call(log, "flush");
+                else
+                    call(log, "flush", false);
+                call(log, "close");
+                log = null;
+                break;
+            case "crash":
+                call(log, "closeHandlers");
+                log = null;
+                break;
+            default: throw new IllegalArgumentException(words[0]);
+        }
+        return "0";
+    }
+
+    public static void main(String[] arguments) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
-        Log log = null;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            String[] words = line.split(" ");
-            switch (words[0]) {
-                case "log": log = open(new File(words[1]), words[2]); break;
-                case "batch":
-                    log.appendAsFollower(batch(Long.parseLong(words[1]), Integer.parseInt(words[2]), words[3].split(",")));
-                    break;
-                case "start":
-                    log.updateHighWatermark(log.logEndOffset());
-                    log.maybeIncrementLogStartOffset(Long.parseLong(words[1]), kafka.log.ClientRecordDeletion$.MODULE$);
-                    break;
-                case "offset": System.out.println(read(log, Long.parseLong(words[1]))); break;
-                case "time": System.out.println(find(log, Long.parseLong(words[1]))); break;
-                case "close": log.close(); break;
-                default: throw new IllegalArgumentException(line);
+            String answer;
+            try {
+                answer = answer(line.split(" "));
+            } catch (Exception error) {
+                answer = "error " + error.getClass().getSimpleName() + " " + String.valueOf(error.getMessage()).replace('\n', ' ');
             }
+            if (log != null && !answer.startsWith("error"))
+                for (String name : new String[] {"logStartOffset", "logEndOffset", "highWatermark", "recoveryPoint"})
+                    answer += " " + call(log, name);
+            if (log != null && !answer.startsWith("error"))
+                for (String name : new String[] {"offsetIndex", "timeIndex"})
+                    answer += " " + call(call(call(log, "activeSegment"), name), "entries");
+            System.out.println(answer);
+            System.out.flush();
         }
     }
 }

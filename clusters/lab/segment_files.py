@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 import attrs
 from attrs import frozen
@@ -36,7 +37,7 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.state import Batch, PartitionLog
 from kwalk.model.kafka.storage.versions import VARIANTS
-from kwalk.model.language import UsageError
+from kwalk.model.language import KwalkError, UsageError
 from kwalk.model.language.binding import Binding
 
 RELEASE = "2.8.2"
@@ -51,6 +52,10 @@ CASTAGNOLI = 0x82F63B78
 
 class CorruptSegment(UsageError):
     """The bytes of a segment are not in Kafka's format."""
+
+
+class LogRefused(KwalkError):
+    """Kafka's class Log has thrown an exception."""
 
 
 @frozen
@@ -92,7 +97,7 @@ def read_segment(folder: Path, base_offset: int) -> SegmentFiles:
             or does not grow, or an entry of the offset index is not that of a batch.
     """
     data = (folder / file_name(base_offset, ".log")).read_bytes()
-    batches = tuple(_batches(data, folder / file_name(base_offset, ".log")))
+    batches = tuple(read_batches(data, folder / file_name(base_offset, ".log")))
     offsets = _entries(folder / file_name(base_offset, ".index"), OFFSET_ENTRY)
     times = _entries(folder / file_name(base_offset, ".timeindex"), TIME_ENTRY)
     return SegmentFiles(
@@ -103,7 +108,12 @@ def read_segment(folder: Path, base_offset: int) -> SegmentFiles:
     )
 
 
-def _batches(data: bytes, path: Path) -> Iterator[tuple[int, int, int, int]]:
+def read_batches(data: bytes, path: Path) -> Iterator[tuple[int, int, int, int]]:
+    """Yield first offset, last offset, largest timestamp and size of each batch of a log file.
+
+    Raises:
+        CorruptSegment: a batch is cut off, has another format than 2 or a wrong CRC (`path` is for the message).
+    """
     at = 0
     while at < len(data):
         if at + HEADER.size > len(data):
@@ -158,6 +168,7 @@ class LogPlan:
         yield f"log {folder} {','.join(f'{name}={value}' for name, value in settings.items())}"
         for base, size, timestamps in self.batches:
             yield f"batch {base} {size} {','.join(map(str, timestamps))}"
+        yield f"hw {self.batches[-1][0]}"
         yield f"start {self.start_offset}"
         yield from (f"offset {offset}" for offset in self.offsets)
         yield from (f"time {timestamp}" for timestamp in self.timestamps)
@@ -194,15 +205,51 @@ def write_logs(plans: Mapping[Path, LogPlan]) -> list[list[int | None]]:
     Raises:
         UsageError: the jars or Java are not there, or Java fails.
     """
-    class_path = jar_store().class_path([RELEASE])[RELEASE]
-    helper = Path(__file__).with_name("WriteLogs.java")
-    lines = "".join(f"{line}\n" for folder, plan in plans.items() for line in plan.lines(folder))
-    command = [str(find_java()), "-Xmx512m", "-cp", class_path, str(helper)]
-    ran = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=600)
-    if ran.returncode:
-        raise UsageError(f"{helper.name} fails with exit code {ran.returncode}: {ran.stderr[-2_000:]}")
-    answers = iter([None if line == "none" else int(line) for line in ran.stdout.splitlines()])
-    return [[next(answers) for _ in (*plan.offsets, *plan.timestamps)] for plan in plans.values()]
+    lines = [line for folder, plan in plans.items() for line in plan.lines(folder)]
+    with RealLog(RELEASE) as real:
+        answers = iter([real.ask(line)[0] for line in lines])
+    asked = iter([answer for line, answer in zip(lines, answers, strict=True) if line.split()[0] in ("offset", "time")])
+    return [[next(asked) for _ in (*plan.offsets, *plan.timestamps)] for plan in plans.values()]
+
+
+class RealLog:
+    """Kafka's own class Log of a release, in a Java of its own that `WriteLogs.java` drives line by line."""
+
+    def __init__(self, release: str) -> None:
+        """Start Java with the jars of a release, which are downloaded if they are missing."""
+        class_path = jar_store().class_path([release])[release]
+        helper = Path(__file__).with_name("WriteLogs.java")
+        command = [str(find_java()), "-Xmx512m", "-XX:+UseSerialGC", "-cp", class_path, str(helper)]
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it lives as long as Java does
+        pipe = subprocess.PIPE
+        self._java = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._java.communicate()
+        self._errors.close()
+
+    def ask(self, line: str) -> tuple[int | None, tuple[int, ...]]:
+        """Give Java a line; return its answer, and the log's offsets while that is open.
+
+        Raises:
+            LogRefused: Kafka has thrown an exception.
+            UsageError: Java has ended.
+        """
+        assert self._java.stdin is not None and self._java.stdout is not None
+        try:
+            print(line, file=self._java.stdin, flush=True)
+            words = self._java.stdout.readline().split()
+        except BrokenPipeError:
+            words = []
+        if not words:
+            self._errors.seek(0)
+            raise UsageError(f"WriteLogs.java has ended: {self._errors.read()[-2_000:]}")
+        if words[0] == "error":
+            raise LogRefused(f"{line}: {' '.join(words[1:])}")
+        return None if words[0] == "none" else int(words[0]), tuple(map(int, words[1:]))
 
 
 def binding_of(plan: LogPlan, batches: int) -> Binding:

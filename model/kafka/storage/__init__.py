@@ -25,4 +25,6 @@ What the model leaves out, and why these stories lose nothing by it:
 * segment.jitter.ms, flush.messages, and the transaction index. Log files are preallocated in one story only.
 * The three rules of retention are three steps, which a check takes one after the other; each could be due without
   the others.
+* Recovery always succeeds: Kafka's fails where an index has no room for its entries, which can be more than those of
+  the appends, as an entry is left out after a start. Batches are not larger than a segment; Kafka refuses such ones.
 """

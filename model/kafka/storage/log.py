@@ -61,6 +61,8 @@ from kwalk.model.kafka.storage.versions import (
     FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RECOVERY_POINT_FOLLOWS_START,
+    RECOVERY_POINT_IS_FLUSHED,
     RESPONSES_ARE_OF_ONE_MOMENT,
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
@@ -245,8 +247,15 @@ def time_passes(log: PartitionLog) -> None:
 def delete_records(log: PartitionLog, offset: Offset) -> None:
     """DeleteRecords raises the start offset, up to the high watermark; segments go with the next retention check."""
     require(bool(DELETE_RECORDS) and is_running(log) and log.start_offset < offset <= log.high_watermark)
-    log.start_offset = offset
+    raise_start_offset(log, offset)
     forget_committed_before(log, offset)
+
+
+def raise_start_offset(log: PartitionLog, offset: int) -> None:
+    """Raise the start offset, and since KAFKA-9491 the recovery point with it (Kafka: Log.updateLogStartOffset)."""
+    log.start_offset = offset
+    if CRASHES > 0 and RECOVERY_POINT_FOLLOWS_START and FULL_TRUNCATION_RAISES_HIGH_WATERMARK:
+        log.recovery_point = max(log.recovery_point, offset)
 
 
 def forget_committed_before(log: PartitionLog, offset: int) -> None:
@@ -328,7 +337,9 @@ def begin_again(log: PartitionLog, offset: int) -> None:
         log.high_watermark = offset
     if CRASHES > 0:
         log.flushed = offset
-        log.recovery_point = offset if FULL_TRUNCATION_RAISES_HIGH_WATERMARK else log.recovery_point
+        # The recovery point stays since KAFKA-12153, which is of the same release as KAFKA-10101.
+        if FULL_TRUNCATION_RAISES_HIGH_WATERMARK and not RECOVERY_POINT_IS_FLUSHED:
+            log.recovery_point = offset
 
 
 def read_from_log(log: PartitionLog, offset: int) -> Batch | None:
@@ -492,7 +503,7 @@ def delete_segments(log: PartitionLog, number: int) -> None:
                 log.segments[slot] = log.segments[slot + 1]
             log.segments[len(SEGMENTS) - 1].clear()
             log.count -= 1
-    log.start_offset = max(log.start_offset, log.segments[0].base_offset)
+    raise_start_offset(log, max(log.start_offset, log.segments[0].base_offset))
 
 
 def delete_files_later(log: PartitionLog, base_offset: int) -> None:

@@ -128,6 +128,8 @@ def load(log: PartitionLog) -> None:
         log.has_clean_shutdown_file = False
     log.phase = LogPhase.LOADING
     log.recovery_point = log.recovery_point_checkpoint
+    # What the task would have removed is removed now (Kafka: Log.removeTempFilesAndCollectSwapFiles).
+    log.deleted.clear()
     if CLEANINGS > 0:
         complete_swap(log)
     for segment in log.segments:
@@ -210,11 +212,14 @@ def recover_log(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
     end = active.base_offset if active.batches.is_empty else active.batches[-1].last_offset + 1
     if end < log.start_offset_checkpoint and LOG_BEGINS_AT_ITS_START:
         for slot in SEGMENTS:
+            if slot < log.count:
+                delete_files_later(log, log.segments[slot].base_offset)
             log.segments[slot].clear()
         log.count = 1
         end = log.start_offset_checkpoint
         open_segment(log.segments[0], end, log.clock)
     log.end_offset = end
+    log.flushed = min(log.flushed, end)
     log.lost_to = min(log.lost_to, end)
     if log.lost_to <= log.lost_from:
         log.lost_from = log.lost_to = 0

@@ -1031,6 +1031,16 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
     trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
 )
 
+# What class Log does, and is off in the stories.
+
+RECOVERY_POINT_FOLLOWS_START = version_flag(
+    "recovery_point_follows_start",
+    "since 2.4.1 (KAFKA-9491) a start offset that rises takes the recovery point along, although what is before it may "
+    "not be flushed (Log.updateLogStartOffset); off, the recovery point stays, as before",
+    {},
+    no_fix="Releases since 2.4.1 do so. The stories do not yet: with it, `log-recovery` loses records on 2.8.2.",
+)
+
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
