@@ -32,6 +32,8 @@ SINCE = {
     "diverging_fetch_is_no_ack": {"2.5.0": True, "2.8.0": False, "2.8.1": True},
     "truncation": {"2.5.0": "leader epoch"},
     "skips_logs_it_cannot_create": {"2.7.0": True},
+    "accepts_newer_broker_epochs": {"2.5.1": True},
+    "added_replicas_are_new": {"2.7.0": True},
     "replaces_failed_clients": {"2.8.0": True},
     "informs_of_all_lost_brokers": {"3.1.0": True},
 }
@@ -51,6 +53,7 @@ ALWAYS = (
     "resumes_to_dead_brokers",
     "session_bound",
     "shutdown_prefers_the_first_replica",
+    "tries_other_directories",
     "tries_sessions_again",
     "zk_fencing",
 )
