@@ -100,6 +100,16 @@ def idle_controller_is_done_with_reassignments(cluster: Cluster, broker: Broker)
     return is_at_none and has_none_left and not progress.in_failover and not progress.then_deletes_on
 
 
+@when_quiescent(
+    symptom="kafka-reassign-partitions.sh --verify says that a reassignment is still in progress, for good",
+    log="state-change.log, ERROR: Controller … received error … KAFKA_STORAGE_ERROR; or none",
+)
+def reassignment_ends(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """At last no partition is being reassigned, if all brokers are up."""
+    premise(cluster.zookeeper.topics[topic].exists and cluster.zookeeper.broker_ids == frozenset(BROKERS))
+    return not cluster.zookeeper.topics[topic].assignments[partition].is_being_reassigned
+
+
 @step(
     symptom="kafka-reassign-partitions.sh --verify says that a reassignment has failed: the replicas are not those of "
     "its target",

@@ -1,4 +1,4 @@
-"""The page `history.md`: a verdict for each commit of Kafka that touches logs or groups, from two tables."""
+"""The page `history.md`: a verdict for each commit of Kafka's logs, groups and controller, from two tables."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ REPORTS = tables("history")["report"]
 VERDICTS = {
     "found": "a search finds what it repairs: [known bugs](known-bugs.md)",
     "not modelled": "what it repairs needs something that the models lack: the table above, or the reason beside it",
+    "unread": "the title suggests a behaviour, and the diff was not read",
     "not visible": "no property can notice it, for the reason beside it",
     "no release has the mistake": "it was repaired before the release that would have brought it",
-    "another part": "KRaft, clients, quotas, coordinators of transactions: not of logs and groups",
+    "another part": "KRaft, clients, quotas, coordinators of transactions: not of the part that is named",
     "tiered storage": "copies of segments in another store (KIP-405)",
     "new behaviour": "a feature; what it repairs later is in commits of its own",
     "configurations": "which values are accepted, and how they are read",
@@ -28,16 +29,18 @@ VERDICTS = {
     "refactoring": "the same behaviour in other words",
     "tests and documents": "no product code",
 }
-HEAD = """# The history of logs and groups
+HEAD = """# The history of logs, groups and the controller
 
 Every commit of March 2016 to 3.9.0 that touches the log layer (`kafka.log`, `storage.internals.log`, the caches of
-leader epochs and the checkpoint files) or the group coordinator (`kafka.coordinator.group`), with one verdict each. A
+leader epochs and the checkpoint files), the group coordinator (`kafka.coordinator.group`), or, from January 2016, the
+controller with what brokers do for it (`kafka.controller`, `kafka.zk`, `kafka.zookeeper`, `kafka.admin`, `Partition`,
+`ReplicaManager`, `KafkaApis`, `KafkaServer`, metadata caches, `AlterPartitionManager`), with one verdict each. A
 verdict is by the *diff*, by the *report* that the commit names, or by its *title* alone. `make docs` writes this page
 from `docs/generate/history.toml` and `docs/generate/history.tsv`.
 
 ## Reports that the models lack
 """
-PARTS = {"logs": "Logs", "groups": "Groups"}
+PARTS = {"logs": "Logs", "groups": "Groups", "controller": "Controller and replication"}
 
 
 @frozen

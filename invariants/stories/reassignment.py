@@ -8,7 +8,7 @@ from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, replica_manager
-from kwalk.model.kafka.clients import faults, operator
+from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
 from kwalk.model.kafka.initial_states import cluster_with_topic
@@ -200,6 +200,34 @@ DELETION_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     },
     flags={"deletion": True},
     source="KafkaController.processTopicDeletion, TopicDeletionManager.markTopicIneligibleForDeletion",
+)
+
+REASSIGNMENT_WITH_A_FAILED_DIRECTORY = DELETION_DURING_REASSIGNMENT.varied(
+    name="reassignment-with-a-failed-directory",
+    story=(
+        "A client moves the only replica of a partition to another broker, and another client adds a partition; a log "
+        "directory fails that has no logs yet."
+    ),
+    actions=(
+        *REPLICAS_MOVE,
+        admin_clients.new_client_adds_partitions,
+        kafka_controller.storage_error,
+        faults.fail_spare_directory,
+        faults.notice_failed_directory,
+    ),
+    properties=(
+        controllers.reassignment_ends,
+        controllers.context_agrees,
+        controllers.idle_controller_is_done_with_reassignments,
+        partitions.replicas_converge,
+        partitions.partition_servable,
+        partitions.leader_has_a_log,
+        deletion.partition_gets_a_leader,
+        witnesses.replica_is_moved,
+    ),
+    bounds={"restarts": 0, "deletions": 0, "partitions": 2, "new_expansions": 1, "directory_failures": 1},
+    flags={"offline_logs": True, "failed_directories": True},
+    source="LogManager.getOrCreateLog: isNew; KAFKA-8526, KAFKA-10314",
 )
 
 DELETION_AND_RECORDS = DELETION_DURING_REASSIGNMENT.varied(

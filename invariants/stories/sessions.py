@@ -77,6 +77,23 @@ SESSION_THAT_CANNOT_BE_MADE = LATE_EPHEMERAL_ZNODE.varied(
     bounds={"late_znodes": 0, "session_failures": 1},
     source="KAFKA-5473, KAFKA-7987",
 )
+SESSION_WITH_A_LATE_EPOCH = ZOMBIE_CONTROLLER.varied(
+    name="session-with-a-late-epoch",
+    story=(
+        "A broker's ZooKeeper session expires while its process runs; it registers again, and a controller may notice "
+        "that before the broker knows its new broker epoch."
+    ),
+    actions=(*ZOMBIE_CONTROLLER.actions, session_steps.learn_broker_epoch),
+    properties=(
+        *SESSIONS,
+        partitions.metadata_converges,
+        sessions.running_broker_is_registered,
+        sessions.broker_registers_again,
+    ),
+    bounds={"partitions": 1, "new_expansions": 0, "restarts": 0, "requests": 8},
+    flags={"late_broker_epochs": True, "metadata_caches": True, "stop_replica": True},
+    source="KAFKA-9839",
+)
 SESSION_THAT_ENDS_AMID_A_REQUEST = RUNNING_CLUSTER.varied(
     name="session-that-ends-amid-a-request",
     story=(

@@ -48,6 +48,9 @@ LATE_ZNODES = Bound(
 SESSION_FAILURES = Bound(
     "session_failures", "how often a broker's ZooKeeper client gets no session when the last one has ended", default=0
 )
+DIRECTORY_FAILURES = Bound(
+    "directory_failures", "how often a broker's log directory fails that has no logs yet", default=0
+)
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate", default=0)
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand", default=0)
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker", default=0)

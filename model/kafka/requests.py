@@ -22,7 +22,14 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions.grain import BROKER_CHECKS, LIVE_BROKER_CACHES, MIGRATION, REASSIGNMENT, STOP_REPLICA
+from kwalk.model.kafka.versions.grain import (
+    BROKER_CHECKS,
+    FAILED_DIRECTORIES,
+    LIVE_BROKER_CACHES,
+    MIGRATION,
+    REASSIGNMENT,
+    STOP_REPLICA,
+)
 from kwalk.model.language import Array, Fifo, array, choice, fifo, flag, member, number, optional, state, subset, value
 
 
@@ -76,7 +83,8 @@ class LeaderAndIsrPartitionState:
 
     The record is also StopReplica's (Kafka: StopReplicaPartitionState), which `delete` and `epoch_kind` belong to;
     unless the latter is LEADER_EPOCH, the leader epoch is 0. `isr` and `replicas` are LeaderAndIsr's; the ISR is stored
-    only where there are records, the replicas only in the leader's request, where they can be reassigned.
+    only where there are records, the replicas only in the leader's request, where they can be reassigned. `is_new` says
+    that the receiver's replica is new, where log directories can fail.
     """
 
     leader: int | None = optional(BROKERS)
@@ -85,6 +93,7 @@ class LeaderAndIsrPartitionState:
     epoch_kind: EpochKind = choice(EpochKind, when=STOP_REPLICA)
     isr: frozenset[int] = subset(BROKERS, when=RECORDS)
     replicas: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
+    is_new: bool = flag(when=FAILED_DIRECTORIES)
 
 
 @value

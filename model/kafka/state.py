@@ -21,6 +21,7 @@ from kwalk.model.kafka.domains import (
     CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
     DELETIONS,
+    DIRECTORY_FAILURES,
     EXPANSIONS,
     EXPIRATIONS,
     FAILOVERS,
@@ -48,6 +49,7 @@ from kwalk.model.kafka.migration.state import BrokerMode, MigrationState
 from kwalk.model.kafka.requests import ControlRequest, RequestQueue, UpdateMetadataPartitionState
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
+    FAILED_DIRECTORIES,
     LIVE_BROKER_CACHES,
     METADATA_CACHES,
     METADATA_FILE_REMOVAL,
@@ -108,6 +110,14 @@ class Replica:
     set_aside: Fifo[Record] = fifo(Record, STRAYS)
 
 
+class DirectoryState(Enum):
+    """A broker's log directory without logs, in which it creates the next one: it works, fails, or is known to fail."""
+
+    WORKS = 0
+    FAILS = 1
+    OFFLINE = 2
+
+
 class SessionState(Enum):
     """A process's session: live; expired, unnoticed by the process; or replaced by its successor."""
 
@@ -126,6 +136,7 @@ class BrokerState:
     client of ZooKeeper any more that would make a session. `is_stopping` says that the process has begun
     a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
     topics in it, where only they matter, and `cached_brokers` (Kafka: MetadataCache.getAliveBrokers) the live brokers.
+    `spare_directory` is the log directory with the fewest logs (Kafka: LogManager.nextLogDirs): none.
     """
 
     session: SessionState = choice(SessionState, when=SESSIONS)
@@ -142,6 +153,7 @@ class BrokerState:
     )
     cached_topics: frozenset[int] = subset(TOPICS, when=BROKER_CHECKS)
     cached_brokers: frozenset[int] = subset(BROKERS, when=LIVE_BROKER_CACHES)
+    spare_directory: DirectoryState = choice(DirectoryState, when=FAILED_DIRECTORIES)
 
     def cache_topic(self, request: ControlRequest) -> None:
         """Add the topic to the metadata cache or remove it, as the UpdateMetadata of the same batch does."""
@@ -221,6 +233,7 @@ class Cluster:
     expirations: int = number(0, EXPIRATIONS)
     auth_failures: int = number(0, AUTH_FAILURES)
     session_failures: int = number(0, SESSION_FAILURES)
+    directory_failures: int = number(0, DIRECTORY_FAILURES)
     deposed_write: bool = flag(when=SESSIONS)
     repairs: int = number(0, REPAIRS)
     reassignments: int = number(0, REASSIGNMENTS)

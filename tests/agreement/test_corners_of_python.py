@@ -275,6 +275,11 @@ AGREEING = {
 }
 """Bodies of an action in which every meaning agrees."""
 REFUSED = {
+    "objects that change places": ("w.boxes[0], w.boxes[1] = w.boxes[1], w.boxes[0]", "several objects at once"),
+    "an object to a field, one to a name": (
+        "w.box, x = w.boxes[0], w.box\nw.out = x.n",
+        "several objects at once",
+    ),
     "an Array as a truth value": ("if w.a:\n    w.out = 1", "an Array as a truth value"),
     "a Fresh as a truth value": ("w.f = not w.ids", "a Fresh as a truth value"),
     "an object as a truth value": ("w.f = bool(w.box)", "a Box as a truth value"),
@@ -447,6 +452,20 @@ def appending(found=[]):
     return len(found)
 
 
+def put(w, array):
+    w.a = array
+
+
+def put_if(w, wanted):
+    if not wanted:
+        return
+    w.a[0] = 1
+
+
+def fill(array):
+    array[0] = 3
+
+
 def half(w: World) -> int:
     if w.f:
         x = 3
@@ -487,6 +506,44 @@ PROPERTIES = {
 }
 """Bodies of a property, and words of the refusal, if it is one."""
 
+NAMES = {
+    "an array of which an element is written": "x = w.a\nw.a[w.c] = 2\nw.f = w.a != x",
+    "an array that is replaced": "x = w.a\nw.a = [1, 2]\nw.out = x[0]",
+    "a record that is replaced": "x = w.box\nw.box = Box(n=1)\nw.out = x.n",
+    "a record in an array that may be replaced": "x = w.boxes[w.c]\nw.boxes[0] = w.box\nw.out = x.n",
+    "an array of records of which one is replaced": "x = w.boxes\nw.boxes[0] = w.box\nw.out = x[0].n",
+    "a queue that is pushed": "x = w.q\nw.q.push(1)\nw.out = len(x)",
+    "a queue that is popped": "x = w.q\nw.q.pop()\nw.out = len(x)",
+    "a queue of which an element is written": "x = w.q\nw.q[0] = 1\nw.out = x[0]",
+    "a queue that is replaced": "x = w.q\nw.q = w.q + [1]\nw.out = len(x)",
+    "a set of records that grows": "x = w.mail\nw.mail.add(w.sure)\nw.out = len(x)",
+    "a set of records that is replaced": "x = w.few\nw.few = set()\nw.out = len(x)",
+    "a source of ids": "x = w.ids\nw.ids.take()\nw.out = x.take()",
+    "a change on one path": "x = w.a\nif w.f:\n    w.a[0] = 1\nw.out = x[0]",
+    "a change in a helper": "x = w.a\nput(w, [1, 1])\nw.out = x[0]",
+    "a change in a helper that may return before": "x = w.a\nput_if(w, w.f)\nw.out = x[0]",
+    "a change through a parameter": "x = w.a\nfill(w.a)\nw.out = x[0]",
+    "an array in a tuple": "x = (w.a, 1)\nw.a[0] = 2\nw.out = x[0][0]",
+    "an array in a list": "x = [w.a, w.a]\nw.a[0] = 2\nw.out = x[0][0]",
+    "records that are chosen": "x = [b for b in w.boxes if b.f]\nw.boxes = [w.box, w.box]\nw.out = len(x)",
+    "one of two queues": "x = w.q if w.f else w.q\nw.q.clear()\nw.out = len(x)",
+    "a loop's variable": "for x in w.boxes:\n    w.boxes[1] = w.box\n    w.out = x.n",
+}
+"""A name that is read after what it refers to was changed under another one."""
+KEPT_NAMES = {
+    "a change through the name": "x = w.a\nx[0] = 2\nw.out = x[0]",
+    "a change of a part through the name": "x = w.boxes\nx[0] = w.box\nw.out = x[0].n",
+    "a change through a parameter that has the name": "x = w.a\nfill(x)\nw.out = x[0]",
+    "a copy": "x = tuple(w.a)\nw.a[0] = 2\ny = w.q[:]\nw.q.clear()\nw.out = x[0] + len(y)",
+    "a change of a record's field": "x = w.box\nw.box.n = 2\nw.out = x.n",
+    "a name that is assigned again": "x = w.a\nw.a[0] = 2\nx = w.a\nw.out = x[0]",
+    "a change of another queue": "x = w.q\nw.r.clear()\nw.out = len(x)",
+    "what is stored where it is": "x = w.a\nw.a = x\nw.out = x[0]",
+    "a name that is not read any more": "x = w.a\nw.a[0] = 2\nw.out = 1",
+    "numbers that change places": "w.a[0], w.a[1] = w.a[1], w.a[0]",
+    "an object and a name at once": "w.box, x = w.boxes[0], w.n\nw.n, y = 1, w.boxes[1]\nw.out = x + y.n",
+}
+
 
 @pytest.fixture(scope="module")
 def states(tmp_path_factory):
@@ -519,6 +576,17 @@ def test_lifting_refuses(case, tmp_path):
     assert str(refusal.value).startswith(f"{tmp_path}")
     assert "cannot translate this: " in str(refusal.value) and "Instead: " in str(refusal.value)
     assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_lifting_refuses_a_name_for_what_has_changed_under_another(case, tmp_path):
+    with pytest.raises(LiftError, match="'x' is read here, and what it refers to was changed under another name"):
+        lift(model_of(written(tmp_path, HELPERS + action_text(NAMES[case]))))
+
+
+@pytest.mark.parametrize("case", KEPT_NAMES)
+def test_a_name_is_kept_and_all_meanings_agree_on(case, states, tmp_path):
+    assert_agreement(model_of(written(tmp_path, HELPERS + action_text(KEPT_NAMES[case]))), states)
 
 
 @pytest.mark.parametrize("case", PROPERTIES)

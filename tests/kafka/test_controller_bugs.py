@@ -493,6 +493,42 @@ BROKEN = (
         ),
         "2.8.2",
     ),
+    (
+        Broken(
+            "replicas_converge(1, 0, 0)",
+            "session-with-a-late-epoch",
+            "2.5.0",
+            "expire_session(1) new_client_creates_topic(0) notice_expiry(1) register_broker_and_reelect(1) "
+            "broker_failure(0) broker_startup(0) topic_change(0) topic_change_creates_partitions(0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(1) handle_update_metadata(0) "
+            "handle_update_metadata(1) learn_broker_epoch(1)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "reassignment_ends(0, 0)",
+            "reassignment-with-a-failed-directory",
+            "2.8.2",
+            "alter_partition_reassignments(0,0,0,0) partition_modifications(0,0) handle_leader_and_isr(0) "
+            "fail_spare_directory(1) handle_leader_and_isr(1) handle_leader_and_isr(1) storage_error(0) "
+            "handle_leader_and_isr(0) storage_error(0)",
+            flags={"tries_other_directories": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "reassignment_ends(0, 0)",
+            "reassignment-with-a-failed-directory",
+            "2.8.2",
+            "alter_partition_reassignments(0,0,0,0) partition_modifications(0,0) handle_leader_and_isr(0) "
+            "fail_spare_directory(1) notice_failed_directory(1) handle_leader_and_isr(1) "
+            "handle_leader_and_isr(1) storage_error(0) handle_leader_and_isr(0) storage_error(0)",
+            flags={"added_replicas_are_new": False},
+        ),
+        "2.8.2",
+    ),
 )
 """In the order of the page: a behaviour, and a release that does not have the defect; none if all have it."""
 

@@ -39,7 +39,7 @@ def end_process(cluster: Cluster, broker: int) -> None:
     if BROKER_EPOCH:
         state.requests.clear()
     resign(cluster, broker)
-    state.controller.has_unsent_batch = False
+    state.controller.has_unsent_batch = state.controller.is_registering = False
     for context in state.controller.topics:
         if not RESIGNATION_CLEARS_THE_CONTEXT:
             context.clear()

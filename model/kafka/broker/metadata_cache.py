@@ -7,7 +7,7 @@ does that.
 from __future__ import annotations
 
 from kwalk.model.kafka.actors import BROKER
-from kwalk.model.kafka.broker.replica_manager import is_from_older_controller, is_next
+from kwalk.model.kafka.broker.replica_manager import is_next, is_refused
 from kwalk.model.kafka.domains import PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.migration.versions import FULL_UPDATE_METADATA
 from kwalk.model.kafka.requests import EpochKind, RequestKind, UpdateMetadataPartitionState
@@ -32,7 +32,7 @@ def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
     state = cluster.brokers[broker]
     require(is_next(state, RequestKind.UPDATE_METADATA) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
-    is_stale = is_from_older_controller(state, request)
+    is_stale = is_refused(state, request)
     if LIVE_BROKER_CACHES and not is_stale:
         state.cached_brokers = request.live_brokers
     for partition in PARTITIONS:

@@ -15,12 +15,23 @@ from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import handle_full_request
 from kwalk.model.kafka.migration.versions import ACCEPTS_EQUAL_EPOCH
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
-from kwalk.model.kafka.state import BrokerState, Cluster, Replica
+from kwalk.model.kafka.state import BrokerState, Cluster, DirectoryState, Replica
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
-from kwalk.model.kafka.versions.grain import DELETION, LIVE_BROKER_CACHES, MIGRATION, OFFLINE_LOGS, STOP_REPLICA
-from kwalk.model.kafka.versions.reassignment import STOP_REPLICA_EPOCH
+from kwalk.model.kafka.versions.grain import (
+    DELETION,
+    FAILED_DIRECTORIES,
+    LIVE_BROKER_CACHES,
+    MIGRATION,
+    OFFLINE_LOGS,
+    STOP_REPLICA,
+)
+from kwalk.model.kafka.versions.reassignment import STOP_REPLICA_EPOCH, TRIES_OTHER_DIRECTORIES
 from kwalk.model.kafka.versions.records import FIRST_LEADER_AND_ISR_ASSIGNS_ID, ID_CHECK_BEFORE_EPOCH
-from kwalk.model.kafka.versions.sessions import BROKER_EPOCH, SKIPS_LOGS_IT_CANNOT_CREATE
+from kwalk.model.kafka.versions.sessions import (
+    ACCEPTS_NEWER_BROKER_EPOCHS,
+    BROKER_EPOCH,
+    SKIPS_LOGS_IT_CANNOT_CREATE,
+)
 from kwalk.model.language import action, evolve, require
 
 
@@ -28,6 +39,8 @@ def refusals(before: Cluster, _: Cluster, broker: int) -> str:
     """Return what a broker refuses of a LeaderAndIsr request, and why; "" if it refuses nothing."""
     state = before.brokers[broker]
     request = state.requests.headers.head
+    if state.controller.is_registering and bool(BROKER_EPOCH) and not ACCEPTS_NEWER_BROKER_EPOCHS:
+        return "refuses it: it has a later broker epoch than the broker knows"
     if request.controller_epoch < state.controller_epoch:
         return (
             f"refuses it: it has controller epoch {request.controller_epoch}, the broker knows {state.controller_epoch}"
@@ -62,7 +75,7 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
     require(is_next(state, RequestKind.LEADER_AND_ISR) and not (not BROKER_EPOCH and not cluster.is_up(broker)))
     request = state.requests.headers.pop()
     failed: frozenset[int]
-    is_stale, failed = is_from_older_controller(state, request), frozenset()
+    is_stale, failed = is_refused(state, request), frozenset()
     if not is_stale:
         state.cache_topic(request)
     if MIGRATION and request.is_full and not is_stale:
@@ -71,6 +84,8 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
         wanted = state.requests.partition_states[partition].pop()
         for topic in TOPICS:
             if wanted is not None and request.topic == topic and not is_stale:
+                if FAILED_DIRECTORIES:
+                    choose_directory(state, state.replicas[topic][partition], wanted)
                 if state.replicas[topic][partition].offline:
                     failed = failed | {partition}
                 else:
@@ -84,6 +99,22 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
                     advance_high_watermark(cluster, broker, topic, partition)
     if bool(OFFLINE_LOGS) and bool(failed):
         answer_storage_error(cluster, broker, request, failed)
+
+
+def choose_directory(state: BrokerState, replica: Replica, wanted: LeaderAndIsrPartitionState) -> None:
+    """Find a directory for the log of a replica that has none; the replica is offline if that fails.
+
+    While a directory is known to fail, the log of a replica that is not new may be in it: no other one is created.
+
+    Kafka: LogManager.getOrCreateLog, nextLogDirs; ReplicaManager.markPartitionOffline.
+    """
+    if not is_new(replica) or replica.offline:
+        return
+    if state.spare_directory is DirectoryState.FAILS:
+        state.spare_directory = DirectoryState.OFFLINE
+        replica.offline = not TRIES_OTHER_DIRECTORIES
+    elif state.spare_directory is DirectoryState.OFFLINE:
+        replica.offline = not wanted.is_new
 
 
 def without_unknown_leader(
@@ -124,7 +155,7 @@ def handle_part_of_leader_and_isr(cluster: Cluster, broker: int, handled: frozen
     """
     state = cluster.brokers[broker]
     request = state.requests.headers.pop()
-    is_stale = is_from_older_controller(state, request)
+    is_stale = is_refused(state, request)
     if not is_stale:
         state.cache_topic(request)
     for partition in PARTITIONS:
@@ -192,6 +223,18 @@ def is_next(state: BrokerState, kind: RequestKind) -> bool:
     if headers.is_empty or (MIGRATION and state.mode is BrokerMode.KRAFT):
         return False
     return headers.head.kind is kind
+
+
+def is_refused(state: BrokerState, request: ControlRequest) -> bool:
+    """Whether a request is refused as a whole; if not, store its controller epoch.
+
+    Up to 2.5.0 a broker that does not know its broker epoch yet throws IllegalStateException at a request that has it.
+
+    Kafka: KafkaApis.isBrokerEpochStale; ReplicaManager.becomeLeaderOrFollower.
+    """
+    if state.controller.is_registering and bool(BROKER_EPOCH) and not ACCEPTS_NEWER_BROKER_EPOCHS:
+        return True
+    return is_from_older_controller(state, request)
 
 
 def is_from_older_controller(state: BrokerState, request: ControlRequest) -> bool:
@@ -273,7 +316,7 @@ def handle_stop_replica(cluster: Cluster, broker: Broker) -> None:
     request = state.requests.headers.pop()
     deleted: frozenset[int]
     failed: frozenset[int]
-    is_stale, deleted, failed = is_from_older_controller(state, request), frozenset(), frozenset()
+    is_stale, deleted, failed = is_refused(state, request), frozenset(), frozenset()
     if not is_stale:
         state.cache_topic(request)
     for partition in PARTITIONS:

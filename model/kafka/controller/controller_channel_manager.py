@@ -15,6 +15,7 @@ from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPa
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
+    FAILED_DIRECTORIES,
     LIVE_BROKER_CACHES,
     METADATA_CACHES,
     REASSIGNMENT,
@@ -25,22 +26,41 @@ from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
 
 
 def send_leader_and_isr(
-    cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]
+    cluster: Cluster,
+    broker: int,
+    topic: int,
+    partitions: frozenset[int],
+    *,
+    to: frozenset[int],
+    new: frozenset[int] = frozenset(),
 ) -> None:
     """Send the context's leadership of the partitions to the reachable brokers among `to`.
+
+    The replicas of the partitions `new` are new on all of them.
 
     Kafka: ControllerBrokerRequestBatch.sendRequestsToBrokers.
     """
     if REQUEST_PER_PARTITION:
         for partition in sorted(partitions):
-            send_batch(cluster, broker, topic, frozenset({partition}), to=to)
+            send_batch(cluster, broker, topic, frozenset({partition}), to=to, new=new, new_on=to)
     elif partitions:
-        send_batch(cluster, broker, topic, partitions, to=to)
+        send_batch(cluster, broker, topic, partitions, to=to, new=new, new_on=to)
     send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_or_shutting_down)
 
 
-def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int], *, to: frozenset[int]) -> None:
+def send_batch(
+    cluster: Cluster,
+    broker: int,
+    topic: int,
+    partitions: frozenset[int],
+    *,
+    to: frozenset[int],
+    new: frozenset[int] = frozenset(),
+    new_on: frozenset[int] = frozenset(),
+) -> None:
     """Send one LeaderAndIsr request about partitions of a topic to each broker.
+
+    The replicas of the partitions `new` are new on the brokers `new_on`.
 
     Kafka: ControllerBrokerRequestBatch.sendLeaderAndIsrRequest.
     """
@@ -54,7 +74,10 @@ def send_batch(cluster: Cluster, broker: int, topic: int, partitions: frozenset[
             requests = cluster.brokers[receiver].requests
             requests.headers.push(header)
             for partition in PARTITIONS:
-                wanted = partition_state(controller, topic, partition, receiver) if partition in hosted else None
+                is_new = partition in new and receiver in new_on
+                wanted = (
+                    partition_state(controller, topic, partition, receiver, is_new) if partition in hosted else None
+                )
                 requests.partition_states[partition].push(wanted)
 
 
@@ -63,14 +86,19 @@ def is_cached(controller: Controller, topic: int) -> bool:
     return bool(BROKER_CHECKS) and not controller.topics[topic].to_be_deleted
 
 
-def partition_state(controller: Controller, topic: int, partition: int, receiver: int) -> LeaderAndIsrPartitionState:
+def partition_state(
+    controller: Controller, topic: int, partition: int, receiver: int, is_new: bool
+) -> LeaderAndIsrPartitionState:
     """Return a partition's entry in a LeaderAndIsr request; a leader that is not live in the context becomes None."""
     leadership = controller.topics[topic].leadership[partition]
     leader = leadership.leader if leadership.leader in controller.live_or_shutting_down else None
     is_for_leader = bool(REASSIGNMENT) and leader == receiver
     replicas = controller.topics[topic].assignments[partition].replicas if is_for_leader else frozenset()
     assert leadership.leader_epoch is not None
-    return LeaderAndIsrPartitionState(leader, leadership.leader_epoch, isr=leadership.isr, replicas=replicas)
+    is_marked = is_new and bool(FAILED_DIRECTORIES)
+    return LeaderAndIsrPartitionState(
+        leader, leadership.leader_epoch, isr=leadership.isr, replicas=replicas, is_new=is_marked
+    )
 
 
 def send_update_metadata(

@@ -27,6 +27,7 @@ from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
 from kwalk.model.kafka.versions.grain import (
     DELETE_TOPIC_ENABLE,
     DELETION,
+    LATE_BROKER_EPOCHS,
     OFFLINE_LOGS,
     REASSIGNMENT,
     SESSIONS,
@@ -352,6 +353,7 @@ class Controller:
     It considers itself active while its epoch is not 0, or while it is `uninitialized`: then an election found this
     broker in /controller, and there was no failover. `new_topics` are those that the TopicChange under way has found.
     `shutting_down` (Kafka: ControllerContext.shuttingDownBrokerIds) are brokers that get requests and do not lead.
+    `is_registering` says that the broker is registered in a new session, and does not know its broker epoch yet.
     `has_unsent_batch` says that the batch of the replica state machine has requests that were not sent. The batch is
     the process's: it stays when the module resigns.
     """
@@ -366,6 +368,7 @@ class Controller:
     registrations: Array[BrokerRegistration] = array(BROKERS, choice(BrokerRegistration))
     shutting_down: frozenset[int] = subset(BROKERS, when=STEPWISE_SHUTDOWN)
     has_unsent_batch: bool = flag(when=UNSENT_BATCH)
+    is_registering: bool = flag(when=LATE_BROKER_EPOCHS)
     topics: Array[TopicContext] = array(TOPICS, TopicContext)
 
     @property
@@ -385,11 +388,13 @@ class Controller:
 
     def is_at(self, kind: EventKind) -> bool:
         """Whether the event thread is free and the next event is of this kind."""
-        return self.step is EventProgress.IDLE and not self.events.is_empty and self.events.head.kind is kind
+        is_free = self.step is EventProgress.IDLE and not self.is_registering
+        return is_free and not self.events.is_empty and self.events.head.kind is kind
 
     def end_event(self) -> None:
         """End the event under way, wherever it is."""
         self.step = EventProgress.IDLE
+        self.is_registering = False
         self.new_topics = frozenset()
         self.reassignment.clear()
 

@@ -116,18 +116,20 @@ def bring_online(cluster: Cluster, broker: int, topic: int, partitions: frozense
     """
     controller = cluster.controller_of(broker)
     changed: frozenset[int]
-    live, changed = controller.live_brokers, frozenset()
+    created: frozenset[int]
+    live, changed, created = controller.live_brokers, frozenset(), frozenset()
     for partition in sorted(partitions):
         context, is_led = controller.topics[topic], False
         if is_new(context, partition):
             is_led = initialize_leader_and_isr(cluster, broker, topic, partition)
+            created = created | {partition}
         elif has_election(context, partition, live):
             is_led = elect_offline(cluster, broker, topic, partition)
         if is_led:
             changed = changed | {partition}
             if DELETION:
                 context.partition_states[partition] = PartitionState.ONLINE
-    send_leader_and_isr(cluster, broker, topic, changed, to=live)
+    send_leader_and_isr(cluster, broker, topic, changed, to=live, new=created)
 
 
 def initialize_leader_and_isr(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:

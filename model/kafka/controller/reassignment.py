@@ -57,6 +57,7 @@ from kwalk.model.kafka.domains import (
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.kafka.versions.reassignment import (
+    ADDED_REPLICAS_ARE_NEW,
     CTX_EPOCH_ON_BUMP,
     RESIGNATION_CLEARS_THE_CONTEXT,
     RESUMES_TO_DEAD_BROKERS,
@@ -458,7 +459,8 @@ def start_or_finish(cluster: Cluster, broker: int, topic: int, partition: int) -
         update_leader_epoch_and_send_request(cluster, broker, topic, partition)
         move_added_replicas(cluster, broker, topic, partition, ReplicaState.NEW)
         if may_change_replicas(cluster, broker):
-            send_leader_and_isr(cluster, broker, topic, frozenset({partition}), to=wanted.adding - progress.before)
+            new = frozenset({partition})
+            send_leader_and_isr(cluster, broker, topic, new, to=wanted.adding - progress.before, new=new)
         end_reassignment(cluster, broker)
 
 
@@ -550,7 +552,8 @@ def update_leader_epoch_and_send_request(cluster: Cluster, broker: int, topic: i
     state.leader_epoch += 1
     read_leadership(cluster, broker, topic, partition)
     partitions, replicas = frozenset({partition}), context.assignments[partition].replicas
-    send_batch(cluster, broker, topic, partitions, to=replicas)
+    added = context.assignments[partition].adding if ADDED_REPLICAS_ARE_NEW else frozenset()
+    send_batch(cluster, broker, topic, partitions, to=replicas, new=partitions, new_on=added)
     if not CTX_EPOCH_ON_BUMP:
         leadership.leader, leadership.leader_epoch = leader, epoch
     send_update_metadata(cluster, broker, topic, partitions, to=cluster.controller_of(broker).live_or_shutting_down)

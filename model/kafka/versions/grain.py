@@ -28,6 +28,11 @@ OFFLINE_LOGS = grain_flag(
     "brokers answer KAFKA_STORAGE_ERROR for logs that they have not opened, and controllers look for other leaders; it "
     "needs `deletion`",
 )
+FAILED_DIRECTORIES = grain_flag(
+    "failed_directories",
+    "brokers have log directories to spare, which can fail, and requests say which replicas are new; it needs "
+    "`offline_logs`",
+)
 PATIENT_CREATION = grain_flag(
     "patient_creation", "clients create a topic only when no controller knows one of that name any more"
 )
@@ -74,6 +79,10 @@ LIVE_BROKER_CACHES = grain_flag(
     "live_broker_caches",
     "metadata caches have the live brokers, too, and a broker follows no leader that its cache lacks; it needs "
     "`metadata_caches`",
+)
+LATE_BROKER_EPOCHS = grain_flag(
+    "late_broker_epochs",
+    "a broker that registers in a new session learns its broker epoch in a step of its own; else with the registration",
 )
 UNCLEAN_ELECTION = grain_flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"

@@ -96,6 +96,24 @@ RESIGNATION_CLEARS_THE_CONTEXT = version_flag(
     source="KAFKA-5310 (0.11.0.0): KafkaController.resetControllerContext: partitionsBeingReassigned",
     trials=(Trial("reassignment-across-failovers", ("reassignment_is_requested",)),),
 )
+ADDED_REPLICAS_ARE_NEW = version_flag(
+    "added_replicas_are_new",
+    "KAFKA-10314 (2.7.0): the request that raises the leader epoch for a reassignment says which replicas are new; "
+    "before, a broker with a failed log directory took them for replicas that may be there, and refused them",
+    {"2.7.0": True},
+    closes="a reassignment to a broker with a failed log directory ends",
+    source="KAFKA-10314 (2.7.0): KafkaController.updateLeaderEpochAndSendRequest: isNew",
+    trials=(Trial("reassignment-with-a-failed-directory", ("reassignment_ends",)),),
+)
+TRIES_OTHER_DIRECTORIES = version_flag(
+    "tries_other_directories",
+    "KAFKA-8526 (2.4.0): a broker that cannot create a log in a directory tries its others; before, the replica was "
+    "offline",
+    {"2.4.0": True},
+    closes="a replica is created on a broker of which one log directory fails",
+    source="KAFKA-8526 (2.4.0): LogManager.getOrCreateLog: nextLogDirs",
+    trials=(Trial("reassignment-with-a-failed-directory", ("reassignment_ends",)),),
+)
 ELECTION_DURING_REASSIGNMENT = version_flag(
     "election_during_reassignment",
     "KAFKA-10149 (3.4): leaders move back to preferred replicas also while partitions are reassigned; before, only "

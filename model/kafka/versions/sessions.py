@@ -221,3 +221,12 @@ SKIPS_LOGS_IT_CANNOT_CREATE = version_flag(
     source="KAFKA-9769 (2.7.0): Partition.makeLeader, makeFollower: ZooKeeperClientException",
     trials=(Trial("session-that-ends-amid-a-request", ("replicas_converge",)),),
 )
+ACCEPTS_NEWER_BROKER_EPOCHS = version_flag(
+    "accepts_newer_broker_epochs",
+    "KAFKA-9839 (2.5.1): a broker handles requests with a later broker epoch than it knows, as a controller may notice "
+    "its registration first; before, it failed to",
+    {"2.5.1": True},
+    closes="a broker that registers in a new session handles what the controller sends it at once",
+    source="KAFKA-9839 (2.5.1): KafkaApis.isBrokerEpochStale",
+    trials=(Trial("session-with-a-late-epoch", ("replicas_converge",)),),
+)

@@ -25,7 +25,7 @@ from kwalk.model.kafka.domains import (
     Broker,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions.grain import SESSIONS
+from kwalk.model.kafka.versions.grain import LATE_BROKER_EPOCHS, SESSIONS
 from kwalk.model.kafka.versions.sessions import (
     AUTH_REINIT_GUARD,
     RECREATES_EPHEMERALS,
@@ -154,6 +154,23 @@ def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
         return
     register(cluster, broker)
     state.session = SessionState.LIVE
+    if LATE_BROKER_EPOCHS:
+        state.controller.is_registering = True
+        return
+    maybe_resign(cluster, broker)
+    elect(cluster, broker)
+
+
+@action(
+    by=CONTROLLER,
+    description="learns the broker epoch of its new session, becomes controller if there is none",
+    source="KafkaController.processRegisterBrokerAndReelect: _brokerEpoch, after KafkaZkClient.registerBroker",
+)
+def learn_broker_epoch(cluster: Cluster, broker: Broker) -> None:
+    """The answer of ZooKeeper has arrived. A controller may have noticed the registration, and sent requests."""
+    state = cluster.brokers[broker]
+    require(state.controller.is_registering and state.session is SessionState.LIVE)
+    state.controller.is_registering = False
     maybe_resign(cluster, broker)
     elect(cluster, broker)
 

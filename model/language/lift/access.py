@@ -12,6 +12,7 @@ from kwalk.model.language.containers import ArrayShape, FifoShape, FreshShape, F
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import admit, kind_of
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
+from kwalk.model.language.lift.names import outdate_changed, outdate_replaced
 from kwalk.model.language.lift.objects import (
     ArrayObject,
     FifoObject,
@@ -242,7 +243,7 @@ def read_node(m: SymbolicMachine, reference: Reference, nodes: list[Node]) -> An
             result = m.values.choose(condition, m.now.store[node.key], result)  # type: ignore[union-attr]
         return refine(m, result)
     options = zip(reference.options, nodes, strict=True)
-    return Reference(tuple((condition, node) for (condition, _), node in options))
+    return Reference(tuple((condition, node) for (condition, _), node in options), (reference,))
 
 
 def refine(m: SymbolicMachine, value: Any) -> Any:
@@ -379,7 +380,7 @@ def _element_of_array(m: SymbolicMachine, owner: Reference, index: Any) -> Any:
             both = m.terms.conjunction((at, condition))
             if both is not m.terms.false:
                 options.append((both, array.items[position]))
-    return read_node(m, Reference(tuple(options)), [node for _, node in options])
+    return read_node(m, Reference(tuple(options), (owner,)), [node for _, node in options])
 
 
 @rule(Operation.INDEX, (K.TUPLE, K.RANGE), NUMBERS)
@@ -404,7 +405,10 @@ def write_attribute(m: SymbolicMachine, owner: Any, name: str, value: Any) -> No
     m.uses(owner.sample.cls, name)
     shape = next(shape for field, shape in shapes_of(owner.sample.cls) if field == name)
     where = f"{owner.sample.cls.__name__}.{name}"
-    write_nodes(m, [(c, node.fields[name]) for c, node in owner.options], fit(m, shape, value, where))
+    targets = [(c, node.fields[name]) for c, node in owner.options]
+    fitting = fit(m, shape, value, where)
+    outdate_replaced(m, owner, targets, fitting)
+    write_nodes(m, targets, fitting)
 
 
 def write_element(m: SymbolicMachine, owner: Any, index: Any, value: Any) -> None:
@@ -419,6 +423,8 @@ def write_element(m: SymbolicMachine, owner: Any, index: Any, value: Any) -> Non
         for at, position in chosen
         for condition, array in owner.options
     ]
+    outdate_changed(m, owner)
+    outdate_replaced(m, owner, targets, fitting)
     write_nodes(m, targets, fitting)
 
 

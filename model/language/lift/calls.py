@@ -592,7 +592,7 @@ def call_function(m: SymbolicMachine, function: Any, args: list[Any], keywords: 
     base = m.now
     m.state = base.fork()
     m.state.local = local
-    frame, aborted = Frame(function), len(m.aborts)
+    frame, aborted = Frame(function, base.local), len(m.aborts)
     m.frames.append(frame)
     m.execute(m, definition.body)
     m.frames.pop()

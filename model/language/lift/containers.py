@@ -15,6 +15,7 @@ from kwalk.model.language.lift.access import NUMBERS, fit, refine, write_cell, w
 from kwalk.model.language.lift.kinds import ValueKind as K
 from kwalk.model.language.lift.kinds import kind_of
 from kwalk.model.language.lift.machine import ConditionKind, SymbolicMachine
+from kwalk.model.language.lift.names import outdate_changed
 from kwalk.model.language.lift.objects import FifoObject, FreshObject, SetObject, empty_content
 from kwalk.model.language.lift.rules import Operation, apply, rule
 from kwalk.model.language.lift.terms import Term
@@ -67,6 +68,7 @@ def push(m: SymbolicMachine, reference: Reference, value: Any) -> None:
     if full == 0:
         return
     fitting = fit(m, shape.element, value, "an element of a FIFO")
+    outdate_changed(m, reference)
     for condition, fifo in reference.options:
         condition = m.simplify(condition)
         if condition is m.terms.false:
@@ -87,6 +89,7 @@ def pop(m: SymbolicMachine, reference: Reference) -> Any:
     if not reference.sample.slots:
         return first
     empty = reference.sample.shape.element.default()
+    outdate_changed(m, reference)
     for condition, fifo in reference.options:
         condition = m.simplify(condition)
         if condition is m.terms.false:
@@ -136,6 +139,7 @@ def clear(m: SymbolicMachine, reference: Reference) -> None:
         _change_sets(m, reference, lambda node, condition: empty_content(node.shape))
         return
     empty = reference.sample.shape.element.default()
+    outdate_changed(m, reference)
     for condition, fifo in reference.options:
         condition = m.simplify(condition)
         if condition is m.terms.false:
@@ -146,6 +150,7 @@ def clear(m: SymbolicMachine, reference: Reference) -> None:
 
 
 def _change_sets(m: SymbolicMachine, reference: Reference, change: Callable[[SetObject, Term], Any]) -> None:
+    outdate_changed(m, reference)
     for condition, node in reference.options:
         condition = m.simplify(condition)
         if condition is not m.terms.false:
@@ -183,6 +188,7 @@ def take(m: SymbolicMachine, reference: Reference) -> Any:
     domain = reference.sample.shape.domain
     count = m.values.number(taken(m, reference))
     m.add_condition(ConditionKind.BOUND, m.terms.equal(count, m.terms.integer(len(domain))), domain.bound.name)
+    outdate_changed(m, reference)
     for condition, source in reference.options:
         more = m.terms.add(m.values.number(m.now.store[source.taken.key]), m.terms.integer(1))
         write_cell(m, source.taken, int_value(m.terms.within(more, 1, len(domain))), m.simplify(condition))
@@ -255,6 +261,7 @@ def store_element(m: SymbolicMachine, owner: Any, index: Any, value: Any) -> Non
         raise Refused(f"{describe(index)} is used as an index", "index with a number or a domain's member")
     chosen = _positions(m, owner, index)
     fitting = fit(m, owner.sample.shape.element, value, "an element of a FIFO")
+    outdate_changed(m, owner)
     for at, slot in chosen:
         for condition, fifo in owner.options:
             here = m.simplify(m.terms.conjunction((at, condition)))

@@ -17,7 +17,7 @@ from kwalk.model.language.lift.operators import binary, compare
 from kwalk.model.language.lift.rules import Operation, apply
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
-from kwalk.model.language.lift.values import MIXED, Bool, Mixed, Refused, VaryingItems, bool_value
+from kwalk.model.language.lift.values import MIXED, OUTDATED, Bool, Mixed, Refused, VaryingItems, bool_value
 from kwalk.model.language.source import local_names, source_of
 
 
@@ -74,6 +74,10 @@ def _name(m: SymbolicMachine, node: ast.Name) -> Any:
 
 def _assigned(m: SymbolicMachine, name: str, value: Any) -> Any:
     """Return the value of a local variable; where the path taken did not assign it, Python raises an error."""
+    if value is OUTDATED or (isinstance(value, Partial) and value.value is OUTDATED):
+        what = f"{name!r} is read here, and what it refers to was changed under another name meanwhile"
+        instead = f"a copy where {name!r} is assigned (`x[:]` of a Fifo, `tuple(x)`, `set(x)`) if it means what was "
+        raise Refused(what, instead + "there then; the field's own name if it means what is there now")
     if not isinstance(value, Partial):
         return value
     has_value = assigned_term(m.terms, value.assigned)

@@ -241,9 +241,10 @@ class SideCondition:
 
 @define(eq=False)
 class Frame:
-    """A call in progress: its function, and the paths that have returned or left a loop."""
+    """A call in progress: its function, the names of its caller, and the paths that have returned or left a loop."""
 
     function: Function
+    caller: dict[str, Any] = field(factory=dict)
     returns: list[tuple[SymbolicState, Any]] = field(factory=list)
     breaks: list[list[SymbolicState]] = field(factory=list)
     continues: list[list[SymbolicState]] = field(factory=list)

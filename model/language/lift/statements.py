@@ -17,7 +17,7 @@ from kwalk.model.language.lift.machine import SymbolicMachine, SymbolicState, Un
 from kwalk.model.language.lift.operators import binary
 from kwalk.model.language.lift.terms import Term
 from kwalk.model.language.lift.truth import truth
-from kwalk.model.language.lift.values import Refused, describe
+from kwalk.model.language.lift.values import Reference, Refused, describe
 
 
 def execute(m: SymbolicMachine, body: list[ast.stmt]) -> None:
@@ -77,6 +77,10 @@ def store(m: SymbolicMachine, target: ast.expr, value: Any) -> None:
             raise Refused("a write to a slice", "an assignment of the whole, such as `q = q[:i] + [x] + q[i + 1:]`")
         store_element(m, evaluate(m, target.value), evaluate(m, target.slice), value)
     elif isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):
+        objects = [part for part, item in zip(target.elts, value, strict=True) if isinstance(item, Reference)]
+        if any(not isinstance(part, ast.Name) for part in objects[:-1]):
+            what = "an assignment of several objects at once: the first copies into what the next ones may be"
+            raise Refused(what, "one after the other, in the order that is meant")
         for part, item in zip(target.elts, value, strict=True):
             store(m, part, item)
     else:

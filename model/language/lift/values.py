@@ -117,9 +117,13 @@ class RecordValue:
 
 @define(eq=False)
 class Reference:
-    """One of several mutable objects (see `objects`), each under a condition; the conditions exclude each other."""
+    """One of several mutable objects (see `objects`), each under a condition; the conditions exclude each other.
+
+    `through` are the references by which it was reached: `x.boxes[i]` through `x.boxes`, and so through `x`.
+    """
 
     options: tuple[tuple[Term, Any], ...]
+    through: tuple[Reference, ...] = ()
 
     @property
     def sample(self) -> Any:
@@ -138,7 +142,13 @@ class Mixed:
     truth: Term | None = None
 
 
+@frozen(eq=False)
+class Outdated:
+    """The value of a variable that refers to what was changed under another name (see `names`)."""
+
+
 MIXED = Mixed()
+OUTDATED = Outdated()
 EMPTY_LIST = ("array", 0, None)
 """The `kind` of a local list without elements, which never changes."""
 
@@ -376,6 +386,8 @@ class Values:
             return a
         if condition is self.terms.false:
             return b
+        if a is OUTDATED or b is OUTDATED:
+            return OUTDATED
         if type(a) in SCALARS and type(b) in SCALARS:
             return self._choose_scalars(condition, a, b)
         record = record_class(a if isinstance(a, RecordValue) or not isinstance(b, RecordValue) else b)
@@ -423,7 +435,7 @@ class Values:
                     both = self.terms.disjunction((chosen[id(node)][0], both))
                 if both is not self.terms.false:
                     chosen[id(node)] = (both, node)
-        return Reference(tuple(chosen.values()))
+        return Reference(tuple(chosen.values()), (a, b))
 
     def _choose_scalars(self, condition: Term, a: Any, b: Any) -> Any:
         if isinstance(a, (Bool, bool)) and isinstance(b, (Bool, bool)):
