@@ -228,17 +228,32 @@ MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
 INTERRUPTED = "interrupted"
 LADDER = (
-    {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
-    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
-    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
-    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
-    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
-    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
-    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 2, EventTiming.SLOW: 1, EventTiming.HASTY: 1},
+    {EventTiming.DIRECT: 0},
+    {EventTiming.DIRECT: 1},
+    {EventTiming.DIRECT: 2},
+    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
+    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
+    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {
+        EventTiming.DIRECT: 2,
+        EventTiming.PATIENT: 3,
+        EventTiming.CALM: 2,
+        EventTiming.EAGER: 1,
+        EventTiming.HASTY: 1,
+    },
+    {
+        EventTiming.DIRECT: 2,
+        EventTiming.PATIENT: 3,
+        EventTiming.CALM: 2,
+        EventTiming.EAGER: 2,
+        EventTiming.SLOW: 1,
+        EventTiming.HASTY: 1,
+    },
 )
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
-event more costs a multiple, and an earlier segment may have to end elsewhere. An eager or slow search aims at the
-waypoint; its number is that of events beyond the fewest that the waypoint needs."""
+event more costs a multiple, and an earlier segment may have to end elsewhere. The number of a search that aims at the
+waypoint is that of events beyond the fewest that the waypoint needs."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
@@ -627,14 +642,18 @@ class TraceReconstruction:
         return arrived
 
     def _climb(self, first: SegmentSearch) -> tuple[SegmentSearch, Layers, int] | None:
-        """Search with the limits of the ladder, from its first rung after each new segment that is reached."""
+        """Search with the limits of the ladder, from its first rung after each new segment that is reached.
+
+        The segment before the furthest one is a rung behind.
+        """
         arrived = self._search(first, self._rung(0))
         rung = 1
         while arrived is None and rung < len(LADDER):
             furthest = self._furthest()
-            nearest = (s for back in range(BACKTRACKED_SEGMENTS + 1) for s in self._searches_of(furthest - back))
-            for search in list(nearest):
-                arrived = self._search(search, self._rung(rung), beyond=(furthest, self._rung(0)))
+            nearest = [(s, back) for back in range(BACKTRACKED_SEGMENTS + 1) for s in self._searches_of(furthest - back)]
+            for search, back in nearest:
+                limits = self._rung(max(0, rung - back))
+                arrived = self._search(search, limits, beyond=(search.number, self._rung(0)))
                 if arrived is not None or self._furthest() > furthest:
                     break
             rung = 1 if self._furthest() > furthest else rung + 1

@@ -7,7 +7,8 @@ prompt steps are taken at once, but for those that the series calls *slow* in a 
 a behaviour of the model; what it does not find may exist in haste.
 
 A search may *aim* at the waypoint: with the fewest events that its needs ask for, or some more. If no more events than
-that are left, only events that serve a need are taken. One that does is not rare.
+that are left, only events that serve a need are taken. One that does is not rare. An eager or slow search aims, and a
+*direct* one, which is else as a calm one.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ def truth(program: ClauseProgram, packed: np.ndarray) -> np.ndarray:
 class EventTiming(Enum):
     """When assumed events happen."""
 
+    DIRECT = "direct"
     PATIENT = "patient"
     CALM = "calm"
     EAGER = "eager"
@@ -100,12 +102,13 @@ class EventTiming(Enum):
     @property
     def aims(self) -> bool:
         """Whether a search with this timing aims at the waypoint."""
-        return self in (EventTiming.EAGER, EventTiming.SLOW)
+        return self in (EventTiming.DIRECT, EventTiming.EAGER, EventTiming.SLOW)
 
     @property
     def code(self) -> int:
         """The constant of the loops."""
         return {
+            "direct": loops.TIMING_CALM,
             "patient": loops.TIMING_PATIENT,
             "calm": loops.TIMING_CALM,
             "eager": loops.TIMING_EAGER,
