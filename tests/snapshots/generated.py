@@ -6,6 +6,7 @@ snapshots has at most three operations, of which at most two happen at any momen
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from attrs import define, evolve, field
@@ -108,8 +109,8 @@ def _ids(cluster: Cluster, topic: int) -> set[int | None]:
     return {replica.file_topic_id for broker in cluster.brokers for replica in broker.replicas[topic]}
 
 
-def history_of(release: str, number: int, *, topics: int = TOPICS, operations: int = OPERATIONS) -> History:
-    """A random history of some topics; the same for the same number."""
+def generating_model(release: str, topics: int) -> Model:
+    """A model of some topics, with ample bounds."""
     flags = {**SERIES_FLAGS, "deletion": True, "stop_replica": True, "sessions": True}
     bounds = {
         "topics": topics,
@@ -131,7 +132,34 @@ def history_of(release: str, number: int, *, topics: int = TOPICS, operations: i
         "requests": 12,
     }
     other = {name: setting for name, setting in flags.items() if REAL_CLUSTER.flags[name] != setting}
-    model = Model(evolve(REAL_CLUSTER, initial=running_cluster), release, bounds, other)
-    made = History(Walk(model, release, 100 * RELEASES.index(release) + number))
+    return Model(evolve(REAL_CLUSTER, initial=running_cluster), release, bounds, other)
+
+
+def history_of(release: str, number: int, *, topics: int = TOPICS, operations: int = OPERATIONS) -> History:
+    """A random history of some topics; the same for the same number."""
+    seed = 100 * RELEASES.index(release) + number
+    made = History(Walk(generating_model(release, topics), release, seed))
     made.run(operations)
     return made
+
+
+def with_other_brokers(capture: bytes, topic: str, numbers: Sequence[int]) -> bytes:
+    """The capture with the replicas of a topic on other brokers: those of broker n on numbers[n - 1].
+
+    Of a history in which no broker stops, that is as possible as the history itself.
+    """
+    shown = json.loads(capture)
+    found = shown["topics"].get(topic)
+    for replicas in found["znode"]["partitions"].values() if found else ():
+        replicas[:] = [numbers[b - 1] for b in replicas]
+    for state in found["partition_state"].values() if found else ():
+        state["isr"] = sorted(numbers[b - 1] for b in state["isr"])
+        state["leader"] = numbers[state["leader"] - 1]
+    logs = {name: dict(broker["dirs"]) for name, broker in shown["brokers"].items()}
+    for name in logs:
+        others = {log: found for log, found in logs[name].items() if not log.startswith(f"{topic}-")}
+        shown["brokers"][name]["dirs"] = others
+    for name, directories in logs.items():
+        moved = {log: found for log, found in directories.items() if log.startswith(f"{topic}-")}
+        shown["brokers"][str(numbers[int(name) - 1])]["dirs"] |= moved
+    return json.dumps(shown).encode()

@@ -650,9 +650,9 @@ class TraceReconstruction:
         rung = 1
         while arrived is None and rung < len(LADDER):
             furthest = self._furthest()
-            nearest = [(s, back) for back in range(BACKTRACKED_SEGMENTS + 1) for s in self._searches_of(furthest - back)]
-            for search, back in nearest:
-                limits = self._rung(max(0, rung - back))
+            last = range(furthest, furthest - BACKTRACKED_SEGMENTS - 1, -1)
+            for search in [one for number in last for one in self._searches_of(number)]:
+                limits = self._rung(rung - (furthest - search.number))
                 arrived = self._search(search, limits, beyond=(search.number, self._rung(0)))
                 if arrived is not None or self._furthest() > furthest:
                     break
