@@ -66,6 +66,7 @@ CARRIED_OUT = tuple(
         ("wiped-leader-unseen", EVERY, ("no-live-isr",), (ELECT,)),
         ("restored-zookeeper", ENDS, ("state-is-behind-the-logs-unnoticed",), (WRITE_STATES, FAIL_OVER)),
         ("restored-zookeeper-noticed", ENDS, ("state-is-behind-the-logs",), (WRITE_STATES, FAIL_OVER)),
+        ("restored-zookeeper-backup", ENDS, ("state-is-behind-the-logs",), (WRITE_STATES, "start-broker")),
         ("restored-leader", EVERY, ("no-live-isr",), (ELECT,)),
         ("another-broker-id-in-use", EVERY, ("replica-under-another-broker-id", "stray-log"), ("give-directories",)),
         ("another-broker-id-rf-1", EVERY, ("replica-under-another-broker-id", "stray-log"), ("set-broker-id",)),

@@ -400,6 +400,22 @@ def restored_from_backup(scene: Scene) -> None:
     wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
 
 
+def controller_epoch_set_back(scene: Scene) -> None:
+    """Write an early /controller_epoch, and let the next controller be elected with it."""
+    lab = scene.lab
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    for number in (2, 3, 1):
+        lab.delete_controller()
+        scene.stop(number)
+        scene.write(FIRST)
+        scene.start(number)
+    lab.zk.do(set_data("/controller_epoch", b"1"))
+    lab.note("/controller_epoch is 1")
+    lab.delete_controller()
+    rest(lab)
+
+
 def removed_directory(scene: Scene) -> None:
     """Remove the directory of the leader, which runs on."""
     scene.create({0: [1, 2, 3]})
