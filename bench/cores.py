@@ -36,8 +36,8 @@ from kwalk.search.exhaustive.expansion import (
     successors_of,
 )
 from kwalk.search.exhaustive.explorer import Explorer
-from kwalk.search.exhaustive.layout import BATCH, Cursor, SearchLayout, Status
-from kwalk.search.exhaustive.parallel_expansion import MAX_PENDING, SHARES
+from kwalk.search.exhaustive.layout import BATCH, BLOCK, Cursor, SearchLayout, Status
+from kwalk.search.exhaustive.parallel_expansion import MAX_PENDING, MOST_STATES, SHARES
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.compile.slices import with_slices
 from kwalk.search.native.intrinsics import get, integer, put
@@ -198,9 +198,8 @@ def simulated(run: Measured, workers: int, *, insertion: float = 1.0) -> float:
 
 def _shared(run: Measured, level: np.ndarray, workers: int) -> np.ndarray:
     """Return the ticks of the blocks into which workers cut a level, int64[n, 2]."""
-    together = 1
-    if run.is_sliced:
-        together = max(1, min(4096, int(level[:, STATES].sum()) // (SHARES * workers)) // run.size)
+    most = BLOCK if run.is_sliced else MOST_STATES
+    together = max(1, min(most, int(level[:, STATES].sum()) // (SHARES * workers)) // run.size)
     return np.add.reduceat(level[:, EXPANSION:], np.arange(0, len(level), together))
 
 

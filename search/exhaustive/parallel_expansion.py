@@ -1,10 +1,10 @@
 """Breadth-first search by several workers, with the numbering of one worker.
 
-Words: a *round* is the rest of a level, cut into *blocks*: of STRIDE states, or of thousands on a bit-sliced kernel
-(see `block_expansion`). Workers draw blocks by *ticket*, expand them, and look their successors up. A block is
+Words: a *round* is the rest of a level, cut into *blocks*: of hundreds of states, or of thousands on a bit-sliced
+kernel (see `block_expansion`). Workers draw blocks by *ticket*, expand them, and look their successors up. A block is
 *committed*, its new successors stored, in its *turn*, when all blocks before it are; so states are numbered as by one
-worker. Only successors that were not found before wait for the turn. A block of STRIDE states that must wait is
-*pending*, and its worker draws another one; a *snapshot* of the counters is taken before each of them. All workers
+worker. Only successors that were not found before wait for the turn. A block of states that must wait is *pending*, and
+its worker draws another one; a *snapshot* of the counters is taken before each of them. All workers
 meet at a barrier before and after a round. They return together: when the limit is reached, or when a block cannot be
 committed because of its *fault*: there is no room, or a violation or an error. Nothing of it counts, nor of later
 blocks. After a violation or an error the search `must_serialize`: one worker continues from there state by state, so
@@ -69,10 +69,13 @@ from kwalk.search.visited.visited_set import VisitedSet, key_words
 
 MIN_ROUND = 1024
 """The smallest round that several workers share, in states."""
-MAX_PENDING = 4
+MAX_PENDING = 8
 """The largest number of pending blocks of a worker."""
+MOST_STATES = 2048
+"""The most states of a block that is expanded state by state. A turn fetches cache lines that the other worker wrote,
+and a worker that the system holds up holds up the others, unless they have much to expand; so blocks are large."""
 SHARES = 4
-"""The least number of blocks of each worker in a round on a bit-sliced kernel, unless that makes them too small."""
+"""The least number of blocks of each worker in a round, unless that makes them too small."""
 
 LARGE_PAGE = 1 << 21
 """Bytes of a large page, which the system clears at the first write."""
@@ -127,7 +130,7 @@ class WorkerBuffers(NamedTuple):
     pending: int
     """For each pending block: PENDING_LENGTH int64."""
     unknown: UnknownKeys
-    """For each pending block: STRIDE states, and `widest` successors."""
+    """For each pending block: MOST_STATES states, and `widest` successors."""
     widest: int
 
 
@@ -168,10 +171,11 @@ def _begin_round(view: BlockView, rounds: Rounds) -> None:
         put(cursor, Cursor.DEPTH, get(cursor, Cursor.DEPTH) + 1)
     if end - get(cursor, Cursor.LIMIT) >= rounds.least:
         end = get(cursor, Cursor.LIMIT)
-    size = integer(STRIDE)
+    least, most = integer(STRIDE), integer(MOST_STATES)
     if view.size > 0:
-        size = (end - first) // (SHARES * rounds.workers)
-        size = max(view.slices.lanes, min(view.size, size - size % view.slices.lanes))
+        least, most = view.slices.lanes, view.size
+    size = (end - first) // (SHARES * rounds.workers)
+    size = max(least, min(most, size - size % least))
     put(board, BOARD_FIRST, first)
     put(board, BOARD_END, end)
     put(board, BOARD_SIZE, size)
@@ -213,7 +217,8 @@ def _do_sliced_blocks(search: SearchLayout, view: BlockView, rounds: Rounds, wor
 @part
 def _do_blocks(search: SearchLayout, rounds: Rounds, worker: WorkerBuffers, cursor: Int64Array) -> None:
     """Expand blocks and commit them in turn, until there are no more or one has a fault."""
-    oldest, newest, blocks = integer(0), integer(0), (get(rounds.board, BOARD_END) - 1) // STRIDE + 1
+    blocks = (get(rounds.board, BOARD_END) - 1) // get(rounds.board, BOARD_SIZE) + 1
+    oldest, newest = integer(0), integer(0)
     going = True
     while going or oldest < newest:
         if atomic_load(rounds.board, BOARD_FAULT) != np.uint64(Status.RUNNING):
@@ -266,7 +271,7 @@ def _snapshot(worker: WorkerBuffers, number: int) -> int:
 def _unknown(search: SearchLayout, worker: WorkerBuffers, number: int) -> UnknownKeys:
     """Return the arrays for the unknown successors of a block of the worker."""
     of, place = worker.unknown, number % MAX_PENDING
-    at, state = 8 * worker.widest * place, 8 * STRIDE * place
+    at, state = 8 * worker.widest * place, 8 * MOST_STATES * place
     keys = of.keys + at * search.space.words
     return UnknownKeys(keys, of.hashes + at, of.slots + at, of.begins + state, of.ends + state, of.regions)
 
@@ -367,8 +372,8 @@ class Worker:
             isolated_zeros(MAX_PENDING * words, np.int64),
             isolated_zeros(MAX_PENDING * PENDING_LENGTH, np.int64),
         )
-        widest, key = STRIDE * kernel.instances, key_words(kernel.words)
-        sizes = {"states": MAX_PENDING * STRIDE, "unknown": MAX_PENDING * widest, "regions": REGIONS}
+        widest, key = MOST_STATES * kernel.instances, key_words(kernel.words)
+        sizes = {"states": MAX_PENDING * MOST_STATES, "unknown": MAX_PENDING * widest, "regions": REGIONS}
         self.unknown = Structure(UnknownKeys, sizes | {"key_words": key})
         self.blocks: BlockExpansion | None = None
         self.worker = WorkerBuffers(

@@ -21,6 +21,10 @@ VALUE, BELOW, BESIDE, CHAIN = range(4)
 FRAME = 12
 """The words of the stack that a call of a loop by a loop takes: its block, with nine arguments at most."""
 NOT_KEPT = -1
+TABLE_GROWTH = 4
+"""How many times as large the tables of hashes and of results become when there are more nodes than hashes."""
+RESULTS_EACH = 1
+"""Results for each hash."""
 QUESTION_UNION, QUESTION_MINUS, QUESTION_PROJECT, QUESTION_IMAGE, QUESTION_SATURATE = range(1, 6)
 
 
@@ -83,12 +87,47 @@ def make(engine: int, value: int, below: int, beside: int) -> int:
             put(engine, EngineBlock.STOPPED, Stop.FULL)
             return 0
         put(engine, EngineBlock.FRESH, node + 1)
+        heads_mask = get(engine, EngineBlock.HEADS_MASK)
+        if node > heads_mask and heads_mask < get(engine, EngineBlock.MOST_HEADS_MASK):
+            grow_tables(engine, node)
+            slot = _slot(engine, value, below, beside)
     poke32(nodes, 4 * node + VALUE, np.uint64(value))
     poke32(nodes, 4 * node + BELOW, np.uint64(below))
     poke32(nodes, 4 * node + BESIDE, np.uint64(beside))
     poke32(nodes, 4 * node + CHAIN, peek32(heads, slot))
     poke32(heads, slot, np.uint64(node))
     return node
+
+
+@part
+def grow_tables(engine: int, nodes: int) -> None:
+    """Enlarge the tables of hashes and of results, which some nodes need, of which none is free."""
+    results = get(engine, EngineBlock.CACHE_MASK) + 1
+    widen_masks(engine, nodes)
+    table, heads, cache = get(engine, EngineBlock.NODES), get(engine, EngineBlock.HEADS), get(engine, EngineBlock.CACHE)
+    for slot in range(get(engine, EngineBlock.HEADS_MASK) + 1):
+        poke32(heads, slot, np.uint64(0))
+    for node in range(2, nodes):
+        slot = _slot(engine, item(node, table, VALUE), item(node, table, BELOW), item(node, table, BESIDE))
+        poke32(table, 4 * node + CHAIN, peek32(heads, slot))
+        poke32(heads, slot, np.uint64(node))
+    for entry in range(cache, cache + 24 * results, 24):
+        place = _entry(engine, get(entry, 0), get(entry, 1))
+        if get(entry, 1) != 0 and place != entry:
+            for word in range(3):
+                put(place, word, get(entry, word))
+                put(entry, word, 0)
+
+
+@part
+def widen_masks(engine: int, nodes: int) -> None:
+    """Have as many hashes as nodes, and results as their table grows, within the largest sizes."""
+    heads, most = get(engine, EngineBlock.HEADS_MASK), get(engine, EngineBlock.MOST_HEADS_MASK)
+    while heads < nodes and heads < most:
+        heads = min(most, TABLE_GROWTH * (heads + 1) - 1)
+    put(engine, EngineBlock.HEADS_MASK, heads)
+    results = min(RESULTS_EACH * (heads + 1) - 1, get(engine, EngineBlock.MOST_CACHE_MASK))
+    put(engine, EngineBlock.CACHE_MASK, max(results, get(engine, EngineBlock.CACHE_MASK)))
 
 
 @part
@@ -294,6 +333,7 @@ def collect(engine: int, roots: int, number: int) -> int:
                 put(stack, count, item(node, nodes, BELOW))
                 count += 1
                 node = item(node, nodes, BESIDE)
+    widen_masks(engine, fresh)
     for slot in range(get(engine, EngineBlock.HEADS_MASK) + 1):
         poke32(heads, slot, np.uint64(0))
     free, left = 0, 0

@@ -25,6 +25,8 @@ NODE_SHARE, CACHE_SHARE, STACK_SHARE = 0.45, 0.2, 1 / 16
 Counts have what these have not used, and the memory of all results but LEFT_RESULTS: most of it is for the stack.
 """
 LEFT_RESULTS, FOR_STACK = 1 / 8, 2 / 3
+FIRST_TABLE = 1 << 16
+"""The hashes and the results that there is room for at first: both tables grow with the nodes (see `grow_tables`)."""
 LEAST_BYTES = 1 << 24
 """The least memory budget."""
 OTHER_LOOPS = (
@@ -169,8 +171,10 @@ class SymbolicEngine:
             self._kept[array.ctypes.data] = array
             self.block[which] = array.ctypes.data
         self.block[EngineBlock.FRESH], self.block[EngineBlock.LIMIT] = 2, min(limit, 1 << 31)
-        self._fixed, self._most_nodes = stack + heads * HEAD_BYTES, int(self.block[EngineBlock.LIMIT])
-        self.block[EngineBlock.HEADS_MASK], self.block[EngineBlock.CACHE_MASK] = heads - 1, results - 1
+        self._stack, self._most_nodes = stack, int(self.block[EngineBlock.LIMIT])
+        for which, most in ((EngineBlock.HEADS_MASK, heads), (EngineBlock.CACHE_MASK, results)):
+            self.block[which] = min(FIRST_TABLE, most) - 1
+        self.block[EngineBlock.MOST_HEADS_MASK], self.block[EngineBlock.MOST_CACHE_MASK] = heads - 1, results - 1
         self.block[EngineBlock.STACK_END] = self.block[EngineBlock.TOP] + stack
         self._arena = int(self.block[EngineBlock.ARENA])
         self._arena_end = self.block[EngineBlock.ARENA_END] = self._arena + arrays[EngineBlock.ARENA].nbytes
@@ -191,12 +195,23 @@ class SymbolicEngine:
     @property
     def used(self) -> int:
         """The bytes of the memory budget that are in use, with the tables of hashes and of results."""
-        results, arena = int(self.block[EngineBlock.CACHE_MASK]) + 1, int(self.block[EngineBlock.ARENA]) - self._arena
-        return self._fixed + self._taken + RESULT_BYTES * results + NODE_BYTES * self.nodes + arena
+        arena = int(self.block[EngineBlock.ARENA]) - self._arena
+        hashed = self._hashed(EngineBlock.HEADS_MASK, EngineBlock.CACHE_MASK)
+        return self._stack + self._taken + hashed + NODE_BYTES * self.nodes + arena
+
+    def _hashed(self, heads: EngineBlock, results: EngineBlock) -> int:
+        """Return the bytes of tables of hashes and of results with these masks."""
+        return HEAD_BYTES * (int(self.block[heads]) + 1) + RESULT_BYTES * (int(self.block[results]) + 1)
+
+    @property
+    def _left(self) -> int:
+        """The bytes that are not in use, and that the tables of hashes and of results will not take."""
+        now = self._hashed(EngineBlock.HEADS_MASK, EngineBlock.CACHE_MASK)
+        return self._memory - self.used - self._hashed(EngineBlock.MOST_HEADS_MASK, EngineBlock.MOST_CACHE_MASK) + now
 
     def _limit(self) -> None:
         """Let nodes and tables grow into half of what is not in use, each."""
-        half = max(0, (self._memory - self.used) // 2)
+        half = max(0, self._left // 2)
         self.block[EngineBlock.LIMIT] = min(self._most_nodes, self.nodes + half // NODE_BYTES)
         self.block[EngineBlock.ARENA_END] = min(self._arena_end, int(self.block[EngineBlock.ARENA]) + half)
 
@@ -207,7 +222,7 @@ class SymbolicEngine:
             Stopped: The memory budget has no room for it.
         """
         size = count * np.dtype(dtype).itemsize
-        if size > self._memory - self.used:
+        if size > self._left:
             raise Stopped(Stop.NO_TABLES)
         self._taken += size
         self._limit()
@@ -220,13 +235,14 @@ class SymbolicEngine:
 
     def make_room_for_counts(self) -> None:
         """Release the memory of most results, which counts do not need, for the stack and for what they take."""
-        before = int(self.block[EngineBlock.CACHE_MASK]) + 1
+        before = int(self.block[EngineBlock.MOST_CACHE_MASK]) + 1
         left = min(before, 1 << max(10, int(LEFT_RESULTS * before).bit_length() - 1))
         release(self._kept[int(self.block[EngineBlock.CACHE])], 3 * left)
-        self.block[EngineBlock.CACHE_MASK] = left - 1
+        self.block[EngineBlock.MOST_CACHE_MASK] = left - 1
+        self.block[EngineBlock.CACHE_MASK] = min(int(self.block[EngineBlock.CACHE_MASK]), left - 1)
         more = int(FOR_STACK * RESULT_BYTES * (before - left))
         self.block[EngineBlock.STACK_END] += more
-        self._fixed += more
+        self._stack += more
 
     # Operations.
 

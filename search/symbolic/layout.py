@@ -56,6 +56,9 @@ class EngineBlock(IntEnum):
     IMAGE = 22
     SATURATE = 23
     LEARN = 24
+    MOST_HEADS_MASK = 25
+    """What the masks of hashes and of results grow to, as nodes are made."""
+    MOST_CACHE_MASK = 26
 
 
 class Stop(IntEnum):

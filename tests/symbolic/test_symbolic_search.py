@@ -170,6 +170,23 @@ def test_tables_without_room_are_no_verdict(words: int, monkeypatch: pytest.Monk
     assert (verdict.answer, verdict.stopped) == (Answer.UNDECIDED, StopReason.MEMORY)
 
 
+def test_tables_that_grow_from_four_entries_on_change_nothing(monkeypatch: pytest.MonkeyPatch):
+    masks = list[int]()
+    make_room = SymbolicEngine.make_room_for_counts
+
+    def noting(engine: SymbolicEngine) -> None:
+        masks.extend(int(engine.block[which]) for which in (EngineBlock.HEADS_MASK, EngineBlock.CACHE_MASK))
+        make_room(engine)
+
+    model = Model(READERS_WRITERS)
+    expected = exhaust_symbolically(model, memory_bytes=64 * MIB, compare=False)
+    monkeypatch.setattr("kwalk.search.symbolic.engine.FIRST_TABLE", 4)
+    monkeypatch.setattr(SymbolicEngine, "make_room_for_counts", noting)
+    grown = exhaust_symbolically(model, memory_bytes=64 * MIB, compare=False)
+    assert min(masks) >= 255
+    assert evolve(grown, seconds=0) == evolve(expected, seconds=0)  # and as many nodes, in a note
+
+
 def test_a_memory_budget_in_which_nothing_can_begin_is_refused():
     with pytest.raises(UsageError, match="too small for a symbolic search"):
         exhaust_symbolically(Model(DIE_HARD), memory_bytes=MIB)
