@@ -149,14 +149,14 @@ class LogDifference:
     seed: int
     settings: LogSettings
     operations: tuple[str, ...]
-    found: tuple[str, ...]
+    differences: tuple[str, ...]
 
     def lines(self) -> tuple[str, ...]:
         """Return it as text: the shortest prefix, and what the model has in place of what the real log has."""
         return (
             f"seed {self.seed}: {self.settings}",
             *(f"  {number}. {operation}" for number, operation in enumerate(self.operations, 1)),
-            *(f"  model: {text}" for text in self.found),
+            *(f"  model: {text}" for text in self.differences),
         )
 
 
@@ -484,7 +484,12 @@ def log_fuzz_object(result: LogFuzz) -> dict[str, Any]:
         "histories": result.histories,
         "counts": dict(sorted(result.counts.items())),
         "differences": [
-            {"seed": one.seed, "settings": one.settings.line(), "operations": one.operations, "found": one.found}
+            {
+                "seed": one.seed,
+                "settings": one.settings.line(),
+                "operations": one.operations,
+                "differences": one.differences,
+            }
             for one in result.differences
         ],
     }

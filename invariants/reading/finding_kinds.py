@@ -338,9 +338,9 @@ DISK_OF_ANOTHER = FindingKind(
     way_out="find out whose disk it is: attach it to its own broker, or correct broker.id or zookeeper.connect. Do not "
     "remove or edit meta.properties before that: logs of another broker or cluster would enter partitions of the same "
     "names",
-    log="server.log: Configured broker.id … doesn't match stored broker.id … in meta.properties; or The Cluster ID … "
-    "doesn't match stored clusterId … (3.7 and later: Stored node id … doesn't match previous node id …; or Invalid "
-    "cluster.id in: …)",
+    log="server.log: Configured broker.id … doesn't match stored broker.id … in meta.properties. (Another cluster: The "
+    "Cluster ID … doesn't match stored clusterId … in meta.properties. Since 3.7: Stored node id … doesn't match "
+    "previous node id … in …. and Invalid cluster.id in: …. Expected …, but read ….)",
     cause="a disk was attached to another machine, a configuration was copied, or zookeeper.connect names another "
     "cluster",
     grep=('grep -E "doesn\'t match (stored|previous)|Invalid cluster.id" logs/server.log*',),

@@ -116,13 +116,13 @@ class Findings:
         if max(epochs, default=0) > self.capture.controller_epoch and not self.capture.is_kraft:
             text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
             yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
-        for broker, root in disks_of_others(self.capture):
-            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, broker))
+        for owner, root in disks_of_others(self.capture):
+            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, owner))
             whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))
             text = f"{root.path} is of {listed(whose)}"
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
-            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {broker}", text, broker=broker)
+            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
         for broker in self.capture.brokers.values():
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
@@ -402,7 +402,9 @@ class Findings:
         Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
         """
         lineages, state = self.lineages(place), place.topic.states.get(place.partition)
-        if state is None or state.leader not in lineages.logs or not self.capture.brokers[state.leader].alive:
+        if state is None or state.leader is None or state.leader not in lineages.logs:
+            return
+        if not self.capture.brokers[state.leader].alive:
             return
         leader, replicas = lineages.logs[state.leader], place.topic.partitions.get(place.partition, ())
         for b, log in lineages.logs.items():

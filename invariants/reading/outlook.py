@@ -98,8 +98,8 @@ KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, a
 """What a plan keeps; records of a topic that is being deleted are not kept."""
 UNMODELLED = "brokers have more of it in memory than on disks, or do not start with their disks"
 """What the model does not have."""
-MOST_PARTS = 12
-"""The most parts that are looked at."""
+MOST_PARTS = 200
+"""Of more parts nothing is planned: a step such as a failover would meet those that were left out."""
 
 
 WITHOUT_A_WORLD = frozenset(
@@ -389,10 +389,10 @@ def groups_of(
         why = f"more than {MOST_BROKERS} brokers take part, it is lost, or {UNMODELLED}"
         notes.append(f"Not looked at, as {why}: {listed(left)}.")
     if len(groups) > most:
-        beyond = [group.topic.name for group in groups[most:]]
-        notes.append(f"Looked at: {most} of {len(groups)} groups of partitions; left out are some of {listed(beyond)}.")
-        left += beyond
-    return groups[:most], notes, tuple(left)
+        notes.append(f"Nothing is planned, as {len(groups)} groups of partitions are damaged, more than {most}.")
+        left += [topic_label(group.topic.name) for group in groups]
+        groups = []
+    return groups, notes, tuple(left)
 
 
 def parts_of(groups: Sequence[PartitionGroup], number: int = 0) -> list[ClusterPart]:

@@ -110,7 +110,7 @@ class Replica:
     set_aside: Fifo[Record] = fifo(Record, STRAYS)
 
 
-class DirectoryState(Enum):
+class LogDirectoryState(Enum):
     """A broker's log directory without logs, in which it creates the next one: it works, fails, or is known to fail."""
 
     WORKS = 0
@@ -153,7 +153,7 @@ class BrokerState:
     )
     cached_topics: frozenset[int] = subset(TOPICS, when=BROKER_CHECKS)
     cached_brokers: frozenset[int] = subset(BROKERS, when=LIVE_BROKER_CACHES)
-    spare_directory: DirectoryState = choice(DirectoryState, when=FAILED_DIRECTORIES)
+    spare_directory: LogDirectoryState = choice(LogDirectoryState, when=FAILED_DIRECTORIES)
 
     def cache_topic(self, request: ControlRequest) -> None:
         """Add the topic to the metadata cache or remove it, as the UpdateMetadata of the same batch does."""

@@ -100,9 +100,11 @@ def _answer(recovery: Recovery) -> list[str | Span]:
     if recovery.plan is not None:
         steps = len(recovery.plan.procedures)
         problem = recovery.problem
-        rest = "; it is not for all that is wrong, see below" if problem.left_out or problem.uncovered else ""
+        rest = "; it is not for all that is wrong" if problem.left_out or problem.uncovered else ""
+        rest += ", and what its steps do to the rest was not searched" if problem.left_out else ""
+        rest += ", see below" if rest else ""
         safe = _safe(recovery.plan, problem)
-        tone = "good" if recovery.plan.at_any_moment else "open"
+        tone = "good" if recovery.plan.at_any_moment and not problem.left_out else "open"
         return [strong("PLAN", tone), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "open"), "  Every sequence that was tried can be defeated by one fault."]

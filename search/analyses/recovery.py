@@ -37,6 +37,8 @@ MOST_COST = 60
 """Plans of a higher cost are not looked for."""
 MOST_CANDIDATES = 24
 """How many sequences that repair if no fault happens are tried against faults."""
+MOST_WORLDS = 6
+"""Of more worlds, single procedures are looked at before cheaper sequences."""
 EXTENSION = 2
 """The most that a procedure costs of which two are added to a sequence that a fault defeats."""
 INSERTION = 3
@@ -329,10 +331,17 @@ class _Planner:
         """Yield sequences after which all claims hold if no fault happens, by rising cost.
 
         A sequence that repairs is also yielded with more procedures: what a fault needs. Sequences of procedures that
-        are not late come first.
+        are not late come first. Of many worlds there are too many cheap sequences: single procedures come before them.
         """
         first = tuple(one for one in self.problem.procedures if not one.late)
         seen: set[tuple[Procedure, ...]] = set()
+        if len(self.settlings) > MOST_WORLDS and not all(map(self._is_clean, self.settlings, self._start(0))):
+            for one in self.problem.procedures:
+                after, _ = self._apply(self._start(0), one)
+                if all(map(self._is_clean, self.settlings, after)):
+                    longer = ((one, other) for other in first if other.cost <= EXTENSION)
+                    seen.update(alone := ((one,), *longer))
+                    yield from alone
         for allowed in dict.fromkeys((first, self.problem.procedures)):
             for found in self._repairs(allowed):
                 if found not in seen:
@@ -344,6 +353,7 @@ class _Planner:
         queue: list[tuple[int, int, tuple[Procedure, ...], Beliefs | None]] = [(0, 0, (), self._start(0))]
         count = 0
         while queue:
+            self.clock.check(0)
             cost, _, procedures, beliefs = heappop(queue)
             if beliefs is None:
                 yield procedures

@@ -60,7 +60,7 @@ LOCALS = (
     "w.pair = {w.sure, NOTE}\nz = 0\nfor m in w.pair:\n    z = z * 3 + m.n\nreturn z",
     "w.pair = {w.sure, NOTE}\nreturn (w.pair == w.few, w.pair <= w.mail, len(w.pair))",
     "x = w.mail\nx.clear()\nreturn (w.mail, bool(x))",
-    "x = w.mail\nw.mail = {w.sure}\nreturn (x, len(x))",
+    "w.mail = {w.sure}\nx = w.mail\nreturn (x, len(x))",
     "return all(isinstance(m, (Note, Light)) and m.n < 2 for m in w.mail)",
     "return (w.r[w.m:w.n], w.r[1:], w.q[:-1])",
     "return w.r[: len(w.q)] == w.q",

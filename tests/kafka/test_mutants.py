@@ -26,6 +26,7 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "isr_members_fetch",
     "metadata_has_the_live_brokers",
     "next_leader_is_the_first_replica",
+    "reassignment_ends",
     "reassignment_is_requested",
     "reassignment_reaches_its_target",
     "replaced_leader_is_sent_leader_and_isr",

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.invariants.reading.outlook import MOST_PARTS, recovery_problem
+from kwalk.reports.pages.recovery import nothing_planned
 from kwalk.search.analyses.recovery import plan_recovery
 
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
@@ -167,3 +168,40 @@ def test_a_plan_says_which_records_it_gives_up() -> None:
     assert first.keeps.startswith("safe: no acknowledged record is lost")
     assert empty.premise == "to begin topic orders with empty logs"
     assert empty.keeps.startswith("it gives up the records that topic orders has now;")
+
+
+def several_erased(count: int) -> dict[str, Any]:
+    """A healthy cluster, but that an old client has erased the ids of some topics."""
+    ids = {f"topic{number:03}": f"{number:03}{'A' * 18}g" for number in range(count)}
+    snapshot = cluster("3.6.2", ids=ids)
+    for topic in snapshot["topics"].values():
+        del topic["znode"]["topic_id"]
+        topic["znode"]["version"] = 1
+    return snapshot
+
+
+def test_a_controller_that_fails_over_between_two_ids_is_looked_at() -> None:
+    """It mints an id for the topic whose id is not written yet: one more failover makes all agree."""
+    found = plan_recovery(recovery_problem(json.dumps(several_erased(2)).encode()), seconds=60)
+    assert found.plan is not None and found.plan.early == (True, True)
+    assert [one.name for one in found.plan.procedures] == ["write-topic-ids topic000 topic001", "fail-over"]
+    paths = [command for command in found.plan.procedures[0].commands if "set -v" in command]
+    assert [f"/brokers/topics/topic{number:03}" in path for number, path in enumerate(paths)] == [True, True]
+
+
+def test_no_topic_is_left_out_of_a_plan_that_fails_the_controller_over() -> None:
+    many = plan_recovery(recovery_problem(json.dumps(several_erased(20)).encode()), seconds=60)
+    assert many.plan is not None and not many.problem.left_out
+    too_many = recovery_problem(json.dumps(several_erased(MOST_PARTS + 1)).encode())
+    assert not too_many.worlds and len(too_many.left_out) == MOST_PARTS + 1
+    assert nothing_planned(plan_recovery(too_many))
+
+
+def test_a_search_of_plans_keeps_to_its_time() -> None:
+    """Ids of logs that no single step repairs: too many sequences for any budget."""
+    snapshot = several_erased(12)
+    for number, broker in enumerate(snapshot["brokers"].values()):
+        for name in broker["dirs"]:
+            broker["dirs"][name] = log(f"{number}{'B' * 20}g", crc=number)
+    found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=1)
+    assert found.plan is None and not found.in_time

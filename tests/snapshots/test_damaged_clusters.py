@@ -70,7 +70,7 @@ ANSWERS = {
     },
     "another-broker-id-rf-2-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["move-directories t0 4"],
-        OWN_DISKS: ["move-directories-at-once t0 3 4"],
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}": ["move-directories-at-once t0 3 4"],
     },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},

@@ -40,6 +40,9 @@ WARN [Broker id=3] Ignoring LeaderAndIsr request from controller 3 with correlat
 since its associated leader epoch 0 is smaller than the current leader epoch 3 (state.change.logger)
 Aborted leader election for partition t-0 since the LeaderAndIsr path was already written by another controller. This \
 probably means that the current controller 1 went through a soft failure and another controller was elected with epoch 9
+INFO [UnifiedLog partition=t-0, dir=/kafka] Truncating to offset 30 (kafka.log.UnifiedLog)
+Configured broker.id 2 doesn't match stored broker.id Some(1) in meta.properties.
+java.lang.RuntimeException: Invalid cluster.id in: /kafka/meta.properties. Expected a, but read b
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""

@@ -31,7 +31,7 @@ FIRST_BROKER = {
     "repair-disk": 1,
     "start-empty-broker": 1,
     "restart-without-metadata-files": 2,
-    "move-directories": 2,
+    "move-directories": -1,
 }
 """Steps that stop and start brokers: where the name of the step has the first of them."""
 ON_BROKER = re.compile(r"# on broker ([0-9]+)")

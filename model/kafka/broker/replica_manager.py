@@ -15,7 +15,7 @@ from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import handle_full_request
 from kwalk.model.kafka.migration.versions import ACCEPTS_EQUAL_EPOCH
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
-from kwalk.model.kafka.state import BrokerState, Cluster, DirectoryState, Replica
+from kwalk.model.kafka.state import BrokerState, Cluster, LogDirectoryState, Replica
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
 from kwalk.model.kafka.versions.grain import (
     DELETION,
@@ -101,7 +101,7 @@ def handle_leader_and_isr(cluster: Cluster, broker: Broker) -> None:
         answer_storage_error(cluster, broker, request, failed)
 
 
-def choose_directory(state: BrokerState, replica: Replica, wanted: LeaderAndIsrPartitionState) -> None:
+def choose_directory(state: BrokerState, replica: Replica, sent: LeaderAndIsrPartitionState) -> None:
     """Find a directory for the log of a replica that has none; the replica is offline if that fails.
 
     While a directory is known to fail, the log of a replica that is not new may be in it: no other one is created.
@@ -110,11 +110,11 @@ def choose_directory(state: BrokerState, replica: Replica, wanted: LeaderAndIsrP
     """
     if not is_new(replica) or replica.offline:
         return
-    if state.spare_directory is DirectoryState.FAILS:
-        state.spare_directory = DirectoryState.OFFLINE
+    if state.spare_directory is LogDirectoryState.FAILS:
+        state.spare_directory = LogDirectoryState.OFFLINE
         replica.offline = not TRIES_OTHER_DIRECTORIES
-    elif state.spare_directory is DirectoryState.OFFLINE:
-        replica.offline = not wanted.is_new
+    elif state.spare_directory is LogDirectoryState.OFFLINE:
+        replica.offline = not sent.is_new
 
 
 def without_unknown_leader(

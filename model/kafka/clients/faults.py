@@ -6,7 +6,7 @@ from kwalk.model.kafka.actors import BROKER, FAULT
 from kwalk.model.kafka.broker.kafka_server import end_process
 from kwalk.model.kafka.controller.controller_context import EventKind
 from kwalk.model.kafka.domains import BROKERS, DIRECTORY_FAILURES, FAILOVERS, LATE_COPIES, PARTITIONS, RESTARTS, Broker
-from kwalk.model.kafka.state import Cluster, DirectoryState
+from kwalk.model.kafka.state import Cluster, LogDirectoryState
 from kwalk.model.kafka.versions.grain import LOST_REQUESTS, OVERTAKING_REQUESTS
 from kwalk.model.kafka.zookeeper.kafka_zk_client import controller_changed
 from kwalk.model.language import Mark, action, require
@@ -127,10 +127,10 @@ def overtake_newer(cluster: Cluster, broker: Broker) -> None:
 )
 def fail_spare_directory(cluster: Cluster, broker: Broker) -> None:
     """The broker notices when it creates a log there. Its other directories work."""
-    require(cluster.is_up(broker) and cluster.brokers[broker].spare_directory is DirectoryState.WORKS)
+    require(cluster.is_up(broker) and cluster.brokers[broker].spare_directory is LogDirectoryState.WORKS)
     require(cluster.directory_failures < DIRECTORY_FAILURES)
     cluster.directory_failures += 1
-    cluster.brokers[broker].spare_directory = DirectoryState.FAILS
+    cluster.brokers[broker].spare_directory = LogDirectoryState.FAILS
 
 
 @action(
@@ -140,5 +140,5 @@ def fail_spare_directory(cluster: Cluster, broker: Broker) -> None:
 )
 def notice_failed_directory(cluster: Cluster, broker: Broker) -> None:
     """As it wrote a checkpoint file there. A process that starts notices at once."""
-    require(cluster.is_up(broker) and cluster.brokers[broker].spare_directory is DirectoryState.FAILS)
-    cluster.brokers[broker].spare_directory = DirectoryState.OFFLINE
+    require(cluster.is_up(broker) and cluster.brokers[broker].spare_directory is LogDirectoryState.FAILS)
+    cluster.brokers[broker].spare_directory = LogDirectoryState.OFFLINE

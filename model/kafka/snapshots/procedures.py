@@ -32,6 +32,8 @@ LOSSY = ("elect-unclean", "start-empty-broker", WITHOUT_NEWEST)
 """How the names of steps begin that may lose records."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
+MOST_SINGLY = 6
+"""Of more topics, ids that all are lost are written in one step only."""
 BY_ITSELF = "happens by itself"
 ROUTINE = "a routine restart"
 OPERATOR_ONLY = "needs an operator or a client"
@@ -57,8 +59,11 @@ class Catalogue:
         live = [b for b in self.brokers if self.capture.brokers[b].alive]
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
         gone = {broker for part in self.parts for broker in part.choice.without}
+        lost = [topic for topic in self.topics if self._lost_id(topic)]
+        singly = [topic for topic in self.topics if len(lost) <= MOST_SINGLY or topic not in lost]
         found = [
-            *(self._write_id(topic, identity) for topic in self.topics for identity in self._ids(topic)),
+            *([self._write_ids(lost)] if len(lost) > 1 else []),
+            *(self._write_id(topic, identity) for topic in singly for identity in self._ids(topic)),
             *self._write_states(),
             self._fail_over(),
             *(self._start_broker(b) for b in down if b not in gone),
@@ -129,6 +134,32 @@ class Catalogue:
             "those that get prints",
             after=REST,
             risk="a wrong partition list loses partitions; -v refuses to overwrite what another client has written",
+        )
+
+    def _lost_id(self, topic: Topic) -> bool:
+        """Whether all logs of a topic have one topic id, and ZooKeeper has none or another one."""
+        logs = [log for part in self.parts if part.topic.name == topic.name for log in part.lineages.logs.values()]
+        found = {log.topic_id for log in logs} - {None}
+        return len(found) == 1 and found == {*self._ids(topic)}
+
+    def _write_ids(self, topics: Sequence[Topic]) -> Procedure:
+        """Return the step that writes the ids of several topics; faults happen between two of them, too."""
+        ids = {topic.name: self._ids(topic)[0] for topic in topics}
+
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            number = part.identity(ids.get(part.topic.name, ""))
+            return (NOTHING, NOTHING if number is None else Move(((f"write_topic_id(0, {number})",),)))
+
+        singles = [self._write_id(topic, ids[topic.name]) for topic in topics]
+        labels = [topic_label(topic.name) for topic in topics]
+        return evolve(
+            singles[0],
+            name=f"write-topic-ids {' '.join(labels)}",
+            title=f"Write the topic ids of topics {listed(labels)} into their znodes.",
+            moves=self._in_each_part(moves),
+            commands=tuple(command for one in singles for command in one.commands),
+            before="no client older than 2.8 writes the topics, no reassignment is in flight, and the partitions are "
+            "those that each get prints",
         )
 
     def _fail_over(self) -> Procedure:
@@ -246,13 +277,13 @@ class Catalogue:
 
     def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
-            found: list[Move] = []
+            taken: list[Move] = []
             for broker in brokers:
                 number = part.number(broker)
                 own = part.topic.name == topic.name and number is not None
                 remove = Move(((f"remove_metadata_files({number})",),)) if own else NOTHING
-                found += [_stop(part, broker), remove, _start(part, broker)]
-            return tuple(found)
+                taken += [_stop(part, broker), remove, _start(part, broker)]
+            return tuple(taken)
 
         label = topic_label(topic.name)
         each = brokers_in_words(brokers) if len(brokers) == 1 else "each broker in turn"
@@ -284,8 +315,8 @@ class Catalogue:
             move = Move(((f"move_directory_away({number}, 0, 0)",),)) if own else NOTHING
             return (*((_stop(part, broker),) if is_up else ()), move, _start(part, broker))
 
-        def named(found: Mapping[str, Sequence[int]]) -> list[str]:
-            return [f"{topic_label(name)}-{number}" for name, numbers in found.items() for number in numbers]
+        def named(directories: Mapping[str, Sequence[int]]) -> list[str]:
+            return [f"{topic_label(name)}-{number}" for name, numbers in directories.items() for number in numbers]
 
         names = named(moved)
         which = f"director{'ies' if len(names) > 1 else 'y'} {listed(names)}"

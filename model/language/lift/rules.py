@@ -133,6 +133,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "`except` of anything but a named abort",
         "a raise of …",
         "an assignment of … to …",
+        "an assignment of several objects at once: the first copies into what the next ones may be",
         "this loop target for …",
         "a write to a slice",
         "a slice",
@@ -144,6 +145,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "names and attributes": (
         "the name … has no value here",
         "the name … has no value yet",
+        "… is read here, and what it refers to was changed under another name meanwhile",
         MIXED_TYPES,
         "… has no attribute …",
         "… has no field …",
