@@ -34,7 +34,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     Relation,
     choices_of,
     compare,
-    differing_offset,
+    lost_records,
     same_disks,
 )
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
@@ -395,30 +395,15 @@ class Findings:
         yield from self._without_ids(place, lineages)
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
-        """Replicas whose high watermark is above an offset at which the leader's log has records of another epoch.
-
-        What is below a high watermark was in all logs of the ISR. A replica truncates what differs from the leader.
-
-        Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
-        """
-        lineages, state = self.lineages(place), place.topic.states.get(place.partition)
-        if state is None or state.leader is None or state.leader not in lineages.logs:
-            return
-        if not self.capture.brokers[state.leader].alive:
-            return
-        leader, replicas = lineages.logs[state.leader], place.topic.partitions.get(place.partition, ())
-        for b, log in lineages.logs.items():
-            is_outside = b in replicas and b not in state.isr and self.capture.brokers[b].seen
-            if not is_outside or lineages.group_of(b) != lineages.group_of(state.leader):
-                continue
-            differs = differing_offset(log, leader)
-            if differs is not None and (log.high_watermark or 0) > differs:
-                text = (
-                    f"broker {b} has the high watermark {log.high_watermark}, and the logs of brokers {b} and "
-                    f"{state.leader} differ from offset {differs}; {_isr(place)}"
-                )
-                one = self._observed(kinds.RECORDS_ARE_LOST, place, text)
-                yield evolve(one, fields={**one.fields, "brokers": str(b)})
+        state = place.topic.states.get(place.partition)
+        for b, offset in lost_records(self.capture, place.topic, place.partition).items():
+            log = self.capture.directory(b, place.topic.name, place.partition)
+            known = (
+                "" if log is None else f" has the high watermark {log.high_watermark}, and its log and that of broker"
+            )
+            text = f"broker {b}{known} {state.leader if state else None} differ from offset {offset}; {_isr(place)}"
+            one = self._observed(kinds.RECORDS_ARE_LOST, place, text)
+            yield evolve(one, fields={**one.fields, "brokers": str(b)})
 
     def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:
         """Logs without an id; before 3.0 a log gets one with the second LeaderAndIsr request only."""

@@ -591,6 +591,13 @@ def test_records_are_saved_before_a_broker_truncates_them() -> None:
     assert "but first copy t-0 of broker 3" in kinds_found["broker-down"].way_out
 
 
+@pytest.mark.parametrize("damage", [records_are_lost, of_another_broker])
+def test_nothing_is_said_of_a_start_that_the_model_does_not_have(damage: Callable[[Capture], None]) -> None:
+    found = recovery_problem(changed(damage))
+    assert "t-0" in found.left_out
+    assert not [one.title for one in found.what_ifs if one.title.startswith("broker 3 starts")]
+
+
 def test_kinds_are_in_the_order_of_their_severity() -> None:
     ranks = [kind.severity.rank for kind in KINDS]
     assert ranks == sorted(ranks)

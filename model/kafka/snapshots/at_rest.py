@@ -48,6 +48,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     in_sync,
     lineages_of,
+    lost_records,
     newest_logs,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
@@ -330,8 +331,11 @@ def is_unmodelled(capture: Capture, topic: Topic, partition: int, *, with_record
     """Whether no state of the model is a partition: what its brokers have in memory is neither on disks nor shown.
 
     In a model with records brokers may have a later state in memory than ZooKeeper, if it is shown which log is newest.
-    No broker of the model refuses to start, as one with a log directory of another broker does.
+    No broker of the model refuses to start, as one with a log directory of another broker does; and no log of the model
+    has records that were committed before an unclean election.
     """
+    if lost_records(capture, topic, partition):
+        return True
     members = {
         *topic.partitions.get(partition, ()),
         *(topic.states[partition].isr if partition in topic.states else ()),

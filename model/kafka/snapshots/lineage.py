@@ -83,6 +83,29 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
     return LogComparison(Relation.UNKNOWN)
 
 
+def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the replicas outside the ISR with committed records that the leader's log lacks, and from which offset on.
+
+    What is below a high watermark was in all logs of the ISR. A replica truncates what differs from the leader's log.
+
+    Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
+    """
+    state = topic.states.get(partition)
+    leader = None if state is None or state.leader is None else capture.directory(state.leader, topic.name, partition)
+    if state is None or state.leader is None or leader is None or not capture.brokers[state.leader].alive:
+        return {}
+    found: dict[int, int] = {}
+    for broker in topic.partitions.get(partition, ()):
+        log = capture.directory(broker, topic.name, partition)
+        if broker in state.isr or log is None or not capture.brokers[broker].seen:
+            continue
+        differs = differing_offset(log, leader)
+        is_related = compare(log, leader, is_compacted=topic.may_be_compacted).relation is Relation.DIVERGED
+        if is_related and differs is not None and (log.high_watermark or 0) > differs:
+            found[broker] = differs
+    return found
+
+
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
     """Whether the first batches of two logs show that they are not copies: at one offset they have different headers.
 

@@ -15,8 +15,8 @@ from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, listed
-from kwalk.model.kafka.snapshots.lineage import is_in_use, same_disks
+from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed
+from kwalk.model.kafka.snapshots.lineage import is_in_use, lost_records, same_disks
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
@@ -59,6 +59,7 @@ class Catalogue:
         live = [b for b in self.brokers if self.capture.brokers[b].alive]
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
         gone = {broker for part in self.parts for broker in part.choice.without}
+        elsewhere = {broker for broker, _ in disks_of_others(self.capture)}
         lost = [topic for topic in self.topics if self._lost_id(topic)]
         singly = [topic for topic in self.topics if len(lost) <= MOST_SINGLY or topic not in lost]
         found = [
@@ -66,7 +67,7 @@ class Catalogue:
             *(self._write_id(topic, identity) for topic in singly for identity in self._ids(topic)),
             *self._write_states(),
             self._fail_over(),
-            *(self._start_broker(b) for b in down if b not in gone),
+            *(self._start_broker(b) for b in down if b not in gone and b not in elsewhere),
             *(self._repair_disk(b) for b in self._failed_disks()),
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
             *(self._replace_disk(b) for b in down),
@@ -251,7 +252,9 @@ class Catalogue:
     def _disk(self, broker: int) -> str:
         """Return what must be true of the disk of a broker that starts."""
         if self.capture.brokers[broker].seen:
-            return "its disks are as the snapshot shows them"
+            lost = self._lost_records(broker)
+            copied = f", and {listed(lost)} there copied to another place: it truncates them" if lost else ""
+            return f"its disks are as the snapshot shows them{copied}"
         return (
             f"the log directories of broker {broker}, which the snapshot does not show, have its logs (ls LOG_DIR); "
             "with empty ones it must not start: it would lead, and the other replicas would lose their records"
@@ -645,7 +648,7 @@ class Catalogue:
                 f"{BY_ITSELF}; an operator can do it",
                 lambda part: (Move((("delete_controller()",),)),),
             ),
-            *(self._started(b) for b in self.brokers if not self.capture.brokers[b].alive),
+            *(self._started(b) for b in self.brokers if not self.capture.brokers[b].alive and self._starts_as_it_is(b)),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
             *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
             self._what_if(
@@ -655,6 +658,16 @@ class Catalogue:
             ),
         ]
         return tuple(found)
+
+    def _starts_as_it_is(self, broker: int) -> bool:
+        """Whether a broker starts with its disks, and loses no records by it: no world has either."""
+        return not self._lost_records(broker) and broker not in {b for b, _ in disks_of_others(self.capture)}
+
+    def _lost_records(self, broker: int) -> list[str]:
+        """Return the partitions of which the broker has committed records that the leader lacks."""
+        topics = self.capture.topics.values()
+        known = ((topic, number) for topic in topics for number in topic.partitions)
+        return [f"{topic_label(t.name)}-{n}" for t, n in known if broker in lost_records(self.capture, t, n)]
 
     def _started(self, broker: int) -> WhatIf:
         title = f"broker {broker} starts with the logs that it has"
