@@ -591,6 +591,15 @@ def test_records_are_saved_before_a_broker_truncates_them() -> None:
     assert "but first copy t-0 of broker 3" in kinds_found["broker-down"].way_out
 
 
+def test_brokers_that_run_without_a_registration_are_not_called_down() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        capture["broker_ids"], capture["controller"] = [], None
+
+    (kind,) = (kind for kind in inspect_snapshot(changed(change)).by_kind() if kind.name == "no-live-isr")
+    assert "down" not in kind.title and "brokers 1, 2 and 3, which run, reach ZooKeeper" in kind.way_out
+
+
 @pytest.mark.parametrize("damage", [records_are_lost, of_another_broker])
 def test_nothing_is_said_of_a_start_that_the_model_does_not_have(damage: Callable[[Capture], None]) -> None:
     found = recovery_problem(changed(damage))
