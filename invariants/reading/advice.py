@@ -138,14 +138,8 @@ class Advice:
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind in OF_STATES:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
-        elif kind is kinds.NO_LIVE_ISR and (running := self._unregistered(seen)):
-            made = evolve(
-                kind,
-                title="no leader: no live ISR member is in /brokers/ids",
-                later="it lasts until an ISR member is registered; an unclean election loses records",
-                way_out=f"see that {brokers(running)}, which run, reach ZooKeeper, or restart them; or start others",
-                cause="the ZooKeeper sessions of brokers that run have ended",
-            )
+        elif kind is kinds.NO_LIVE_ISR:
+            made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -334,11 +328,28 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
-    def _unregistered(self, observations: Iterable[Observation]) -> list[int]:
-        """Return the ISR members of partitions that run, and have no registration."""
-        keys = [(self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
-        members = {broker for topic, number in keys for broker in topic.states[number].isr}
-        return sorted(b for b in members if self.capture.brokers[b].alive and b not in self.capture.registered)
+    def _unregistered(self, one: Observation) -> set[int]:
+        """Return the ISR members of a partition that run, and have no registration."""
+        isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
+        return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.registered}
+
+    @staticmethod
+    def _without_live_isr(kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:
+        """Return the kind for partitions, of each of which these ISR members run without a registration."""
+        running = sorted({broker for members in unregistered for broker in members})
+        if not running:
+            return kind
+        run, them = ("runs and reaches", "it") if len(running) == 1 else ("run and reach", "them")
+        ways = f"see why {brokers(running)} {run} no ZooKeeper, or restart {them}"
+        if not all(unregistered):
+            return evolve(kind, way_out=f"{kind.way_out}; {ways}")
+        return evolve(
+            kind,
+            title="no leader: no live ISR member is in /brokers/ids",
+            later="it lasts until an ISR member is registered; an unclean election loses records",
+            way_out=ways,
+            cause="the ZooKeeper sessions of brokers that run have ended",
+        )
 
     def _saving(self, observations: Sequence[Observation]) -> Iterator[str]:
         """Yield how the last copies of records are saved before their brokers truncate them."""

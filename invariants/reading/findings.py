@@ -395,14 +395,9 @@ class Findings:
         yield from self._without_ids(place, lineages)
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
-        state = place.topic.states.get(place.partition)
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
-            log = self.capture.directory(b, place.topic.name, place.partition)
-            known = (
-                "" if log is None else f" has the high watermark {log.high_watermark}, and its log and that of broker"
-            )
-            text = f"broker {b}{known} {state.leader if state else None} differ from offset {offset}; {_isr(place)}"
-            one = self._observed(kinds.RECORDS_ARE_LOST, place, text)
+            text = f"broker {b} has committed records from offset {offset} on, where its log and the leader's differ"
+            one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)})
 
     def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:

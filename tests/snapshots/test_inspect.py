@@ -597,7 +597,19 @@ def test_brokers_that_run_without_a_registration_are_not_called_down() -> None:
         capture["broker_ids"], capture["controller"] = [], None
 
     (kind,) = (kind for kind in inspect_snapshot(changed(change)).by_kind() if kind.name == "no-live-isr")
-    assert "down" not in kind.title and "brokers 1, 2 and 3, which run, reach ZooKeeper" in kind.way_out
+    assert "down" not in kind.title and "see why brokers 1, 2 and 3 run and reach no ZooKeeper" in kind.way_out
+
+
+def test_partitions_whose_brokers_are_down_keep_their_way_out() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        stop(capture, 3)
+        leads(capture, 3, 1, [3])
+        leads(capture, 2, 0, [2])
+        capture["broker_ids"], capture["controller"] = [1], 1
+
+    (kind,) = (kind for kind in inspect_snapshot(changed(change)).by_kind() if kind.name == "no-live-isr")
+    assert kind.way_out == "start a broker of the ISR; see why broker 2 runs and reaches no ZooKeeper, or restart it"
 
 
 @pytest.mark.parametrize("damage", [records_are_lost, of_another_broker])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from attrs import evolve, frozen
 
@@ -665,9 +665,13 @@ class Catalogue:
 
     def _lost_records(self, broker: int) -> list[str]:
         """Return the partitions of which the broker has committed records that the leader lacks."""
+        return [name for name, members in self._lost.items() if broker in members]
+
+    @cached_property
+    def _lost(self) -> dict[str, dict[int, int]]:
         topics = self.capture.topics.values()
-        known = ((topic, number) for topic in topics for number in topic.partitions)
-        return [f"{topic_label(t.name)}-{n}" for t, n in known if broker in lost_records(self.capture, t, n)]
+        known = {f"{topic_label(t.name)}-{n}": lost_records(self.capture, t, n) for t in topics for n in t.partitions}
+        return {name: members for name, members in known.items() if members}
 
     def _started(self, broker: int) -> WhatIf:
         title = f"broker {broker} starts with the logs that it has"
