@@ -73,13 +73,6 @@ def test_a_search_that_aims_at_a_waypoint_takes_more_events_in_any_state_than_on
     assert sorted(steps(done)[0]) == ["cook()", "leave()", "order()", "order()"]
 
 
-def test_a_search_first_takes_the_events_that_a_waypoint_asks_for() -> None:
-    two = seen("two", ordered=2, cooked=2)
-    aimed, unaimed = explained(series(evolve(two, needs=((ORDERS,),)))), explained(series(two))
-    assert steps(aimed) == steps(unaimed) == [["order()", "cook()", "order()", "cook()"]]
-    assert aimed.states < unaimed.states
-
-
 def test_needs_that_are_wrong_do_not_change_the_answer() -> None:
     wrong = Need((where("stove_is_off", 1),), frozenset({("order", None)}))
     for needs in (((ORDERS,),), (((wrong,),),), (((GOING, wrong),), (ORDERS,))):

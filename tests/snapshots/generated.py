@@ -2,34 +2,18 @@
 
 An operation is done at rest, or now and then after some steps of what the one before it has begun. A gap between two
 snapshots has at most three operations, of which at most two happen at any moment: what `explain` documents to try.
-
-A *rich* history has two or three operations in most gaps, operators who remove partition.metadata, and topics that get
-their replicas in another order each time that they are created.
-
-    python -m tests.snapshots.generated RELEASE NUMBER [rich]
-
-explains a history within 60 s of this process's CPU, as on one of two idle cores: the other one compiles meanwhile.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Callable, Sequence
-from random import Random
+from collections.abc import Sequence
 
 from attrs import define, evolve, field
 
-from kwalk.model.kafka.assignment import order_of
 from kwalk.model.kafka.initial_states import running_cluster
-from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS, read_series
+from kwalk.model.kafka.snapshots.series import REAL_CLUSTER, SERIES_FLAGS
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.zookeeper.znodes import ReplicaOrder
 from kwalk.model.language import Model
-from kwalk.reports.handlers.explain import explained, model_of
-from kwalk.reports.handlers.target import scenario_with
-from kwalk.search.analyses.explain.explain import ExplainOptions
 from tests.snapshots.synthetic import Walk
 
 OPERATIONS, TOPICS = 12, 4
@@ -57,10 +41,6 @@ KINDS: dict[str, tuple[int, Sequence[str]]] = {
     "write an id back": (3, ("write_topic_id",)),
 }
 """For each operation how often it is drawn, and its events, with a rest before all but the first."""
-BY_HAND: dict[str, tuple[int, Sequence[str]]] = {"remove partition.metadata": (3, ("remove_metadata_files",))}
-"""What is done in rich histories, too."""
-RICH_SNAPSHOT = 0.25
-"""The share of operations that are followed by a snapshot in rich histories."""
 CREATIONS = ("old client creates", "create")
 
 
@@ -69,12 +49,11 @@ class History:
     """A random walk with snapshots; `done` has the events of each gap, with `now` before one that did not wait."""
 
     walk: Walk
-    rich: bool = False
     done: list[list[str]] = field(factory=lambda: [[]])
 
     def run(self, operations: int) -> None:
         """Do random operations, with snapshots between them, and a snapshot at the end."""
-        chance, untimely, share = self.walk.random, 0, RICH_SNAPSHOT if self.rich else SNAPSHOT
+        chance, untimely = self.walk.random, 0
         self.walk.capture()
         for left in range(operations, 0, -1):
             self._operate()
@@ -84,19 +63,18 @@ class History:
                 self.done[-1].append("now")
                 continue
             self.walk.rest(orderly=True)
-            if left == 1 or len(self.done[-1]) >= IN_A_GAP or chance.random() < share:
+            if left == 1 or len(self.done[-1]) >= IN_A_GAP or chance.random() < SNAPSHOT:
                 self.walk.capture()
                 self.done.append([])
                 untimely = 0
 
     def _operate(self) -> None:
         """Do an operation that is possible."""
-        kinds = KINDS | BY_HAND if self.rich else KINDS
-        possible = [name for name in kinds if self._events(kinds[name][1][0])]
+        possible = [name for name in KINDS if self._events(KINDS[name][1][0])]
         created = [znode.was_created for znode in self.walk.model.state(self.walk.vector).zookeeper.topics]
         more = {name: 1 if all(created) else CREATION for name in CREATIONS}
-        (name,) = self.walk.random.choices(possible, [kinds[each][0] * more.get(each, 1) for each in possible])
-        for place, event in enumerate(kinds[name][1]):
+        (name,) = self.walk.random.choices(possible, [KINDS[each][0] * more.get(each, 1) for each in possible])
+        for place, event in enumerate(KINDS[name][1]):
             if place:
                 self.walk.rest(orderly=True)
             enabled = self._events(event)
@@ -130,8 +108,8 @@ def _ids(cluster: Cluster, topic: int) -> set[int | None]:
     return {replica.file_topic_id for broker in cluster.brokers for replica in broker.replicas[topic]}
 
 
-def generating_model(release: str, topics: int, lists: Random | None = None) -> Model:
-    """A model of some topics, with ample bounds, and with a random list of replicas for each partition and life."""
+def history_of(release: str, number: int, *, topics: int = TOPICS, operations: int = OPERATIONS) -> History:
+    """A random history of some topics; the same for the same number."""
     flags = {**SERIES_FLAGS, "deletion": True, "stop_replica": True, "sessions": True}
     bounds = {
         "topics": topics,
@@ -152,72 +130,8 @@ def generating_model(release: str, topics: int, lists: Random | None = None) -> 
         "events": 12,
         "requests": 12,
     }
-    initial: Callable[[Cluster], None] = running_cluster
-    if lists is not None:
-        flags["reassignment"] = True
-        bounds["chosen_lists"] = 1
-        chosen = [lists.sample(range(3), 3) for _ in range(12)]
-
-        def with_lists(cluster: Cluster) -> None:
-            running_cluster(cluster)
-            left = iter(chosen)
-            for partitions in cluster.planned:
-                for partition in range(len(partitions)):
-                    replicas = next(left)
-                    partitions[partition] = ReplicaOrder(frozenset(replicas), order_of(replicas))
-
-        initial = with_lists
     other = {name: setting for name, setting in flags.items() if REAL_CLUSTER.flags[name] != setting}
-    return Model(evolve(REAL_CLUSTER, initial=initial), release, bounds, other)
-
-
-def history_of(
-    release: str, number: int, *, topics: int = TOPICS, operations: int = OPERATIONS, rich: bool = False
-) -> History:
-    """A random history of some topics; the same for the same number."""
-    seed = 100 * RELEASES.index(release) + number
-    lists = Random(seed) if rich else None
-    made = History(Walk(generating_model(release, topics, lists), release, seed), rich)
+    model = Model(evolve(REAL_CLUSTER, initial=running_cluster), release, bounds, other)
+    made = History(Walk(model, release, 100 * RELEASES.index(release) + number))
     made.run(operations)
     return made
-
-
-def with_other_brokers(capture: bytes, topic: str, numbers: Sequence[int]) -> bytes:
-    """The capture with the replicas of a topic on other brokers: those of broker n on numbers[n - 1].
-
-    Of a history in which no broker stops, that is as possible as the history itself.
-    """
-    shown = json.loads(capture)
-    found = shown["topics"].get(topic)
-    for replicas in found["znode"]["partitions"].values() if found else ():
-        replicas[:] = [numbers[b - 1] for b in replicas]
-    for state in found["partition_state"].values() if found else ():
-        state["isr"] = sorted(numbers[b - 1] for b in state["isr"])
-        state["leader"] = numbers[state["leader"] - 1]
-    logs = {name: dict(broker["dirs"]) for name, broker in shown["brokers"].items()}
-    for name in logs:
-        others = {log: found for log, found in logs[name].items() if not log.startswith(f"{topic}-")}
-        shown["brokers"][name]["dirs"] = others
-    for name, directories in logs.items():
-        moved = {log: found for log, found in directories.items() if log.startswith(f"{topic}-")}
-        shown["brokers"][str(numbers[int(name) - 1])]["dirs"] |= moved
-    return json.dumps(shown).encode()
-
-
-def main() -> None:
-    """Explain a history; print what became of each topic, and the CPU seconds."""
-    release, number, *words = sys.argv[1:]
-    made = history_of(release, int(number), rich="rich" in words)
-    time.monotonic = time.process_time  # other work on this machine takes nothing from the budget
-    began = time.monotonic()
-    found = read_series(made.walk.captures)
-    _, scenario = scenario_with("read_series", None)
-    pairs = [(model_of(scenario, one, None), one) for one in found]
-    for report in explained(pairs, ExplainOptions(seconds=60.0), began):
-        reached = len(report.explanation.arrivals)
-        print(f"{report.series.name}: {report.fit.value}, {reached} of {len(report.series.waypoints)} snapshots")
-    print(f"{time.monotonic() - began:.1f} s")
-
-
-if __name__ == "__main__":
-    main()

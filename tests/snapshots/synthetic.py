@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from kwalk.model.kafka.assignment import assignment, precedes
+from kwalk.model.kafka.assignment import assignment
 from kwalk.model.kafka.controller.controller_context import EventProgress
 from kwalk.model.kafka.snapshots.series import EVENTS, IDLE_TIME
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.zookeeper.znodes import TopicZnode
 from kwalk.model.language import ActionInstance, Model, Vector
 from kwalk.search.kernel.interface import Kernel
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper
@@ -145,7 +144,10 @@ class Walk:
         for topic, znode in enumerate(cluster.zookeeper.topics):
             if not znode.exists:
                 continue
-            partitions = {str(p): [b + 1 for b in self._replicas(znode, p)] for p in range(znode.partition_count)}
+            partitions = {
+                str(p): [b + 1 for b in assignment(p) if b in znode.assignments[p].replicas]
+                for p in range(znode.partition_count)
+            }
             shown = identity(znode.topic_id)
             yield (
                 topic_name(topic),
@@ -166,14 +168,6 @@ class Walk:
                     },
                 },
             )
-
-    def _replicas(self, znode: TopicZnode, partition: int) -> list[int]:
-        """The replicas of a partition in their order."""
-        members = znode.assignments[partition].replicas
-        if not self.model.binding.bounds["chosen_lists"]:
-            return [b for b in assignment(partition) if b in members]
-        order = znode.orders[partition]
-        return sorted(members, key=lambda b: sum(other != b and precedes(order, other, b) for other in members))
 
     def _broker(self, cluster: Cluster, b: int) -> dict[str, Any]:
         alive = cluster.is_up(b)

@@ -249,8 +249,8 @@ def _no_reassignments(was: Topic, topic: Topic) -> frozenset[str]:
 def needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> tuple[tuple[tuple[Need, ...], ...], ...]:
     """Return what events must do between two captures, as far as they show it: to the topic, and to brokers."""
     topic = tuple(_topic_needs(before, after, numbering))
-    lists = _broker_needs, _election_needs, _leader_needs
-    return (topic,), tuple(tuple(needs_of(before, after, numbering)) for needs_of in lists)
+    brokers = tuple(_broker_needs(before, after, numbering)), tuple(_election_needs(before, after, numbering))
+    return (topic,), brokers
 
 
 def _any(names: Iterable[str]) -> frozenset[tuple[str, int | None]]:
@@ -292,29 +292,14 @@ def _another_assignment(numbering: Numbering, partition: int, was: Topic) -> Ite
 
 
 def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
-    """Each broker is registered as the capture shows: one that stops starts again if it was and is."""
     assert after.capture is not None
     if before.capture is None:
         return
     for number, real in enumerate(numbering.brokers):
-        will = real in after.capture.registered
-        events = STARTS if will else ENDS
-        yield Need((where(f"zookeeper.broker_ids{{{number}}}", int(will)),), frozenset((e, number) for e in events))
-
-
-def _leader_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
-    """A leader epoch that rises during a life needs that a broker goes or comes, or that its replicas change."""
-    was, topic = before.topic(numbering), after.topic(numbering)
-    if was is None or topic is None or before.life != after.life:
-        return
-    risen = {
-        partition: range(state.leader_epoch + 1, topic.states[partition].leader_epoch + 1)
-        for partition, state in was.states.items()
-        if partition in topic.states
-    }
-    higher = tuple((f"{TOPIC}.states[{p}].leader_epoch", frozenset(epochs)) for p, epochs in risen.items() if epochs)
-    if higher:
-        yield Need((higher,), _any((*STARTS, "stop", *REASSIGNMENTS)))
+        was, will = real in before.capture.registered, real in after.capture.registered
+        if was != will:
+            events = STARTS if will else ENDS
+            yield Need((where(f"zookeeper.broker_ids{{{number}}}", int(will)),), frozenset((e, number) for e in events))
 
 
 def _election_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:

@@ -141,55 +141,27 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
 def sharing(scopes: Sequence[Scope]) -> list[Scope]:
     """Return scopes of the topics of one cluster that ask for as few models as possible: one has room for several.
 
-    Deletion that a topic does not show, and partitions that it does not have, cost little beside another model. Topics
-    whose replicas are in different orders share one if brokers are numbered as the first partition lists them.
+    Deletion that a topic does not show, and partitions that it does not have, cost little beside another model.
     """
-    ways = list(scopes), [_in_order_of_replicas(scope) for scope in scopes]
-    numbered, groups = min(((way, _groups(way)) for way in ways), key=lambda way: len(way[1]))
-    found = {place: _with_room(numbered[place], [numbered[n] for n in group]) for group in groups for place in group}
-    return [found[place] for place in range(len(scopes))]
-
-
-def _in_order_of_replicas(scope: Scope) -> Scope:
-    """Return a scope with its brokers in the order of the first partition; migrations keep that of their ids."""
-    return scope if scope.migrates else evolve(scope, brokers=scope.orders[0])
-
-
-def _groups(scopes: Sequence[Scope]) -> list[list[int]]:
-    """Return the places of the scopes that share a model, those with most partitions first."""
-    groups: list[tuple[tuple[Any, ...], list[int]]] = []
-    for place, scope in sorted(enumerate(scopes), key=lambda each: -len(each[1].orders)):
-        factor = scope.factor if scope.reassignment else 0
-        brokers = scope.brokers if scope.migrates else len(scope.brokers)
-        kind = brokers, scope.reassignment, scope.lists, scope.stepwise, scope.migrates, factor
-        group = next((g for k, g in groups if k == kind and _begins(scopes[g[0]], scope)), None)
-        if group is None:
-            groups.append((kind, [place]))
-        else:
-            group.append(place)
-    return [group for _, group in groups]
+    groups: dict[tuple[Any, ...], list[Scope]] = {}
+    for scope in sorted(scopes, key=lambda one: -len(one.orders)):
+        kind = scope.brokers, scope.reassignment, scope.lists, scope.stepwise, scope.migrates, scope.factor
+        longest = next((o[0].orders for k, o in groups.items() if k[0] == kind and _begins(o[0], scope)), scope.orders)
+        groups.setdefault((kind, longest), []).append(scope)
+    found = {id(one): _with_room(one, group) for group in groups.values() for one in group}
+    return [found[id(scope)] for scope in scopes]
 
 
 def _begins(other: Scope, scope: Scope) -> bool:
     """Whether the partitions of a scope are the first ones of another, so that there may be more of them."""
-    if scope.chosen is not None:
-        return len(scope.orders) == len(other.orders)
-    if scope.migrates:
+    if scope.chosen is not None or scope.migrates:
         return scope.orders == other.orders
-    return _numbers(scope) == _numbers(other)[: len(scope.orders)]
-
-
-def _numbers(scope: Scope) -> tuple[tuple[int, ...], ...]:
-    """Return the orders of replicas with the model's numbers of brokers."""
-    return tuple(tuple(map(scope.brokers.index, order)) for order in scope.orders)
+    return scope.orders == other.orders[: len(scope.orders)]
 
 
 def _with_room(scope: Scope, group: Sequence[Scope]) -> Scope:
-    if scope.migrates:
-        return scope
     lives = max((1 + max(other.lives) for other in group if other.deletion), default=0)
-    longest = tuple(tuple(scope.brokers[number] for number in order) for order in _numbers(group[0]))
-    return evolve(scope, orders=scope.orders if scope.lists else longest, lives_in_model=lives)
+    return scope if scope.migrates else evolve(scope, orders=group[0].orders, lives_in_model=lives)
 
 
 def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:

@@ -872,7 +872,7 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
     unused = sorted(set(series.first.brokers) - set(scope.brokers))
     yield (
         f"{count} snapshot{'s' * (count != 1)} of Kafka {series.first.version}, about topic {numbering.name} with "
-        f"{partitions} partitions on the brokers {listed([str(b) for b in sorted(numbering.brokers)])}."
+        f"{partitions} partitions on the brokers {listed([str(b) for b in numbering.brokers])}."
     )
     if series.first.version_note:
         yield series.first.version_note

@@ -228,32 +228,17 @@ MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
 INTERRUPTED = "interrupted"
 LADDER = (
-    {EventTiming.DIRECT: 0},
-    {EventTiming.DIRECT: 1},
-    {EventTiming.DIRECT: 2},
-    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
-    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
-    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
-    {EventTiming.DIRECT: 2, EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
-    {
-        EventTiming.DIRECT: 2,
-        EventTiming.PATIENT: 3,
-        EventTiming.CALM: 2,
-        EventTiming.EAGER: 1,
-        EventTiming.HASTY: 1,
-    },
-    {
-        EventTiming.DIRECT: 2,
-        EventTiming.PATIENT: 3,
-        EventTiming.CALM: 2,
-        EventTiming.EAGER: 2,
-        EventTiming.SLOW: 1,
-        EventTiming.HASTY: 1,
-    },
+    {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
+    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
+    {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 2, EventTiming.SLOW: 1, EventTiming.HASTY: 1},
 )
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
-event more costs a multiple, and an earlier segment may have to end elsewhere. The number of a search that aims at the
-waypoint is that of events beyond the fewest that the waypoint needs."""
+event more costs a multiple, and an earlier segment may have to end elsewhere. An eager or slow search aims at the
+waypoint; its number is that of events beyond the fewest that the waypoint needs."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
@@ -435,13 +420,9 @@ def explain(model: Model, kernel: Kernel | None, series: Series, options: Explai
         return found or reconstruction.undecided()
 
 
-LOW_RUNGS = 4
-"""How many rungs are climbed for the narrow series and for the wider one before the others are for either: what is not
-in the narrow series is often found there."""
-CLIMBS = ((0.35, LOW_RUNGS), (0.5, LOW_RUNGS), (0.6, len(LADDER)), (0.7, len(LADDER)))
-"""The shares of the time after which climbs of the narrow series and of the wider one end, in turn, and their rungs."""
-EXHAUSTED = (0.8, 1.0)
-"""The shares after which all segments of the narrow series were searched, and of the wider one."""
+WIDENING = (0.35, 0.7, 0.8, 1.0)
+"""The shares of the time after which the ladder of the narrow series ends, that of the wider one, and then all segments
+of the narrow one, and of the wider one."""
 
 
 def explain_widening(
@@ -471,19 +452,18 @@ def explain_widening(
         ) as first,
     ):
         options = first.options
-        if found := first.climb(*CLIMBS[0]):
+        if found := first.climb(WIDENING[0]):
             return False, found
         with _reconstruction(wider[0], None, wider[1], options) as second:
-            for (share, rungs), search in zip(CLIMBS[1:], (second, first, second), strict=True):
-                if not (first.is_interrupted or second.is_interrupted) and (found := search.climb(share, rungs)):
-                    return search is second, found
-            if not (first.is_interrupted or second.is_interrupted) and (found := first.exhaust(EXHAUSTED[0])):
+            if not first.is_interrupted and (found := second.climb(WIDENING[1])):
+                return True, found
+            if not second.is_interrupted and (found := first.exhaust(WIDENING[2])):
                 if found.fit is Fit.EXPLAINED:
                     return False, found
                 refused = found
             if first.is_interrupted:
                 return False, first.undecided()
-            if found := second.exhaust(EXHAUSTED[1]):
+            if found := second.exhaust(WIDENING[3]):
                 return True, found
             if refused:
                 return False, refused
@@ -556,8 +536,6 @@ class TraceReconstruction:
 
     def __init__(self, model: Model, kernel: Kernel | None, series: Series, options: ExplainOptions) -> None:
         self.options, self.expanded, self.stopped, self.share = options, 0, "", 1.0
-        self.rung = 1
-        """The next rung of the ladder."""
         self.started = time.monotonic() if options.began is None else options.began
         memory = min(MEMORY, int(DEFAULT_SHARE * available_memory())) if options.memory is None else options.memory
         search_kernel = SearchKernel(model, kernel, options.queue)
@@ -594,14 +572,10 @@ class TraceReconstruction:
         """Whether Ctrl-C has ended it."""
         return self.stopped == INTERRUPTED
 
-    def climb(self, share: float = 1.0, rungs: int = len(LADDER)) -> Explanation | None:
-        """Climb that many rungs of the ladder, or on from there, until a share of the time is spent.
-
-        Returns:
-            The behaviour if one is found.
-        """
+    def climb(self, share: float = 1.0) -> Explanation | None:
+        """Climb the ladder until a share of the time is spent; return the behaviour if one is found."""
         compile_loops(self.context)
-        return self._explained(share, lambda: self._climb(rungs))
+        return self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
 
     def deepen(self, share: float = 1.0) -> Explanation | None:
         """Search all segments calmly, and in haste the furthest and the one before; return the behaviour if any."""
@@ -652,24 +626,18 @@ class TraceReconstruction:
                 arrived = arrived or self._search(search, self.options.limits)
         return arrived
 
-    def _climb(self, rungs: int) -> tuple[SegmentSearch, Layers, int] | None:
-        """Search with the limits of the ladder, from its first rung after each new segment that is reached.
-
-        The segment before the furthest one is a rung behind.
-        """
-        arrived = None
-        if not self.searches:
-            self.rung = 1
-            arrived = self._search(self._search_of(0, self._initial(), None), self._rung(0))
-        while arrived is None and self.rung < rungs:
+    def _climb(self, first: SegmentSearch) -> tuple[SegmentSearch, Layers, int] | None:
+        """Search with the limits of the ladder, from its first rung after each new segment that is reached."""
+        arrived = self._search(first, self._rung(0))
+        rung = 1
+        while arrived is None and rung < len(LADDER):
             furthest = self._furthest()
-            last = range(furthest, furthest - BACKTRACKED_SEGMENTS - 1, -1)
-            for search in [one for number in last for one in self._searches_of(number)]:
-                limits = self._rung(self.rung - (furthest - search.number))
-                arrived = self._search(search, limits, beyond=(search.number, self._rung(0)))
+            nearest = (s for back in range(BACKTRACKED_SEGMENTS + 1) for s in self._searches_of(furthest - back))
+            for search in list(nearest):
+                arrived = self._search(search, self._rung(rung), beyond=(furthest, self._rung(0)))
                 if arrived is not None or self._furthest() > furthest:
                     break
-            self.rung = 1 if self._furthest() > furthest else self.rung + 1
+            rung = 1 if self._furthest() > furthest else rung + 1
         return arrived
 
     def _rung(self, number: int) -> Limits:

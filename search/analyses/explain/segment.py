@@ -7,8 +7,7 @@ prompt steps are taken at once, but for those that the series calls *slow* in a 
 a behaviour of the model; what it does not find may exist in haste.
 
 A search may *aim* at the waypoint: with the fewest events that its needs ask for, or some more. If no more events than
-that are left, only events that serve a need are taken. An eager or slow search aims; there, an event that serves is not
-rare. So does a *direct* one, which is else as a calm one.
+that are left, only events that serve a need are taken. One that does is not rare.
 """
 
 from __future__ import annotations
@@ -92,7 +91,6 @@ def truth(program: ClauseProgram, packed: np.ndarray) -> np.ndarray:
 class EventTiming(Enum):
     """When assumed events happen."""
 
-    DIRECT = "direct"
     PATIENT = "patient"
     CALM = "calm"
     EAGER = "eager"
@@ -102,13 +100,12 @@ class EventTiming(Enum):
     @property
     def aims(self) -> bool:
         """Whether a search with this timing aims at the waypoint."""
-        return self in (EventTiming.DIRECT, EventTiming.EAGER, EventTiming.SLOW)
+        return self in (EventTiming.EAGER, EventTiming.SLOW)
 
     @property
     def code(self) -> int:
         """The constant of the loops."""
         return {
-            "direct": loops.TIMING_CALM,
             "patient": loops.TIMING_PATIENT,
             "calm": loops.TIMING_CALM,
             "eager": loops.TIMING_EAGER,
@@ -308,9 +305,7 @@ class Aim:
             serving = self._serves[pattern[2:]].any(axis=0)
             taken = serving | pattern[0]
             if pattern[1] and taken.any():
-                is_rare = layers.kinds == StepKind.RARE
-                usual = serving & is_rare & (layers.timing is not EventTiming.DIRECT)
-                kinds = np.where(usual, StepKind.EVENT, layers.kinds)
+                kinds = np.where(serving & (layers.kinds == StepKind.RARE), StepKind.EVENT, layers.kinds)
                 parts.append((begin, end, np.where(taken, kinds, StepKind.NEVER).astype(np.uint8)))
         return order[sort], parts
 
