@@ -149,14 +149,14 @@ class LogDifference:
     seed: int
     settings: LogSettings
     operations: tuple[str, ...]
-    differences: tuple[str, ...]
+    details: tuple[str, ...]
 
     def lines(self) -> tuple[str, ...]:
         """Return it as text: the shortest prefix, and what the model has in place of what the real log has."""
         return (
             f"seed {self.seed}: {self.settings}",
             *(f"  {number}. {operation}" for number, operation in enumerate(self.operations, 1)),
-            *(f"  model: {text}" for text in self.differences),
+            *(f"  model: {text}" for text in self.details),
         )
 
 
@@ -391,7 +391,7 @@ def _lose(path: Path, offset: int, damage: str) -> None:
 
 
 def read_open_segment(folder: Path, base_offset: int, most: tuple[int, ...] | None) -> SegmentFiles:
-    """Read the files of a segment; of an active one only so many entries of both indexes, and no torn batch."""
+    """Read the files of a segment. Of an active one, read only these numbers of index entries, and no torn batch."""
     path = folder / file_name(base_offset, ".log")
     batches = _whole(path.read_bytes(), path)
     entries: dict[str, list[Any]] = {}
@@ -488,7 +488,7 @@ def log_fuzz_object(result: LogFuzz) -> dict[str, Any]:
                 "seed": one.seed,
                 "settings": one.settings.line(),
                 "operations": one.operations,
-                "differences": one.differences,
+                "details": one.details,
             }
             for one in result.differences
         ],

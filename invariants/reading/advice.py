@@ -355,8 +355,8 @@ class Advice:
         """Yield how the last copies of records are saved before their brokers truncate them."""
         for number in dict.fromkeys(one.fields["brokers"] for one in observations):
             names = listed([one.subject for one in observations if one.fields["brokers"] == number])
-            is_up = self.capture.brokers[int(number)].alive
-            when = f"stop broker {number}, and" if is_up else f"before broker {number} starts,"
+            is_up = self.capture.brokers[int(number)].alive  # to stop it could leave other partitions without a leader
+            when = f"at once, while broker {number} still has them," if is_up else f"before broker {number} starts,"
             yield f"{when} copy {names} there to another place"
         yield "what is lost can be read from the copies (kafka-dump-log.sh --print-data-log) and produced again"
 

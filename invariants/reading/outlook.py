@@ -96,7 +96,9 @@ WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
 """What a plan keeps; records of a topic that is being deleted are not kept."""
-UNMODELLED = "brokers have more of it in memory than on disks, do not start with their disks, or lose records then"
+UNMODELLED = (
+    "brokers have more of it in memory than on disks, cannot start with their disks, or truncate committed records"
+)
 """What the model does not have."""
 MOST_PARTS = 200
 """Of more parts nothing is planned: a step such as a failover would meet those that were left out."""

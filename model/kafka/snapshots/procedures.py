@@ -56,10 +56,12 @@ class Catalogue:
 
     def procedures(self) -> tuple[Procedure, ...]:
         """Return what an operator can do, the cheapest first."""
-        live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        elsewhere = {
+            broker for broker, _ in disks_of_others(self.capture)
+        }  # whoever stops them cannot start them again
+        live = [b for b in self.brokers if self.capture.brokers[b].alive and b not in elsewhere]
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
         gone = {broker for part in self.parts for broker in part.choice.without}
-        elsewhere = {broker for broker, _ in disks_of_others(self.capture)}
         lost = [topic for topic in self.topics if self._lost_id(topic)]
         singly = [topic for topic in self.topics if len(lost) <= MOST_SINGLY or topic not in lost]
         found = [
@@ -641,7 +643,7 @@ class Catalogue:
 
     def what_ifs(self) -> tuple[WhatIf, ...]:
         """Return what may happen to the cluster."""
-        live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        live = [b for b in self.brokers if self.capture.brokers[b].alive and self._starts_as_it_is(b)]
         found = [
             self._what_if(
                 "the controller fails over",

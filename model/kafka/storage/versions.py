@@ -1038,7 +1038,7 @@ RECOVERY_POINT_FOLLOWS_START = version_flag(
     "since 2.4.1 (KAFKA-9491) a start offset that rises takes the recovery point along, although what is before it may "
     "not be flushed (Log.updateLogStartOffset); off, the recovery point stays, as before",
     {},
-    no_fix="Releases since 2.4.1 do so. The stories do not yet: with it, `log-recovery` loses records on 2.8.2.",
+    no_fix="Releases since 2.4.1 do so. The stories do not yet: with it, `log-recovery` violates five more properties.",
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
