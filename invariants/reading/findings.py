@@ -396,9 +396,12 @@ class Findings:
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
+            log = self.capture.directory(b, place.topic.name, place.partition)
+            is_shown = log is not None and log.high_watermark is not None
             text = f"broker {b} has committed records from offset {offset} on, where its log and the leader's differ"
-            one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}")
-            yield evolve(one, fields={**one.fields, "brokers": str(b)})
+            unknown = "" if is_shown else "; its high watermark is not shown"
+            one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
+            yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 
     def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:
         """Logs without an id; before 3.0 a log gets one with the second LeaderAndIsr request only."""

@@ -574,6 +574,15 @@ def of_another_broker(capture: Capture) -> None:
     capture["brokers"]["3"]["log_dirs"] = [{"path": "/c", "broker_id": 2, "cluster_id": None}]
 
 
+def test_records_of_which_no_high_watermark_is_shown_may_be_lost() -> None:
+    def change(capture: Capture) -> None:
+        uncommitted(capture)
+        directory(capture, 3).update(high_watermark=None, recovery_point=2)
+
+    (one,) = (o for o in inspect_snapshot(changed(change)).observations if o.kind.name == "replica-has-lost-records")
+    assert not one.certain and "its high watermark is not shown" in one.detail
+
+
 def test_records_that_were_never_committed_are_no_loss() -> None:
     assert kinds(changed(uncommitted)) == {"broker-down": ["broker 3"]}
 

@@ -86,7 +86,8 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
 def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the replicas outside the ISR with committed records that the leader's log lacks, and from which offset on.
 
-    What is below a high watermark was in all logs of the ISR. A replica truncates what differs from the leader's log.
+    What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. A
+    replica truncates what differs from the leader's log.
 
     Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
     """
@@ -101,7 +102,7 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
             continue
         differs = differing_offset(log, leader)
         is_related = compare(log, leader, is_compacted=topic.may_be_compacted).relation is Relation.DIVERGED
-        if is_related and differs is not None and (log.high_watermark or 0) > differs:
+        if is_related and differs is not None and (log.high_watermark is None or log.high_watermark > differs):
             found[broker] = differs
     return found
 
