@@ -24,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
 )
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration, effective, first, log_retention
 from kwalk.model.kafka.storage.log import (
+    active_segment,
     fetch_largest_timestamp,
     fetch_offset_by_timestamp,
     is_running,
@@ -31,6 +32,7 @@ from kwalk.model.kafka.storage.log import (
     offset_of_largest_timestamp,
     read_from_log,
 )
+from kwalk.model.kafka.storage.log_loading import is_flushed
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
 from kwalk.model.kafka.storage.versions import (
     CLEANS_PARTS_OF_SEGMENTS,
@@ -280,15 +282,24 @@ def segment_before_the_start_is_deleted(log: PartitionLog) -> bool:
     return log.segments[1].base_offset > log.start_offset
 
 
-@always(
+@step(
     symptom="records that were acknowledged are gone from this replica after a crash, although they were on its disk",
     log="Corruption found in segment …, truncating to offset …",
 )
-def flushed_records_survive(log: PartitionLog, offset: Offset) -> bool:
-    """A log that was loaded has every record that was flushed, and that is not before the start offset."""
-    premise(is_running(log) and log.start_offset <= offset < log.flushed)
-    premise(not log.lost_from <= offset < log.lost_to)
-    return batch_at(log, offset) is not None
+def flushed_records_survive(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """A record that was flushed stays, unless the start offset passes it."""
+    premise(was_flushed(before, offset) and offset >= after.start_offset)
+    return batch_at(after, offset) is not None
+
+
+def was_flushed(log: PartitionLog, offset: int) -> bool:
+    """Whether the batch that ends with an offset was flushed."""
+    return any(b.last_offset == offset and is_flushed(segment, b) for segment in log.segments for b in segment.batches)
+
+
+def flushed_end(log: PartitionLog) -> int:
+    """Return the offset behind the last record that was flushed, 0 if there is none."""
+    return max(segment.flushed for segment in log.segments)
 
 
 @always(
@@ -705,7 +716,7 @@ def closed_log_does_not_change(before: PartitionLog, after: PartitionLog) -> boo
         and after.end_offset == before.end_offset
         and after.high_watermark == before.high_watermark
         and after.recovery_point == before.recovery_point
-        and after.flushed == before.flushed
+        and flushed_end(after) == flushed_end(before)
         and after.recovery_point_checkpoint == before.recovery_point_checkpoint
         and after.start_offset_checkpoint == before.start_offset_checkpoint
         and after.suffix is before.suffix
@@ -731,8 +742,9 @@ def stops_are_counted(before: PartitionLog, after: PartitionLog) -> bool:
 def orderly_stop_writes_everything(log: PartitionLog) -> bool:
     """With a clean shutdown file on disk, and no broker, the log is flushed, and both checkpoints have its offsets."""
     premise(log.phase is LogPhase.STOPPED and log.has_clean_shutdown_file and log.crashes == 0)
-    is_flushed = log.recovery_point_checkpoint == log.flushed == log.end_offset
-    return is_flushed and log.start_offset_checkpoint == log.start_offset
+    has_all = all(is_flushed(segment, batch) for segment in log.segments for batch in segment.batches)
+    is_recovered = log.recovery_point_checkpoint == log.end_offset
+    return has_all and is_recovered and log.start_offset_checkpoint == log.start_offset
 
 
 @always(
@@ -754,21 +766,22 @@ def running_broker_has_no_clean_shutdown_file(log: PartitionLog) -> bool:
 def checkpoints_have_what_they_are_of(before: PartitionLog, after: PartitionLog) -> bool:
     """A checkpoint that changes has the recovery point, or the start offset, of the log; a flush sets the former."""
     is_stop = after.phase is LogPhase.STOPPED
-    is_flushed = is_running(after) and after.flushed > before.flushed
+    is_flush = is_running(after) and flushed_end(after) > flushed_end(before)
+    ends = (active_segment(after).base_offset, after.end_offset)
     is_recovery = after.recovery_point_checkpoint in (before.recovery_point_checkpoint, before.recovery_point)
     is_start = after.start_offset_checkpoint in (before.start_offset_checkpoint, before.start_offset)
-    return is_start and (is_recovery or is_stop) and (not is_flushed or after.recovery_point == after.flushed)
+    return is_start and (is_recovery or is_stop) and (not is_flush or after.recovery_point in ends)
 
 
 @always(
     symptom="after a crash the broker does not recover what was not flushed",
     log="Corruption found in segment …, truncating to offset …",
 )
-def recovery_point_is_on_disk(log: PartitionLog) -> bool:
+def recovery_point_is_on_disk(log: PartitionLog, offset: Offset) -> bool:
     """Nothing before the recovery point, or its checkpoint, is missing on disk, but before the start offset."""
-    premise(log.phase is LogPhase.RUNNING)
-    on_disk = max(log.flushed, log.start_offset)
-    return max(log.recovery_point, log.recovery_point_checkpoint) <= on_disk
+    premise(log.phase is LogPhase.RUNNING and batch_at(log, offset) is not None)
+    premise(log.start_offset <= offset < max(log.recovery_point, log.recovery_point_checkpoint))
+    return was_flushed(log, offset)
 
 
 @when_quiescent(
@@ -788,19 +801,10 @@ def checkpoints_are_written(log: PartitionLog) -> bool:
     log="Corruption found in segment …, truncating to offset …",
 )
 def crash_loses_what_was_not_flushed(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
-    """A crash leaves what was flushed, and the index files of the active segment as they were allocated.
-
-    What it is said to have lost begins with a batch that was there.
-    """
+    """A crash leaves what was flushed, and the index files of the active segment as they were allocated."""
     premise(after.crashes > before.crashes)
     is_gone = batch_at(before, offset) is not None and batch_at(after, offset) is None
-    is_lost = after.lost_from <= offset < after.lost_to
-    is_known = before.flushed <= offset and is_lost
-    is_exact = after.lost_from < after.lost_to or after.lost_from == after.lost_to == 0
-    if before.lost_to == 0:
-        is_exact = is_exact and (not is_lost or (before.flushed <= offset and batch_at(after, offset) is None))
-        is_exact = is_exact and (after.lost_to == 0 or batch_at(before, after.lost_from) is not None)
-    return after.segments[after.count - 1].is_padded and is_exact and (not is_gone or is_known)
+    return active_segment(after).is_padded and not (is_gone and was_flushed(before, offset))
 
 
 @step(
@@ -818,9 +822,13 @@ def torn_batch_is_lost(before: PartitionLog, after: PartitionLog) -> bool:
     log="Corruption found in segment …, truncating to offset …",
 )
 def flush_covers_closed_segments(before: PartitionLog, after: PartitionLog) -> bool:
-    """A flush ends with the last closed segment, or in the active one."""
-    premise(is_running(before) and is_running(after) and after.flushed > before.flushed)
-    return after.flushed >= after.segments[after.count - 1].base_offset
+    """After a flush the disk has all closed segments, but what is before the start offset."""
+    premise(is_running(before) and is_running(after) and flushed_end(after) > flushed_end(before))
+    return all(
+        slot >= after.count - 1 or batch.last_offset < after.start_offset or is_flushed(after.segments[slot], batch)
+        for slot in SEGMENTS
+        for batch in after.segments[slot].batches
+    )
 
 
 @step(
@@ -843,9 +851,8 @@ def loaded_log_is_that_of_the_disk(before: PartitionLog, after: PartitionLog) ->
     active = after.segments[after.count - 1]
     end = active.base_offset if active.batches.is_empty else active.batches[-1].last_offset + 1
     start = max(before.start_offset_checkpoint, after.segments[0].base_offset)
-    is_lost = after.lost_from < after.lost_to <= after.end_offset or after.lost_from == after.lost_to == 0
     is_same = after.recovery_point_checkpoint == before.recovery_point_checkpoint
-    return after.end_offset == end and after.start_offset == start and is_lost and is_same and not active.is_padded
+    return after.end_offset == end and after.start_offset == start and is_same and not active.is_padded
 
 
 @always(
@@ -1153,7 +1160,7 @@ def active_segment_is_deleted(log: PartitionLog) -> bool:
 @reachable()
 def crashed_log_is_recovered(log: PartitionLog) -> bool:
     """After a crash the log runs, and has a segment that was rolled and what was flushed."""
-    return log.crashes > 0 and is_running(log) and log.count > 1 and log.flushed > 1
+    return log.crashes > 0 and is_running(log) and log.count > 1 and flushed_end(log) > 1
 
 
 @reachable()

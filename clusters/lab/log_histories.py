@@ -139,7 +139,7 @@ class LogSettings:
             "retention_bytes": self.retention_bytes,
             "file_delete_delay_ms": self.delay_ms,
         }
-        return Binding(bounds, {**VARIANTS[release], "recovery_point_follows_start": True})
+        return Binding(bounds, VARIANTS[release])
 
 
 @mutable
@@ -288,7 +288,7 @@ class LogHistory:
     def _crash(self) -> None:
         """The files are closed as they are; then they lose what a crash of the machine may have lost."""
         log = self.log
-        ends = [b.last_offset for s in log.segments for b in s.batches if b.last_offset >= log.flushed]
+        ends = [b.last_offset for s in log.segments for b in s.batches if not log_loading.is_flushed(s, b)]
         offset = self.source.choice((log.end_offset, *ends, *ends))
         torn = offset < log.end_offset and self.source.random() < 0.5
         damage = self.source.choice(("a part", "zeros")) if torn else "nothing"
@@ -296,8 +296,10 @@ class LogHistory:
         self.operations.append(f"# the disk has the log up to {offset}, and {damage} of the next batch")
         self.counts[f"crash, {damage} of a batch" if offset < log.end_offset else "crash, nothing lost"] += 1
         bases = sorted(int(path.stem) for path in self.folder.glob("*.log"))
+        flushed = {segment.base_offset: segment.flushed for segment in log.segments}
         for base, following in zip(bases, [*bases[1:], log.end_offset + 1], strict=True):
-            _lose(self.folder / file_name(base, ".log"), offset, damage if base <= offset < following else "nothing")
+            left = damage if base <= offset < following else "nothing"
+            _lose(self.folder / file_name(base, ".log"), max(offset, flushed[base]), left)
         self._date()
         log_loading.crash(log, offset, torn)
 

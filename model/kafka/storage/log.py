@@ -57,11 +57,10 @@ from kwalk.model.kafka.storage.versions import (
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
     FOLLOWERS_TAKE_LARGE_BATCHES,
-    FULL_TRUNCATION_RAISES_HIGH_WATERMARK,
     FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
-    RECOVERY_POINT_FOLLOWS_START,
+    OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
     RESPONSES_ARE_OF_ONE_MOMENT,
     RETENTION_WAITS_FOR_THE_CLEANER,
@@ -254,7 +253,7 @@ def delete_records(log: PartitionLog, offset: Offset) -> None:
 def raise_start_offset(log: PartitionLog, offset: int) -> None:
     """Raise the start offset, and since KAFKA-9491 the recovery point with it (Kafka: Log.updateLogStartOffset)."""
     log.start_offset = offset
-    if CRASHES > 0 and RECOVERY_POINT_FOLLOWS_START and FULL_TRUNCATION_RAISES_HIGH_WATERMARK:
+    if CRASHES > 0 and OFFSETS_FOLLOW_THE_START:
         log.recovery_point = max(log.recovery_point, offset)
 
 
@@ -293,7 +292,7 @@ def truncate_to(log: PartitionLog, offset: Offset) -> None:
     truncate_segment(active_segment(log), offset, was_closed=was_closed)
     log.end_offset = offset
     if CRASHES > 0:
-        log.recovery_point, log.flushed = min(log.recovery_point, offset), min(log.flushed, offset)
+        log.recovery_point = min(log.recovery_point, offset)
 
 
 @action(
@@ -333,12 +332,10 @@ def begin_again(log: PartitionLog, offset: int) -> None:
     log.count = 1
     open_segment(log.segments[0], offset, log.clock)
     log.start_offset = log.end_offset = offset
-    if FULL_TRUNCATION_RAISES_HIGH_WATERMARK:
+    if OFFSETS_FOLLOW_THE_START:
         log.high_watermark = offset
-    if CRASHES > 0:
-        log.flushed = offset
         # The recovery point stays since KAFKA-12153, which is of the same release as KAFKA-10101.
-        if FULL_TRUNCATION_RAISES_HIGH_WATERMARK and not RECOVERY_POINT_IS_FLUSHED:
+        if CRASHES > 0 and not RECOVERY_POINT_IS_FLUSHED:
             log.recovery_point = offset
 
 

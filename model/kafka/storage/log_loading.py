@@ -17,12 +17,13 @@ from kwalk.model.kafka.storage.domains import (
 from kwalk.model.kafka.storage.indexes import append_offset, maybe_append_time
 from kwalk.model.kafka.storage.log import active_segment, delete_files_later, is_running, next_base_offset
 from kwalk.model.kafka.storage.log_cleaner import complete_swap, forget_cleaning
-from kwalk.model.kafka.storage.log_segment import open_segment
-from kwalk.model.kafka.storage.state import NO_TIMESTAMP, LogPhase, LogSegment, PartitionLog
+from kwalk.model.kafka.storage.log_segment import flush_segment, open_segment
+from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, LogPhase, LogSegment, PartitionLog
 from kwalk.model.kafka.storage.versions import (
     FAILED_STARTS_ARE_UNCLEAN,
     FILE_TIMES_SURVIVE_A_STOP,
     LOG_BEGINS_AT_ITS_START,
+    OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
     UNCLEAN_WHILE_LOADING,
 )
@@ -31,10 +32,21 @@ from kwalk.model.language import action, require
 
 @action(by=LOG, description="flushes the log up to {offset}", source="Log.flush, Log.roll")
 def flush(log: PartitionLog, offset: Offset) -> None:
-    """The log is flushed up to the active segment after a roll, and up to its end at intervals (log.flush.*)."""
+    """The log is flushed up to the active segment after a roll, and up to its end at intervals (log.flush.*).
+
+    What is before the segment of the recovery point is taken for flushed.
+    """
     require(is_running(log) and offset in (active_segment(log).base_offset, log.end_offset))
     require(log.recovery_point < offset)
-    log.recovery_point = log.flushed = offset
+    for slot in SEGMENTS:
+        if slot < log.count and is_from_recovery_point(log, slot) and log.segments[slot].base_offset < offset:
+            flush_segment(log.segments[slot])
+    log.recovery_point = offset
+
+
+def is_from_recovery_point(log: PartitionLog, slot: int) -> bool:
+    """Whether the segment is that of the recovery point, or a later one (Kafka: Log.logSegments)."""
+    return next_base_offset(log, slot) > log.recovery_point
 
 
 @action(
@@ -69,12 +81,14 @@ def shut_down(log: PartitionLog) -> None:
     require(is_running(log))
     log.stops += 1
     maybe_append_time(active_segment(log))
-    log.recovery_point_checkpoint = log.flushed = log.end_offset
+    log.recovery_point_checkpoint = log.end_offset
     log.start_offset_checkpoint = log.start_offset
     log.has_clean_shutdown_file = True
     for slot in SEGMENTS:
-        if slot < log.count and not FILE_TIMES_SURVIVE_A_STOP:
-            log.segments[slot].last_modified = log.clock
+        if slot < log.count:
+            flush_segment(log.segments[slot])
+            if not FILE_TIMES_SURVIVE_A_STOP:
+                log.segments[slot].last_modified = log.clock
     close(log)
 
 
@@ -93,26 +107,34 @@ def close(log: PartitionLog) -> None:
     source="Log.flush",
 )
 def crash(log: PartitionLog, offset: Offset, torn: bool) -> None:
-    """The active segment's index files stay untrimmed; a crash of the machine loses batches, not their entries."""
-    require(log.phase is not LogPhase.STOPPED and log.flushed <= offset <= log.end_offset)
-    require(offset == log.end_offset or (LOSSES > 0 and has_batch(log, offset)))
+    """The active segment's index files stay untrimmed; a crash of the machine loses batches, not their entries.
+
+    Of what was not flushed, it loses all from one batch on.
+    """
+    require(log.phase is not LogPhase.STOPPED)
+    require(offset == log.end_offset or (LOSSES > 0 and can_lose(log, offset)))
     require(not torn or offset < log.end_offset)
     log.crashes += 1
     for slot in SEGMENTS:
         segment = log.segments[slot]
         if torn and slot < log.count and segment.base_offset <= offset < next_base_offset(log, slot):
             log.torn = segment.base_offset
-        segment.batches = [batch for batch in segment.batches if batch.last_offset < offset]
-    if offset < log.end_offset:
-        log.lost_from = offset if log.lost_to == 0 else min(log.lost_from, offset)
-        log.lost_to = max(log.lost_to, log.end_offset)
+        if LOSSES > 0:
+            segment.batches = [b for b in segment.batches if b.last_offset < offset or is_flushed(segment, b)]
     active_segment(log).is_padded = True
     close(log)
 
 
-def has_batch(log: PartitionLog, offset: int) -> bool:
-    """Whether a batch ends with that offset."""
-    return any(batch.last_offset == offset for segment in log.segments for batch in segment.batches)
+def is_flushed(segment: LogSegment, batch: Batch) -> bool:
+    """Whether the disk has the segment up to the batch."""
+    return batch.last_offset < segment.flushed
+
+
+def can_lose(log: PartitionLog, offset: int) -> bool:
+    """Whether a batch ends with that offset, and was not flushed."""
+    return any(
+        b.last_offset == offset and not is_flushed(segment, b) for segment in log.segments for b in segment.batches
+    )
 
 
 @action(
@@ -170,7 +192,7 @@ def recover_unflushed(log: PartitionLog) -> None:
     """
     is_cut, kept = False, log.count
     for slot in SEGMENTS:
-        if slot < log.count and next_base_offset(log, slot) > log.recovery_point:
+        if slot < log.count and is_from_recovery_point(log, slot):
             if is_cut:
                 delete_files_later(log, log.segments[slot].base_offset)
                 log.segments[slot].clear()
@@ -219,14 +241,11 @@ def recover_log(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
         end = log.start_offset_checkpoint
         open_segment(log.segments[0], end, log.clock)
     log.end_offset = end
-    log.flushed = min(log.flushed, end)
-    log.lost_to = min(log.lost_to, end)
-    if log.lost_to <= log.lost_from:
-        log.lost_from = log.lost_to = 0
     raised = had_clean_shutdown or not RECOVERY_POINT_IS_FLUSHED
     log.recovery_point = end if raised else min(log.recovery_point, end)
     log.start_offset = max(log.start_offset_checkpoint, log.segments[0].base_offset)
-    log.recovery_point = max(log.recovery_point, log.start_offset)
+    if OFFSETS_FOLLOW_THE_START:
+        log.recovery_point = max(log.recovery_point, log.start_offset)
     log.high_watermark = min(max(min(log.high_watermark, end), log.start_offset), end)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import (
     INDEX_INTERVAL_BYTES,
+    LOSSES,
     MAX_RELATIVE_OFFSET,
     SEGMENT_BYTES,
     SEGMENT_MS,
@@ -83,6 +84,12 @@ def on_become_inactive(segment: LogSegment) -> None:
     segment.is_trimmed = False
 
 
+def flush_segment(segment: LogSegment) -> None:
+    """Have the log file on disk (Kafka: LogSegment.flush)."""
+    if LOSSES > 0 and not segment.batches.is_empty:
+        segment.flushed = segment.batches[-1].last_offset + 1
+
+
 def largest_timestamp(segment: LogSegment) -> int:
     """Return the segment's largest timestamp, or the modification time of its file if it has none.
 
@@ -146,6 +153,8 @@ def truncate_segment(segment: LogSegment, offset: int, *, was_closed: bool) -> N
     else:
         segment.is_trimmed = False
     segment.batches = [batch for batch in segment.batches if batch.last_offset < offset]
+    if LOSSES > 0:
+        segment.flushed = min(segment.flushed, offset)
     truncate_indexes(segment, offset)
     segment.unindexed = 0
     load_largest_timestamp(segment)

@@ -24,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
     KEYS,
     LEADER_DELETIONS,
     LIMIT_CHANGES,
+    LOSSES,
     OFFSETS,
     POLICY_CHANGES,
     PREALLOCATES,
@@ -106,6 +107,7 @@ class LogSegment:
     timestamp, `created` decides when the segment is old; `last_modified` is the log file's modification time.
     `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
     they were not trimmed; `is_trimmed`, of an active segment, that they were when it was closed, and have no room.
+    The disk has the log file up to the offset `flushed`, if that is not 0, whatever crashes.
     `has_zeros` means that its preallocated log file was not trimmed, which a broker sees when it has loaded it.
     """
 
@@ -119,6 +121,7 @@ class LogSegment:
     created: int = number(0, TIMES)
     last_modified: int = number(0, TIMES)
     is_padded: bool = flag(when=CRASHES)
+    flushed: int = number(0, OFFSETS, when=LOSSES)
     is_trimmed: bool = flag(when=TRUNCATIONS)
     has_zeros: bool = flag(when=PREALLOCATES)
 
@@ -136,6 +139,7 @@ class LogSegment:
         self.unindexed, self.max_timestamp, self.max_timestamp_offset = 0, NO_TIMESTAMP, 0
         self.created = self.last_modified = 0
         self.is_padded = self.is_trimmed = self.has_zeros = False
+        self.flushed = 0
 
 
 @value
@@ -171,9 +175,8 @@ class PartitionLog:
     `has_ended` at an exception.
 
     Across restarts: `recovery_point` and its checkpoint, the checkpoint of the start offset, the clean shutdown file,
-    and whether it was there when the logs were loaded. `flushed` is up to where the disk has the log. `torn` is the
-    base offset of the segment that ends with a part of a batch. Crashes have lost, of what the
-    log spans now, nothing but records from `lost_from` up to `lost_to`, which were not flushed.
+    and whether it was there when the logs were loaded. `torn` is the base offset of the segment that ends with a part
+    of a batch.
 
     Of a compaction: `dirty_offset` is the cleaner's checkpoint. The cleaner is at work up to `cleaning_to`, and has
     cleaned what is before `cleaned_to`. It replaces `replaced` segments by one with the batches `cleaned`, whose files
@@ -198,11 +201,8 @@ class PartitionLog:
     recovery_point: int = number(0, OFFSETS, when=CRASHES)
     recovery_point_checkpoint: int = number(0, OFFSETS, when=CRASHES)
     start_offset_checkpoint: int = number(0, OFFSETS, when=CRASHES)
-    flushed: int = number(0, OFFSETS, when=CRASHES)
     has_clean_shutdown_file: bool = flag(when=CRASHES)
     torn: int | None = optional(number(0, OFFSETS), when=CRASHES)
-    lost_from: int = number(0, OFFSETS, when=CRASHES)
-    lost_to: int = number(0, OFFSETS, when=CRASHES)
     dirty_offset: int = number(0, OFFSETS, when=CLEANINGS)
     cleaning_to: int = number(0, OFFSETS, when=CLEANINGS)
     cleaned_to: int = number(0, OFFSETS, when=CLEANINGS)

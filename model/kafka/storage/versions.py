@@ -146,10 +146,11 @@ GAPS_ARE_PASSED = version_flag(
     source="KAFKA-8764 (2.4.1)",
     trials=(Trial("log-compacted-copy", ("cleaning_has_something_to_clean",), variant="2.0", bounds={"offsets": 6}),),
 )
-FULL_TRUNCATION_RAISES_HIGH_WATERMARK = version_flag(
-    "full_truncation_raises_high_watermark",
-    "KAFKA-9491 (2.4.1): a truncation of the whole log raises the high watermark with the start offset; before, it "
-    "stayed where it was until the next fetch",
+OFFSETS_FOLLOW_THE_START = version_flag(
+    "offsets_follow_the_start",
+    "KAFKA-9491 (2.4.1): a start offset that rises takes the high watermark and the recovery point along, although "
+    "what is before it may not be flushed; before, they stayed, the high watermark of a log that is truncated fully "
+    "until the next fetch",
     {"2.4.1": True},
     closes="the high watermark of a follower that was behind its leader's start offset is an offset of its log",
     source="KAFKA-9491 (2.4.1, 2.5.0)",
@@ -1029,16 +1030,6 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
     closes="a segment goes when the retention time is over since its last append",
     source="KAFKA-14991, KIP-937 (3.6.0), a configuration that is off unless it is set",
     trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
-)
-
-# What class Log does, and is off in the stories.
-
-RECOVERY_POINT_FOLLOWS_START = version_flag(
-    "recovery_point_follows_start",
-    "since 2.4.1 (KAFKA-9491) a start offset that rises takes the recovery point along, although what is before it may "
-    "not be flushed (Log.updateLogStartOffset); off, the recovery point stays, as before",
-    {},
-    no_fix="Releases since 2.4.1 do so. The stories do not yet: with it, `log-recovery` violates five more properties.",
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
