@@ -191,6 +191,7 @@ SEARCHES = (
     "log-small-map --variant 3.9.0 --keep-going",
     "log-preallocated --variant 3.9.0 --keep-going",
     "log-policy-change --variant 3.9.0 --keep-going",
+    "log-recovery --variant 2.3.1 --keep-going",
     "log-recovery --variant 2.7 --keep-going",
     "log-recovery --variant 2.8.2 --keep-going",
     "log-tombstones --variant 3.9.0 --keep-going",

@@ -179,7 +179,7 @@ BROKEN = (
         Broken(
             "no_batch_is_torn()",
             "log-recovery",
-            "2.7",
+            "2.3.1",
             """
             append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) crash(1,0) load() finish_loading()
             checkpoint_recovery_point() crash(0,1) load() finish_loading()
@@ -933,6 +933,24 @@ NEVER_FIXED = (
         "append(1,0,1,0) raise_high_watermark(1) delete_records(1) crash(0,0) load()",
     ),
     Broken(
+        "flushed_records_survive(2)",
+        "log-recovery",
+        "3.9.0",
+        """
+        append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) raise_high_watermark(2) delete_records(2) flush(3) crash(0,1)
+        load()
+        """,
+    ),
+    Broken(
+        "no_batch_is_torn()",
+        "log-recovery",
+        "3.9.0",
+        """
+        append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) raise_high_watermark(2) delete_records(2)
+        checkpoint_recovery_point() crash(0,1) load() finish_loading()
+        """,
+    ),
+    Broken(
         "largest_timestamp_is_of_a_record()",
         "log-largest-timestamp",
         "3.9.0",
@@ -1277,7 +1295,7 @@ PLANTED = (
         log_loading,
         "recover_segment",
         recovers_nothing,
-        "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) flush(2) crash(3,0) load() finish_loading()",
+        "append(1,0,1,0) append(1,0,1,0) append(1,0,1,0) flush(2) crash(3,0) load()",
     ),
     (
         "deleted_files_are_kept_for_the_delay()",

@@ -62,6 +62,7 @@ from kwalk.model.kafka.storage.versions import (
     LATER_SEGMENTS_ARE_SEARCHED,
     OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
+    RECOVERY_POINT_STAYS,
     RESPONSES_ARE_OF_ONE_MOMENT,
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
@@ -253,7 +254,7 @@ def delete_records(log: PartitionLog, offset: Offset) -> None:
 def raise_start_offset(log: PartitionLog, offset: int) -> None:
     """Raise the start offset, and since KAFKA-9491 the recovery point with it (Kafka: Log.updateLogStartOffset)."""
     log.start_offset = offset
-    if CRASHES > 0 and OFFSETS_FOLLOW_THE_START:
+    if CRASHES > 0 and OFFSETS_FOLLOW_THE_START and not RECOVERY_POINT_STAYS:
         log.recovery_point = max(log.recovery_point, offset)
 
 

@@ -297,7 +297,7 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     {"2.8.0": True},
     closes="what a recovery has kept is recovered again after another crash",
     source="KAFKA-10101 (2.8.0)",
-    trials=(Trial("log-recovery", ("no_batch_is_torn",)),),
+    trials=(Trial("log-recovery", ("no_batch_is_torn",), variant="2.3.1"),),
 )
 DISCARDED_BATCHES_ARE_READ = version_flag(
     "discarded_batches_are_read",
@@ -1021,6 +1021,27 @@ LATER_SEGMENTS_ARE_SEARCHED = candidate(
     closes="a lookup by timestamp finds a record although an earlier segment has such ones before the start offset",
     source="no release",
     trials=(Trial("log-lookup", ("timestamp_lookup_finds_the_first_record",)),),
+)
+
+RECOVERY_POINT_STAYS = candidate(
+    "recovery_point_stays",
+    "a start offset that rises leaves the recovery point where it is, as before KAFKA-9491",
+    closes="what is before a start offset that a crash takes back was flushed, or is recovered",
+    source="no release",
+    trials=(
+        Trial(
+            "log-recovery",
+            (
+                "flushed_records_survive",
+                "no_batch_is_torn",
+                "recovery_point_is_on_disk",
+                "indexes_point_to_batches",
+                "largest_timestamp_is_known",
+                "closed_time_index_ends_with_the_largest_timestamp",
+                "flush_covers_closed_segments",
+            ),
+        ),
+    ),
 )
 
 FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
