@@ -288,6 +288,9 @@ class LogHistory:
     def _crash(self) -> None:
         """The files are closed as they are; then they lose what a crash of the machine may have lost."""
         log = self.log
+        # The model has one part of a batch at most.
+        if log.torn is not None:
+            return
         ends = [b.last_offset for s in log.segments for b in s.batches if not log_loading.is_flushed(s, b)]
         offset = self.source.choice((log.end_offset, *ends, *ends))
         torn = offset < log.end_offset and self.source.random() < 0.5

@@ -290,7 +290,7 @@ def truncate_to(log: PartitionLog, offset: Offset) -> None:
             delete_files_later(log, log.segments[slot].base_offset)
             log.segments[slot].clear()
             log.count -= 1
-    truncate_segment(active_segment(log), offset, was_closed=was_closed)
+    truncate_segment(active_segment(log), offset, log.clock, was_closed=was_closed)
     log.end_offset = offset
     if CRASHES > 0:
         log.recovery_point = min(log.recovery_point, offset)

@@ -157,6 +157,7 @@ def load(log: PartitionLog) -> None:
         complete_swap(log)
     for segment in log.segments:
         load_segment(segment)
+    active_segment(log).created = log.clock
     if not had_clean_shutdown:
         recover_unflushed(log)
     recover_log(log, had_clean_shutdown=had_clean_shutdown)
@@ -201,6 +202,7 @@ def recover_unflushed(log: PartitionLog) -> None:
                 recover_segment(log.segments[slot])
                 is_cut = log.torn == log.segments[slot].base_offset
                 if is_cut:
+                    log.segments[slot].last_modified = log.clock
                     log.torn = None
                     kept = slot + 1
     log.count = kept

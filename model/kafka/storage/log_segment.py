@@ -143,7 +143,7 @@ def find_offset_by_timestamp(segment: LogSegment, timestamp: int, start_offset: 
     return found
 
 
-def truncate_segment(segment: LogSegment, offset: int, *, was_closed: bool) -> None:
+def truncate_segment(segment: LogSegment, offset: int, now: int, *, was_closed: bool) -> None:
     """Remove the batches and entries at and above an offset; the segment is the active one from now on.
 
     Kafka: LogSegment.truncateTo.
@@ -152,7 +152,11 @@ def truncate_segment(segment: LogSegment, offset: int, *, was_closed: bool) -> N
         segment.is_trimmed = segment.is_trimmed or was_closed
     else:
         segment.is_trimmed = False
+    if any(batch.last_offset >= offset for batch in segment.batches):
+        segment.last_modified = now
     segment.batches = [batch for batch in segment.batches if batch.last_offset < offset]
+    if segment.batches.is_empty:
+        segment.created = now
     if LOSSES > 0:
         segment.flushed = min(segment.flushed, offset)
     truncate_indexes(segment, offset)
