@@ -7,10 +7,12 @@ Words: an *aged* topic has seen a failover, so that its replicas have its id in 
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from attrs import define, field
 
@@ -469,3 +471,205 @@ def failed_disk(scene: Scene, *, replicas: list[int]) -> None:
     if found is not None:
         scene.lab.fail_disk(2, found.parent)
     rest(scene.lab)
+
+
+# Random damages.
+
+SHAPES: tuple[Mapping[int, list[int]], ...] = (
+    TWO,
+    {0: [1, 2, 3]},
+    {0: [2, 3], 1: [3, 1]},
+    {0: [3, 1, 2], 1: [1, 2], 2: [3]},
+)
+MOST_TRIES = 14
+FOREIGN_FILE = "version: 0\ntopic_id: AAAAAAAAQAGAAAAAAAAAAQ"
+"""A partition.metadata with an id that no topic has."""
+
+
+@define
+class RandomDamages:
+    """What operators, old clients and disks do to a topic, at random; a second topic is left alone.
+
+    Each method does one thing, if it can be done now; those of `HARMFUL` damage the topic.
+    """
+
+    scene: Scene
+    source: random.Random
+    earlier: Mapping[int, Mapping[str, object]] = field(factory=dict)
+    first_id: str | None = None
+    copies: dict[tuple[int, str], Path] = field(factory=dict)
+    done: list[str] = field(factory=list)
+
+    def run(self) -> None:
+        """Do three to seven things, and go on until the topic is damaged, or it has been tried often enough."""
+        scene, lab, choose = self.scene, self.scene.lab, self.source
+        scene.create(choose.choice(SHAPES), aged=choose.random() < 0.7)
+        wait_until(lambda: lab.topic(scene.topic) is not None, 30)
+        other = Ledger("other")
+        lab.admin(milliseconds=8000).create_topic(other.topic, {0: [2, 1, 3]})
+        lab.wait_for_leaders(other.topic)
+        other.write(lab, FIRST)
+        scene.others.append(other)
+        scene.write(FIRST)
+        self.earlier, self.first_id = lab.states(scene.topic), (lab.topic(scene.topic) or {}).get("topic_id")
+        wanted = choose.randint(3, 7)
+        for number in range(MOST_TRIES):
+            if number >= wanted and HARMFUL.intersection(self.done):
+                break
+            name = choose.choice(OPERATIONS)
+            if getattr(self, name)():
+                self.done.append(name)
+        if not self._running():
+            scene.start(choose.choice(self._stopped()))
+
+    def _running(self) -> list[int]:
+        return [number for number, broker in self.scene.lab.brokers.items() if broker.runs]
+
+    def _stopped(self) -> list[int]:
+        return [number for number, broker in self.scene.lab.brokers.items() if not broker.runs]
+
+    def _replica(self, brokers: list[int]) -> tuple[int, Path] | None:
+        """Return a broker of some, and one of its logs of the topic."""
+        topic = self.scene.topic
+        found = [
+            (number, path)
+            for number in brokers
+            for path in sorted(self.scene.lab.brokers[number].data.glob(f"{topic}-*"))
+            if path.name.removeprefix(f"{topic}-").isdecimal()
+        ]
+        return self.source.choice(found) if found else None
+
+    def erase_id(self) -> bool:
+        """Write the topic's znode as an old client does."""
+        has_id = "topic_id" in (self.scene.lab.topic(self.scene.topic) or {})
+        if has_id:
+            self.scene.erase_id()
+        return has_id
+
+    def write_first_id(self) -> bool:
+        """Write the id that the topic had first."""
+        lab, topic = self.scene.lab, self.scene.topic
+        if self.first_id is None or (lab.topic(topic) or {}).get("topic_id") == self.first_id:
+            return False
+        lab.zk.do(lab.topic_id_write(topic, self.first_id))
+        lab.note(f"the topic id {self.first_id} is written back")
+        return True
+
+    def fail_over(self) -> bool:
+        """Delete /controller."""
+        if self._running():
+            self.scene.lab.delete_controller()
+            rest(self.scene.lab)
+        return bool(self._running())
+
+    def stop(self) -> bool:
+        """Stop a broker, but not the last one."""
+        running = self._running()
+        if len(running) > 1:
+            self.scene.stop(self.source.choice(running))
+        return len(running) > 1
+
+    def crash(self) -> bool:
+        """Crash a broker, but not the last one."""
+        running = self._running()
+        if len(running) > 1:
+            self.scene.crash(self.source.choice(running))
+        return len(running) > 1
+
+    def start(self) -> bool:
+        """Start a broker that is down."""
+        stopped = self._stopped()
+        if stopped:
+            self.scene.start(self.source.choice(stopped))
+        return bool(stopped)
+
+    def write(self) -> bool:
+        """Write to all partitions that have a leader."""
+        self.scene.write(FIRST, 1)
+        return True
+
+    def remove_metadata_file(self) -> bool:
+        """Remove partition.metadata of a log."""
+        found = self._replica(list(self.scene.lab.brokers))
+        if found is None or not (found[1] / "partition.metadata").exists():
+            return False
+        (found[1] / "partition.metadata").unlink()
+        self.scene.lab.note(f"{found[1].name}/partition.metadata is removed on broker {found[0]}")
+        return True
+
+    def write_foreign_file(self) -> bool:
+        """Write another topic's id into partition.metadata of a log of a broker that is down."""
+        found = self._replica(self._stopped())
+        if found is None:
+            return False
+        (found[1] / "partition.metadata").write_text(FOREIGN_FILE)
+        self.scene.lab.note(f"{found[1].name}/partition.metadata has another topic's id on broker {found[0]}")
+        return True
+
+    def remove_log(self) -> bool:
+        """Remove a log of a broker that is down."""
+        found = self._replica(self._stopped())
+        if found is None:
+            return False
+        shutil.rmtree(found[1])
+        self.scene.lab.note(f"{found[1].name} is removed on broker {found[0]}")
+        return True
+
+    def copy_log(self) -> bool:
+        """Copy a log, as a backup does."""
+        found = self._replica(self._running())
+        if found is None or (found[0], found[1].name) in self.copies:
+            return False
+        copy = self.scene.lab.folder / f"copy-{found[0]}-{found[1].name}"
+        shutil.copytree(found[1], copy, dirs_exist_ok=True)
+        self.copies[found[0], found[1].name] = copy
+        self.scene.lab.note(f"{found[1].name} of broker {found[0]} is copied")
+        return True
+
+    def bring_copy_back(self) -> bool:
+        """Bring an old copy of a log to a broker that is down."""
+        stopped = self._stopped()
+        known = [key for key in self.copies if key[0] in stopped]
+        if not known:
+            return False
+        number, name = self.source.choice(known)
+        shutil.rmtree(self.scene.lab.brokers[number].data / name, ignore_errors=True)
+        shutil.move(self.copies.pop((number, name)), self.scene.lab.brokers[number].data / name)
+        self.scene.lab.note(f"broker {number} has an old copy of {name}")
+        return True
+
+    def write_earlier_state(self) -> bool:
+        """Write the state that a partition had first, as a restored backup of ZooKeeper has it."""
+        partition = self.source.choice(list(self.earlier))
+        if self.scene.lab.states(self.scene.topic)[partition] == self.earlier[partition]:
+            return False
+        self.scene.write_state(partition, **self.earlier[partition])
+        return True
+
+    def reassign(self) -> bool:
+        """Reassign a partition to some of the brokers, while all run."""
+        lab, topic = self.scene.lab, self.scene.topic
+        if self._stopped() or lab.controller() is None:
+            return False
+        partition = int(self.source.choice(sorted((lab.topic(topic) or {})["partitions"])))
+        replicas = self.source.sample(sorted(lab.brokers), self.source.randint(1, 3))
+        lab.admin(milliseconds=8000).reassign(topic, {partition: replicas})
+        time.sleep(2)
+        rest(lab)
+        lab.note(f"{topic}-{partition} is reassigned to {replicas}")
+        return True
+
+
+HARMFUL = frozenset(
+    (
+        "erase_id",
+        "write_first_id",
+        "remove_metadata_file",
+        "write_foreign_file",
+        "remove_log",
+        "bring_copy_back",
+        "write_earlier_state",
+    )
+)
+OPERATIONS = (*sorted(HARMFUL), "copy_log", "reassign", "stop", "crash", *("fail_over", "start", "write") * 2)
+"""What is drawn from: some of it twice as often."""

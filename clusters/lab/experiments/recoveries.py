@@ -10,6 +10,7 @@ without an answer left restarts the brokers without a repair, and compares what 
 
 from __future__ import annotations
 
+import random
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,11 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments import damages
-from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, Scene
+from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, RandomDamages, Scene
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.known_records import (
     AFTER,
@@ -103,7 +104,7 @@ class _Case:
         keeps: The origin of the records that the topic is to have; by the beginning of an answer's premise where it is
             another one.
         deletes: Whether the topic is to be deleted: none of its records is kept.
-        is_planned: Whether there is to be a plan.
+        is_planned: Whether there is to be a plan; None if that is not known.
         untrue: What premises of answers say that is not so: an operator who looks does not follow these.
     """
 
@@ -113,7 +114,7 @@ class _Case:
     keeps: str | None = FIRST
     keeps_if: Mapping[str, str | None] = field(factory=dict)
     deletes: bool = False
-    is_planned: bool = True
+    is_planned: bool | None = True
     untrue: tuple[str, ...] = ()
 
     def kept(self, premise: str) -> str | None:
@@ -154,8 +155,9 @@ def _served(scene: Scene, origin: str) -> list[str]:
     return scene.ledger.write(lab, origin)
 
 
-def _recovered(lab: Lab, this: ExperimentRound, case: _Case) -> RoundOutcome:
+def _recovered(lab: Lab, this: ExperimentRound, case: _Case, *, answer: int | None = None) -> RoundOutcome:
     """Damage the cluster, plan, and carry out an answer, or restart the brokers without one."""
+    number = this.number if answer is None else answer
     scene = Scene(lab, this, Ledger(this.topic))
     case.damage(scene)
     found = _diagnosis(scene, "damaged")
@@ -174,9 +176,24 @@ def _recovered(lab: Lab, this: ExperimentRound, case: _Case) -> RoundOutcome:
     answers = [one for one in answers if not any(text in one.problem.premise for text in case.untrue)]
     details["answers"] = [_in_words(one) for one in (recovery, *recovery.alternatives)]
     details["seconds of planning"] = round(recovery.seconds, 1)
-    if this.number < len(answers):
-        return _carry_out_answer(scene, case, answers[this.number], details)
+    if number < len(answers):
+        return _carry_out_answer(scene, case, answers[number], details)
     return _without_repair(scene, case, details, has_plan=bool(answers))
+
+
+def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Damage the cluster at random, by the number of the round, and carry out the first answer that is true."""
+    done: list[str] = []
+
+    def damage(scene: Scene) -> None:
+        damages_at_random = RandomDamages(scene, random.Random(this.number), done=done)
+        damages_at_random.run()
+        time.sleep(EXPIRY)
+        rest(lab)
+
+    case = _Case(damage, probed=False, is_planned=None, untrue=("are gone for good", "if the log dir", *OWN_DISKS))
+    outcome = _recovered(lab, this, case, answer=0)
+    return evolve(outcome, details={"done": done, **outcome.details})
 
 
 def _is_right(case: _Case, diagnosis: _Diagnosis, release: str) -> bool:
@@ -204,6 +221,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
     lab, plan, premise = scene.lab, answer.plan, answer.problem.premise
     assert plan is not None
     kept = _kept(scene, case, premise)
+    others = [(other, what_to_keep(other, logs_on_disks(lab, other.topic), FIRST)) for other in scene.others]
     details |= {"answer": _in_words(answer), "safe at any moment": plan.at_any_moment}
     details["lost before the plan"] = [f"{one.value} at offset {one.offset}" for one in kept.lost]
     if not plan.procedures:
@@ -227,6 +245,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
             *refused,
             *_damage_now(scene),
             *_wrong_bytes(scene, kept, case, may_lose=premise.endswith(WITH_LOSSES)),
+            *(line for other, its in others for line in _wrong_copies(lab, other, its)),
         ]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
         damage += found.damage
@@ -268,6 +287,11 @@ def _wrong_bytes(scene: Scene, kept: Kept, case: _Case, *, may_lose: bool) -> li
     return wrong + ([] if may_lose else lost_copies(kept, logs, logs_in_backups(lab, topic)))
 
 
+def _wrong_copies(lab: Lab, other: Ledger, kept: Kept) -> list[str]:
+    """Return what is wrong with the records of a healthy topic."""
+    return wrong_records(kept, other, logs_on_disks(lab, other.topic), members_of(lab.states(other.topic)))
+
+
 def _roll(scene: Scene) -> None:
     """Restart each broker that is not gone."""
     lab = scene.lab
@@ -287,7 +311,7 @@ def _without_repair(scene: Scene, case: _Case, details: dict[str, Any], *, has_p
     right = details["diagnosis is right"] and (not case.probed or bool(wrong) == found.is_broken)
     what = "no answer is left" if has_plan else "no plan"
     outcome = f"{what}; {'as diagnosed' if right else 'the diagnosis is wrong'}"
-    return RoundOutcome(outcome, right and has_plan == case.is_planned, details)
+    return RoundOutcome(outcome, right and case.is_planned in (None, has_plan), details)
 
 
 def _carried_out(scene: Scene, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -729,6 +753,18 @@ EXPERIMENTS = (
     *OF_IDS,
     *OF_TOPICS,
     *OF_REPLICAS,
+    Experiment(
+        name="recover-random-damages",
+        about="A topic is damaged at random, by the number of the round; the first plan of `kwalk diagnose --plan` "
+        "whose condition is true is carried out; every broker restarts.",
+        expected="After the plan, and after the restarts, every partition is served, every ISR member has the "
+        "acknowledged records, and inspection finds no damage; or there is no plan.",
+        story=REPAIR,
+        run=_recovered_at_random,
+        releases=RELEASES,
+        rounds=10,
+        options=DEAD,
+    ),
     Experiment(
         name="controller-epoch-set-back",
         about="/controller_epoch is set back by hand, and the controller fails over; then it is set as `kwalk "
