@@ -140,6 +140,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         elif kind is kinds.NO_LIVE_ISR:
             made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
+        elif kind is kinds.DOWN_WITH_ANOTHER_ID:
+            made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -217,6 +219,9 @@ class Advice:
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
                 names = [one.subject for one in moved if one.fields["brokers"] == number]
                 yield f"move {listed(names)} away on broker {number}"
+            for one in self.observations:
+                if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
+                    yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
@@ -307,6 +312,14 @@ class Advice:
                 yield f"stop broker {broker}, move {listed(names)} away, and start it"
             else:
                 yield f"before broker {broker} starts, move {listed(names)} away there"
+
+    def _of_another_id(self, one: Observation) -> str:
+        """Return what to do about a log with another id on a broker that is down: others may lack its records."""
+        state = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])]
+        leader, number = state.leader, int(one.fields["brokers"])
+        if leader is not None and self.capture.brokers[leader].alive and number not in state.isr:
+            return f"before broker {number} starts, move {one.subject} away there: it copies the leader's records then"
+        return f"kwalk diagnose --plan says what to do: {one.subject} of broker {number} may be the last copy"
 
     # Logs that are not there, and states that are older than logs.
 

@@ -315,6 +315,15 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
     cause="the topic was deleted, or removed by hand, and created again while the broker was down",
     grep=REFUSAL_GREP,
 )
+DOWN_WITH_ANOTHER_ID = evolve(
+    DOWN_WITH_ANOTHER_LOG,
+    name="down-broker-has-another-id",
+    title="a broker that is down has the topic's records under another topic id",
+    properties=("replica_id_matches_zookeeper",),
+    later="when it starts, it refuses the log: under-replicated for good, and no leader where it is the only replica",
+    way_out="",
+    cause="the replicas' id was replaced while the broker was down, or an old copy of the directory was brought back",
+)
 RECORDS_ARE_LOST = FindingKind(
     "replica-has-lost-records",
     LATENT,
@@ -703,6 +712,7 @@ KINDS = (
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
     DOWN_WITH_ANOTHER_LOG,
+    DOWN_WITH_ANOTHER_ID,
     RECORDS_ARE_LOST,
     DISK_OF_ANOTHER,
     ISR_REPEATS,

@@ -381,6 +381,7 @@ class Findings:
         if state is None:
             return
         keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps
+        live_ids = {log.topic_id for b, log in lineages.logs.items() if place.is_live_replica(b)}
         for b, log in lineages.logs.items():
             broker = self.capture.brokers[b]
             if broker.alive or not broker.seen or b not in place.topic.partitions.get(place.partition, ()):
@@ -392,6 +393,10 @@ class Findings:
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
+            elif b in keeps and is_other and log.topic_id not in live_ids:
+                shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
+                one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
+                yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
         yield from self._without_ids(place, lineages)
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
