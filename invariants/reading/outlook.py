@@ -178,7 +178,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
+        premise=_joined(_premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
@@ -239,6 +239,12 @@ def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
     return frozenset(broker for part in parts for broker in part.choice.without)
 
 
+def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
+    """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics."""
+    others = "if no topic that the snapshot lacks is damaged" if capture.only and parts else ""
+    return _joined(_of_unseen_disks(capture, parts), others)
+
+
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
     """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks."""
     known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
@@ -262,7 +268,7 @@ def _other_choices(
             procedures=Catalogue(capture, parts, [one.part for one in left]).procedures(),
             what_ifs=(),
             notes=(),
-            premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
+            premise=_joined(_premise(parts), _of_unseen(capture, parts)),
             keeps=_keeps(capture, parts),
         )
 

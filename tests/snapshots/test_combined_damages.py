@@ -319,3 +319,10 @@ def test_a_search_through_a_migration_begins_with_a_topic_that_the_model_has() -
     del snapshot["topics"]["payments"]
     with pytest.raises(UsageError, match="No topic of the snapshot can be searched"):
         read_migration(json.dumps(snapshot).encode())
+
+
+def test_a_plan_from_some_topics_is_one_if_the_others_are_in_order() -> None:
+    snapshot = with_another_id(cluster())
+    snapshot["taken"] = {"began": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:01+00:00", "topics": ["pay*"]}
+    assert problem(snapshot).premise == "if no topic that the snapshot lacks is damaged"
+    assert "The snapshot has only the topics pay*." in problem(snapshot).notes
