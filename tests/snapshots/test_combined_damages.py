@@ -326,3 +326,14 @@ def test_a_plan_from_some_topics_is_one_if_the_others_are_in_order() -> None:
     snapshot["taken"] = {"began": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:01+00:00", "topics": ["pay*"]}
     assert problem(snapshot).premise == "if no topic that the snapshot lacks is damaged"
     assert "The snapshot has only the topics pay*." in problem(snapshot).notes
+
+
+@pytest.mark.parametrize("leader", [1, 3])
+def test_one_broker_restarts_where_one_log_has_another_id(leader: int) -> None:
+    """To restart all of them repairs it, too."""
+    snapshot = cluster()
+    snapshot["topics"]["payments"]["partition_state"]["0"]["leader"] = leader
+    snapshot["brokers"]["3"]["dirs"]["payments-0"] |= {"partition_metadata": f"version: 0\ntopic_id: {OTHER}"}
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert found.plan is not None and found.plan.at_any_moment
+    assert [one.name for one in found.plan.procedures] == ["restart-without-metadata-files payments 3"]
