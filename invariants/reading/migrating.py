@@ -23,7 +23,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Topic,
     topic_label,
 )
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, not_shown
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
@@ -117,9 +117,9 @@ class _Migrating:
         elif self.phase is not MigrationPhase.COPYING:
             yield self._not_judged("the snapshot has no image of KRaft: what it has is not compared with the logs")
         yield from self._set_aside()
-        unseen = [b.id for b in self.capture.hosts if not b.seen]
-        if unseen:
-            yield self._not_judged(f"the snapshot has no log directories of {brokers(unseen)}")
+        lacking = not_shown(self.capture)
+        if lacking:
+            yield self._not_judged(*lacking)
 
     def notes(self) -> Iterator[str]:
         image, migration = self.image, self.capture.migration
@@ -463,12 +463,13 @@ class _Migrating:
             )
 
     @staticmethod
-    def _not_judged(place: str) -> Consequence:
+    def _not_judged(*places: str) -> Consequence:
         return Consequence(
             "not-judged",
             UNKNOWN,
             "what the snapshot does not show, or the forecast does not cover",
-            (place,),
+            places,
             "A migration is only as safe as what is known of it.",
-            "copy __cluster_metadata-0 of a controller, and take a snapshot with the log directories of all brokers",
+            "copy __cluster_metadata-0 of a controller, and take a snapshot of all topics with all log directories of "
+            "all brokers",
         )

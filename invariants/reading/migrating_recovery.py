@@ -26,7 +26,7 @@ from kwalk.model.kafka.snapshots.former_logs import (
     world_of_logs,
 )
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
-from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write
+from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write, within
 from kwalk.model.kafka.snapshots.rollback import (
     PartitionRollback,
     elections_due,
@@ -115,18 +115,21 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         inspection: what is wrong with it.
     """
     logs, left_logs = former_logs(capture)
-    if not _is_modelled(capture) and not (logs and is_over(capture)):
+    if capture.only or (not _is_modelled(capture) and not (logs and is_over(capture))):
         return Problem(inspection, (), notes=(_not_modelled(capture),))
     topics = [one for one in topics_of(capture) if one.differs and not is_over(capture)]
     worlds = [one for one in topics if fits(one)]
     is_recorded = capture.migration is None or capture.migration.offset >= 0
     if not worlds and not is_recorded:
         worlds = [one for one in topics_of(capture) if fits(one)][:1]
-    steps, left = _Steps(capture, worlds), _uncovered(capture, logs, left_logs)
+    unfit = [one for one in topics if not fits(one)]
+    places = (*(frozenset(one.brokers) for one in unfit), *(_places(capture, label) for label in left_logs))
+    steps, left = _Steps(capture, worlds, left=places), _uncovered(capture, logs, left_logs)
+    procedures, withheld = steps.procedures()
     first = Problem(
         inspection,
         tuple(world_of(capture, one, CLAIMS, HARMS) for one in worlds),
-        procedures=steps.procedures(),
+        procedures=procedures,
         what_ifs=(steps.failure(),),
         describe=describe,
         keeps=KEEPS,
@@ -137,12 +140,18 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
                 for one in left
             ),
             *_of_logs(capture, left_logs),
+            *(
+                f"No model has topic {topic_label(one.name)}, and no step of a plan touches it: "
+                f"{len(one.partitions)} partitions on {len(one.brokers)} brokers differ between ZooKeeper and KRaft."
+                for one in unfit
+            ),
         ),
         uncovered=tuple(one.name for one in left),
-        left_out=(*(topic_label(one.name) for one in topics if not fits(one)), *left_logs),
+        left_out=(*(topic_label(one.name) for one in unfit), *left_logs),
+        withheld=withheld,
     )
     if logs:
-        return _with_logs(first, _Steps(capture, worlds, logs))
+        return _with_logs(first, _Steps(capture, worlds, logs, places))
     return first if is_over(capture) else _with_rollback(capture, first)
 
 
@@ -188,10 +197,12 @@ def _with_logs(first: Problem, steps: _Steps) -> Problem:
     )
     is_given_up = any(one.has_present_records for one in steps.logs)
     has_present = any(one.has_present_log(broker) for one in steps.logs for broker in one.brokers)
+    procedures, withheld = steps.procedures()
     return evolve(
         first,
         worlds=(*first.worlds, *(world_of_logs(steps.capture, one, OF_LOGS, harms) for one in steps.logs)),
-        procedures=steps.procedures(),
+        procedures=procedures,
+        withheld=withheld,
         what_ifs=(steps.failure(),),
         premise=f"to bring back the records that topic {label} had {ids}; not if it was deleted and "
         "created again, of which the snapshot does not show whether it was",
@@ -219,6 +230,15 @@ def _of_logs(capture: Capture, left: Sequence[str]) -> Iterator[str]:
         )
 
 
+def _places(capture: Capture, label: str) -> frozenset[int]:
+    """Return the brokers with replicas or former logs of a topic."""
+    topics = () if capture.image is None else capture.image.topics.items()
+    replicas = {
+        b for name, one in topics if topic_label(name) == label for p in one.partitions.values() for b in p.replicas
+    }
+    return frozenset(replicas | {one.broker for one in set_aside_logs(capture) if topic_label(one.topic) == label})
+
+
 def _uncovered(capture: Capture, logs: Sequence[FormerLogs], left: Sequence[str]) -> list[Consequence]:
     """Return what is wrong that no claim of the worlds is about."""
     bad = (one for one in migrating_prospect(capture).consequences if one.prognosis.exit_code == UNSAFE)
@@ -232,6 +252,8 @@ def _is_modelled(capture: Capture) -> bool:
 
 
 def _not_modelled(capture: Capture) -> str:
+    if capture.only:
+        return "The snapshot has some topics only, and KRaft's controller acts on all: take one without --topic."
     if capture.image is None:
         return (
             "The snapshot has no image of KRaft, and so does not show what ZooKeeper should have: copy "
@@ -253,31 +275,43 @@ def describe(violated: Iterable[str]) -> str:
 
 
 class _Steps:
-    """Makes the procedures for the worlds of topics, and for those of logs after them."""
+    """Makes the procedures for the worlds of topics, and for those of logs after them.
 
-    def __init__(self, capture: Capture, topics: Sequence[MigratingTopic], logs: Sequence[FormerLogs] = ()) -> None:
-        self.capture, self.topics, self.logs = capture, tuple(topics), tuple(logs)
+    What is `left` has no world: of each topic the brokers that have a part in it.
+    """
 
-    def procedures(self) -> tuple[Procedure, ...]:
-        """Return what an operator can do, the cheapest first."""
+    def __init__(
+        self,
+        capture: Capture,
+        topics: Sequence[MigratingTopic],
+        logs: Sequence[FormerLogs] = (),
+        left: Sequence[frozenset[int]] = (),
+    ) -> None:
+        self.capture, self.topics, self.logs, self.left = capture, tuple(topics), tuple(logs), tuple(left)
+
+    def procedures(self) -> tuple[tuple[Procedure, ...], tuple[str, ...]]:
+        """Return what an operator can do and does nothing to what is left, and the names of the rest."""
         found = [self._write_content(one) for one in self.topics if one.topic is not None and one.image is not None]
         found += [self._create_states(one) for one in self.topics if one.without_state]
         found += [self._record()] if self.capture.migration is not None and self.capture.migration.offset < 0 else []
         known = sorted({broker for one in self.logs for broker in one.brokers})
         returns = [self._bring_back((first, *(b for b in known if b != first))) for first in known]
-        return (*found, *([] if is_over(self.capture) else [self.restart()]), *returns)
+        restarts = [] if is_over(self.capture) else [self.restart()]
+        return within((*found, *restarts, *returns), len(self.topics) + len(self.logs))
 
     def failure(self) -> WhatIf:
         """Return the failure of KRaft's active controller."""
-        return WhatIf("KRaft's controller fails over", "happens by itself", self._in_all("fail_quorum()"))
+        moves = (Move((("fail_quorum()",),)),)
+        what = "KRaft's controller fails over"
+        return WhatIf(what, "happens by itself", tuple(moves for _ in (*self.topics, *self.logs)))
 
     def _in_all(self, *keys: str) -> tuple[tuple[Move, ...], ...]:
-        return tuple(tuple(Move(((key,),)) for key in keys) for _ in (*self.topics, *self.logs))
+        return tuple(tuple(Move(((key,),)) for key in keys) for _ in (*self.topics, *self.logs, *self.left))
 
     def _in_one(self, topic: MigratingTopic, keys: Callable[[], Sequence[str]]) -> tuple[tuple[Move, ...], ...]:
         moves = tuple(Move(((key,),)) for key in keys())
         nothing = tuple(NOTHING for _ in moves)
-        return tuple(moves if one is topic else nothing for one in (*self.topics, *self.logs))
+        return tuple(moves if one is topic else nothing for one in (*self.topics, *self.logs, *self.left))
 
     def _bring_back(self, order: Sequence[int]) -> Procedure:
         """Return the step that gives former logs their places; the first broker to start is the last to stop."""
@@ -295,13 +329,19 @@ class _Steps:
                 key = f"restart({number})"
                 yield NOTHING if number is None else Move(((key,),), release=frozenset({key}))
 
+        stops = tuple(Move(((f"stop_broker({broker})",),)) for broker in order)
+        away = [tuple(m if b in one else NOTHING for m, b in zip(stops, order, strict=True)) for one in self.left]
         labels = list(dict.fromkeys(topic_label(one.topic) for one in self.logs))
         is_given_up = any(one.has_present_records for one in self.logs)
         return Procedure(
             f"bring-logs-back {' '.join(labels)} {' '.join(map(str, order))}",
             f"Stop {brokers_in_words(order)}, bring the former logs of topic {listed(labels)} back, and start "
             f"{'it' if len(order) == 1 else f'broker {order[0]} first'}.",
-            (*(tuple(NOTHING for _ in range(3 * len(order))) for _ in self.topics), *map(tuple, map(moves, self.logs))),
+            (
+                *(tuple(NOTHING for _ in range(3 * len(order))) for _ in self.topics),
+                *map(tuple, map(moves, self.logs)),
+                *away,
+            ),
             cost=4 * len(order),
             commands=(
                 *(f"{STOP[0]}   # on broker {b}; wait until it has ended" for b in reversed(order)),

@@ -23,7 +23,7 @@ from kwalk.invariants.reading.migrating import (
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, not_shown
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration, Migrated, can_migrate
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
@@ -118,6 +118,7 @@ class _Forecast:
     def prospect(self) -> Prospect:
         found = [
             *self._release(),
+            *self._protocol(),
             *self._skipped(),
             *self._emptied(),
             *self._set_aside(),
@@ -463,6 +464,29 @@ class _Forecast:
                 basis="Kafka's documentation.",
             )
 
+    def _protocol(self) -> Iterator[Consequence]:
+        """Controllers mint ids from inter.broker.protocol.version 2.8 on; below 3.4 brokers do not start to migrate."""
+        capture = self.capture
+        caches = (broker.cache for broker in capture.brokers.values() if broker.cache)
+        known = {identity for cache in caches for identity in cache.topic_ids.values()}
+        known |= {
+            log.topic_id for broker in capture.brokers.values() if broker.seen for log in broker.directories.values()
+        }
+        known |= {topic.topic_id for topic in capture.topics.values()}
+        if capture.topics and not known - {None} and can_migrate(capture.version) and not self.is_rolled:
+            yield Consequence(
+                "protocol-is-too-old",
+                WAITS,
+                "brokers do not start with the migration enabled: inter.broker.protocol.version is below 2.8",
+                ("no topic has an id, in ZooKeeper, in a log, or in the metadata of a broker",),
+                "A controller of this release gives each topic an id, unless inter.broker.protocol.version is below "
+                "2.8; below 3.4 a broker ends when it starts with the migration enabled.",
+                "set inter.broker.protocol.version to the release of the brokers, and restart them one after the other",
+                basis=SOURCE,
+                log="server.log, ERROR: Cannot enable ZooKeeper migration without setting "
+                "'inter.broker.protocol.version' to 3.4 or higher",
+            )
+
     def _skipped(self) -> Iterator[Consequence]:
         """An earlier attempt has left /migration: the next one takes the copy for done."""
         if phase_of(self.capture) is MigrationPhase.LEFT and self.capture.migration is not None:
@@ -484,12 +508,9 @@ class _Forecast:
         capture, places = self.capture, list[str]()
         if self.unjudged:
             places.append(f"more than 7 brokers take part, or the model does not come to rest: {listed(self.unjudged)}")
-        unseen = [broker.id for broker in capture.brokers.values() if not broker.seen]
-        if unseen:
-            places.append(f"the snapshot has no log directories of {brokers(unseen)}")
-        if capture.unsettled:
-            names = listed([topic_label(name) for name in capture.unsettled])
-            places.append(f"changed while the snapshot was taken: {names}")
+        places += not_shown(capture)
+        if not capture.shows_migration:
+            places.append("The snapshot does not show /migration, which an earlier attempt may have left.")
         is_explained = any(map(self._lacks_topic_id, self.partitions))
         if not is_explained and not any(one.prognosis in (LOSES, STUCK) for one in consequences):
             damage = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
@@ -503,7 +524,8 @@ class _Forecast:
                 "what the snapshot does not show, or the forecast does not cover",
                 tuple(places),
                 "A migration is only as safe as the cluster is consistent.",
-                "repair what is wrong, take a snapshot with the log directories of all brokers, and diagnose it",
+                "repair what is wrong, take a snapshot of all topics with all log directories, and diagnose it (`kwalk "
+                "collect --no-metadata` asks no broker)",
             )
         ]
 
@@ -517,8 +539,6 @@ class _Forecast:
             "A snapshot does not show configurations, quotas, ACLs, inter.broker.protocol.version, or KRaft's "
             "controllers: nothing is said about them."
         )
-        if not self.capture.shows_migration:
-            yield "The snapshot does not show /migration: look whether an earlier attempt has left it."
         if self.capture.version_note:
             yield f"{self.capture.version_note} Patch releases differ in what migrations do."
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.invariants.reading.outlook import damaged_topics
+from kwalk.invariants.reading.outlook import damaged_topics, first_modelled
 from kwalk.model.kafka.broker.log import Commit, Record
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.snapshots.capture import read_capture
@@ -46,7 +46,9 @@ def read_migration(source: str | os.PathLike[str] | bytes) -> Reading:
     damaged = damaged_topics(capture, inspect_capture(capture))
     capture = evolve(capture, version=migrating_release(capture.version))
     names = [name for name in (*damaged, *sorted(capture.topics)) if name in capture.topics]
-    topic = next((capture.topics[name] for name in names if capture.topics[name].partitions), None)
+    topic, left = first_modelled(capture, names)
+    if topic is None and left:
+        raise UsageError(f"No topic of the snapshot can be searched. {left[0]}")
     if topic is None:
         raise UsageError("The cluster of the snapshot has no topic with partitions: nothing can be lost.")
     inferred = infer(capture, focus_on(capture, topic))
@@ -57,7 +59,7 @@ def read_migration(source: str | os.PathLike[str] | bytes) -> Reading:
         bounds={**reading.bounds, **BOUNDS, "restarts": 2 * brokers, "controller_epochs": brokers + 3},
         initial=_initial(inferred),
         flags={"patient_operator": True},
-        facts=(*reading.facts, *FACTS),
+        facts=(*left, *reading.facts, *FACTS),
         properties=CLAIMS,
         diagnose=conclude,
     )

@@ -25,7 +25,7 @@ from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
-from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, is_unmodelled, without_logs
+from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, obstacle_of, without_logs
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -96,10 +96,6 @@ WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
 """What a plan keeps; records of a topic that is being deleted are not kept."""
-UNMODELLED = (
-    "brokers have more of it in memory than on disks, cannot start with their disks, or truncate committed records"
-)
-"""What the model does not have."""
 MOST_PARTS = 200
 """Of more parts nothing is planned: a step such as a failover would meet those that were left out."""
 
@@ -141,9 +137,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     inspection = inspect_capture(capture)
     damaged = [name for name in damaged_topics(capture, inspection) if name in capture.topics]
     others = sorted(capture.topics, key=lambda name: (name.startswith("__"), name))
-    topics = [capture.topics[name] for name in dict.fromkeys((*damaged, *others)) if capture.topics[name].partitions]
-    left = [one for one in topics if any(is_unmodelled(capture, one, number) for number in one.partitions)]
-    topic = next((topic for topic in topics if topic not in left), None)
+    topic, left = first_modelled(capture, (*damaged, *others))
     broken = [
         one
         for one in inspection.observations
@@ -151,18 +145,25 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     ]
     violated = {name for one in broken for name in one.kind.properties}
     reading = reading_of(capture, topic, inspection.severity, violated)
-    names = listed([topic_label(one.name) for one in left])
-    note = (f"Not searched, as {UNMODELLED}: {names}.",) if left else ()
     problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
-    return evolve(reading, facts=(*note, *reading.facts), problems=problems)
+    events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
+    return evolve(reading, facts=(*left, *events, *reading.facts), problems=problems)
+
+
+def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None, list[str]]:
+    """Return the first of some topics that a state of the model is, and sentences on those that none is."""
+    topics = [capture.topics[name] for name in dict.fromkeys(names) if capture.topics[name].partitions]
+    left = {one.name: why for one in topics for n in one.partitions if (why := obstacle_of(capture, one, n))}
+    sentences = [f"Not searched: topic {topic_label(name)}: {why}." for name, why in left.items()]
+    return next((one for one in topics if one.name not in left), None), sentences
 
 
 def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
     """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once."""
     found = inspection or inspect_capture(capture)
-    groups, notes, left = groups_of(capture, damaged_topics(capture, found))
+    groups, left = groups_of(capture, damaged_topics(capture, found))
     parts = parts_of(groups)
-    catalogue = Catalogue(capture, parts)
+    catalogue = Catalogue(capture, parts, [one.part for one in left])
     first = Problem(
         inspection=found,
         worlds=tuple(_world(part) for part in parts),
@@ -170,24 +171,25 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         what_ifs=catalogue.what_ifs(),
         describe=describe,
         notes=(
-            *notes,
+            *_in_the_way(left),
             *_still_served(capture, parts),
             *_uncovered(found),
             *unseen(capture, _without(parts)),
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
+        premise=_joined(_premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
-        left_out=(*left, *(part.name for part in _with_refusals(capture, parts))),
+        left_out=(*(one.part.name for one in left), *(part.name for part in _with_refusals(capture, parts))),
+        withheld=catalogue.withheld(),
         uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
     )
     alternatives = (
         *_later(first, parts),
         *_for_good(first, parts),
-        *_other_choices(capture, first, groups),
+        *_other_choices(capture, first, groups, left),
         *_with_losses(first, parts),
     )
     return evolve(first, alternatives=alternatives)
@@ -203,6 +205,15 @@ def _with_refusals(capture: Capture, parts: Iterable[ClusterPart]) -> list[Clust
         return []
     known = ((part, part.observed.situation) for part in parts)
     return [p for p, one in known if any(b.file not in (None, one.topic_id) for b in one.brokers)]
+
+
+def _in_the_way(left: Iterable[LeftOut]) -> Iterator[str]:
+    """Yield what was left out, and why."""
+    reasons: dict[str, list[str]] = {}
+    for one in left:
+        reasons.setdefault(one.why, []).append(one.part.name)
+    for why, names in reasons.items():
+        yield f"No model has {listed(names)}, and no step of a plan touches it: {why}."
 
 
 def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:
@@ -228,6 +239,12 @@ def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
     return frozenset(broker for part in parts for broker in part.choice.without)
 
 
+def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
+    """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics."""
+    others = "if no topic that the snapshot lacks is damaged" if capture.only and parts else ""
+    return _joined(_of_unseen_disks(capture, parts), others)
+
+
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
     """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks."""
     known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
@@ -239,17 +256,19 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
     return f"if the log directories of {brokers(unseen)}, which the snapshot lacks, {what}"
 
 
-def _other_choices(capture: Capture, first: Problem, groups: Sequence[PartitionGroup]) -> Iterator[Problem]:
+def _other_choices(
+    capture: Capture, first: Problem, groups: Sequence[PartitionGroup], left: Iterable[LeftOut]
+) -> Iterator[Problem]:
     """Yield the problem for each further choice of what the logs are, or are to be."""
     for number in range(1, max((len(group.choices) for group in groups), default=1)):
         parts = parts_of(groups, number)
         yield evolve(
             first,
             worlds=tuple(_world(part) for part in parts),
-            procedures=Catalogue(capture, parts).procedures(),
+            procedures=Catalogue(capture, parts, [one.part for one in left]).procedures(),
             what_ifs=(),
             notes=(),
-            premise=_joined(_premise(parts), _of_unseen_disks(capture, parts)),
+            premise=_joined(_premise(parts), _of_unseen(capture, parts)),
             keeps=_keeps(capture, parts),
         )
 
@@ -335,7 +354,7 @@ def _for_good(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
     """Return the problem whose only what-if is the deletion of each damaged topic."""
     names = [n for n in damaged_topics(capture, inspection) if n in capture.topics and n not in capture.deleting]
-    groups, _, _ = groups_of(capture, names)
+    groups, _ = groups_of(capture, names)
     parts = parts_of(groups)
     worlds = tuple(_world(part, deletion=True) for part in parts)
     return Problem(inspection, worlds, what_ifs=(Catalogue(capture, parts).deletion(),), describe=describe)
@@ -360,41 +379,70 @@ class PartitionGroup:
     choices: tuple[Choice, ...]
 
 
+@frozen
+class LeftOut:
+    """A partition that has no world, and what stands in the way; its part says which steps would change it."""
+
+    part: ClusterPart
+    why: str
+
+
 def groups_of(
     capture: Capture, names: Iterable[str], most: int = MOST_PARTS
-) -> tuple[list[PartitionGroup], list[str], tuple[str, ...]]:
-    """Return the groups of partitions of some topics, notes on what is left out, and its names.
+) -> tuple[list[PartitionGroup], list[LeftOut]]:
+    """Return the groups of partitions of some topics, and the partitions that are left out.
 
     Partitions are one group if they are in the same situation on the same brokers in the same order.
     """
     situations = Situations(capture)
     orphaned = situations.orphaned()
     groups: list[PartitionGroup] = []
-    left: list[str] = []
+    left: list[LeftOut] = []
     for name in names:
         topic = capture.topics.get(name) or Topic(name, {}, None, 3, 0)
         alike: dict[object, list[int]] = {}
         known: dict[int, PartitionGroup] = {}
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
-            observed = situations.of(topic, partition)
-            has_no_world = observed is None or len(observed.brokers) > MOST_BROKERS or observed.situation.is_lost
-            if observed is None or has_no_world or is_unmodelled(capture, topic, partition, with_records=True):
-                left.append(f"{topic_label(name)}-{partition}")
+            observed = situations.whole(topic, partition)
+            why = obstacle_of(capture, topic, partition, with_records=True)
+            if observed.situation.is_lost:
+                why = "the topic's znode has lost it"
+            elif len(observed.brokers) > MOST_BROKERS:
+                why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
+            if why:
+                left.append(LeftOut(_without_world(situations, topic, (partition,), observed), why))
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
             choices = choices_of(capture, lineages, topic, partition)
             known[partition] = PartitionGroup(topic, (), observed, lineages, choices)
             alike.setdefault((observed.situation, observed.brokers, observed.ids, choices), []).append(partition)
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
-    notes = []
-    if left:
-        why = f"more than {MOST_BROKERS} brokers take part, it is lost, or {UNMODELLED}"
-        notes.append(f"Not looked at, as {why}: {listed(left)}.")
     if len(groups) > most:
-        notes.append(f"Nothing is planned, as {len(groups)} groups of partitions are damaged, more than {most}.")
-        left += [topic_label(group.topic.name) for group in groups]
-        groups = []
-    return groups, notes, tuple(left)
+        why = f"{len(groups)} groups of partitions are damaged, more than {most}"
+        parts = (_without_world(situations, group.topic, group.partitions, group.observed) for group in groups)
+        return [], [*left, *(LeftOut(part, why) for part in parts)]
+    ids = {one.part.topic.name: dict[str, None]() for one in left}
+    for group in groups:
+        ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
+    return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _without_world(
+    situations: Situations, topic: Topic, partitions: tuple[int, ...], observed: Observed
+) -> ClusterPart:
+    """Return partitions as a part that steps are tried on by name only.
+
+    Without a controller each broker that starts may become it, and elect leaders.
+    """
+    capture, brokers, known = situations.capture, observed.brokers, observed.situation.brokers
+    if capture.controller not in {*capture.live} & {*capture.registered}:
+        others = tuple(b for b in capture.brokers if b not in brokers)
+        brokers, known = (*brokers, *others), (*known, *(situations.of_broker(b).situation.brokers[0] for b in others))
+    serving = evolve(observed.situation, brokers=tuple(evolve(one, offline=False) for one in known))
+    lineages = Lineages(brokers, {}, ())
+    return ClusterPart(
+        topic, partitions, Observed(serving, brokers, observed.ids), observed.ids, Choice((), ()), lineages
+    )
 
 
 def parts_of(groups: Sequence[PartitionGroup], number: int = 0) -> list[ClusterPart]:

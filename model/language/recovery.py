@@ -32,6 +32,11 @@ class Move:
     hold: frozenset[str] = frozenset()
     release: frozenset[str] = frozenset()
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it does nothing in its world."""
+        return not (self.choices or self.hold or self.release)
+
 
 @frozen
 class Procedure:
@@ -160,7 +165,8 @@ class Problem:
         keeps: what every plan keeps, whatever it repairs; the beginning of a sentence.
         although: what may happen meanwhile, as the end of that sentence.
         seen_as: pairs of claims and another claim: where the former are violated, an inspection may find the latter.
-        left_out: the damaged parts that have no world.
+        left_out: the damaged parts that have no world; no procedure does anything there.
+        withheld: the names of procedures that would.
         uncovered: the names of the kinds of damage that no claim of the worlds is about.
         goals: the names of claims that are wanted, and whose violation no inspection finds.
     """
@@ -181,6 +187,7 @@ class Problem:
     although: str = "though a fault happens"
     seen_as: tuple[tuple[frozenset[str], str], ...] = ()
     left_out: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()
     goals: frozenset[str] = frozenset()
 

@@ -46,10 +46,11 @@ def _word(kind: FindingKind, number: int) -> str:
 
 def _places(observations: Iterable[Observation]) -> str:
     subjects = list(dict.fromkeys(f"{one.subject}{'' if one.certain else ' (or not)'}" for one in observations))
-    return _listed(subjects, PLACES)
+    return listed(subjects, PLACES)
 
 
-def _listed(words: Sequence[str], most: int = 1000) -> str:
+def listed(words: Sequence[str], most: int = 1000) -> str:
+    """Return words as "a, b and c", the first ones of many."""
     if len(words) > most:
         return f"{', '.join(words[:most])} and {len(words) - most:,} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -85,7 +86,7 @@ def _effects(outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset
         if effect:
             alike.setdefault(effect, []).append(outlook.problem.worlds[number].name)
     for effect, parts in alike.items():
-        yield effect.replace("{}", _listed(parts))
+        yield effect.replace("{}", listed(parts))
 
 
 def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[frozenset[str]]) -> str:

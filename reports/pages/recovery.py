@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, strong
+from kwalk.reports.pages.outlook import listed
 
 if TYPE_CHECKING:
     from kwalk.search.analyses.recovery import Plan, Recovery
 
 DEFEATS = 5
 """How many candidates that are no plan are shown."""
+NAMED = 3
+"""How many parts that were left out the answer names."""
 DEEDS = 40
 """A longer trace is cut at its beginning."""
 LOOK = "Take a snapshot after every step."
@@ -60,6 +63,7 @@ def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
     if plan is not None:
         yield from _steps(plan, problem, snapshot, is_proved=recovery.plan is not None and recovery.plan.at_any_moment)
     if recovery.plan is None and not nothing_planned(recovery):
+        yield from _withheld(problem)
         yield from _defeats(recovery)
     for note in problem.notes:
         yield Paragraph(note, 2)
@@ -90,6 +94,7 @@ def title_of(recovery: Recovery) -> list[str | Span]:
 
 
 def _answer(recovery: Recovery) -> list[str | Span]:
+    problem = recovery.problem
     if nothing_planned(recovery):
         return [strong("NO PLAN", "open"), "  Plans do not cover what is wrong; `kwalk diagnose` names the way out."]
     if repairs_itself(recovery):
@@ -99,13 +104,15 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         return [strong("NOTHING TO DO", "good"), "  No topic is damaged."]
     if recovery.plan is not None:
         steps = len(recovery.plan.procedures)
-        problem = recovery.problem
         rest = "; it is not for all that is wrong" if problem.left_out or problem.uncovered else ""
-        rest += ", and what its steps do to the rest was not searched" if problem.left_out else ""
+        rest += f", and does nothing to {listed(problem.left_out, NAMED)}" if problem.withheld else ""
         rest += ", see below" if rest else ""
         safe = _safe(recovery.plan, problem)
         tone = "good" if recovery.plan.at_any_moment and not problem.left_out else "open"
         return [strong("PLAN", tone), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
+    if recovery.complete and problem.withheld:
+        what = f"  No sequence of steps that do nothing to {listed(problem.left_out, NAMED)} is one: see below."
+        return [strong("NO SAFE PLAN", "open"), what]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "open"), "  Every sequence that was tried can be defeated by one fault."]
     if recovery.in_time:
@@ -158,6 +165,13 @@ def step_texts(plan: Plan, number: int, problem: Problem, snapshot: str) -> dict
     if plan.downtime[number]:
         found["Downtime"] = "users may notice this step though nothing fails"
     return found
+
+
+def _withheld(problem: Problem) -> Iterator[Block]:
+    if problem.withheld:
+        steps = listed(list(dict.fromkeys(name.split()[0] for name in problem.withheld)))
+        what = f"Not tried, as they might harm {listed(problem.left_out, NAMED)}: {steps}"
+        yield Paragraph(f"{what}. See to that first, and ask again with another snapshot.", 2)
 
 
 def _defeats(recovery: Recovery) -> Iterator[Block]:

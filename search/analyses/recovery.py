@@ -330,8 +330,9 @@ class _Planner:
     def _candidates(self) -> Iterator[tuple[Procedure, ...]]:
         """Yield sequences after which all claims hold if no fault happens, by rising cost.
 
-        A sequence that repairs is also yielded with more procedures: what a fault needs. Sequences of procedures that
-        are not late come first. Of many worlds there are too many cheap sequences: single procedures come before them.
+        A sequence that repairs is also yielded with more procedures: what a fault needs. Sequences with one procedure
+        at most that is late come first. Of many worlds there are too many cheap sequences: single procedures come
+        before them.
         """
         first = tuple(one for one in self.problem.procedures if not one.late)
         seen: set[tuple[Procedure, ...]] = set()
@@ -342,19 +343,31 @@ class _Planner:
                     longer = ((one, other) for other in first if other.cost <= EXTENSION)
                     seen.update(alone := ((one,), *longer))
                     yield from alone
-        for allowed in dict.fromkeys((first, self.problem.procedures)):
-            for found in self._repairs(allowed):
+        late = tuple(one for one in self.problem.procedures if one.late)
+        for allowed, once in dict.fromkeys(((first, late), (self.problem.procedures, ()))):
+            for found in self._repairs(allowed, once):
                 if found not in seen:
                     seen.add(found)
                     yield found
 
-    def _repairs(self, allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+    def _repairs(self, allowed: Sequence[Procedure], once: Sequence[Procedure] = ()) -> Iterator[tuple[Procedure, ...]]:
+        """Yield sequences of allowed procedures, with one at most of those that are allowed once.
+
+        What is allowed once is applied when nothing cheaper is left.
+        """
         known: set[Beliefs] = set()
         queue: list[tuple[int, int, tuple[Procedure, ...], Beliefs | None]] = [(0, 0, (), self._start(0))]
+        before: dict[tuple[Procedure, ...], Beliefs] = {}
         count = 0
         while queue:
             self.clock.check(0)
             cost, _, procedures, beliefs = heappop(queue)
+            if beliefs is None and procedures in before:
+                beliefs, is_noticed = self._apply(before.pop(procedures), procedures[-1])
+                if is_noticed:
+                    count += 1
+                    heappush(queue, (cost + DOWNTIME, count, procedures, beliefs))
+                    continue
             if beliefs is None:
                 yield procedures
                 continue
@@ -362,10 +375,13 @@ class _Planner:
             if beliefs in known and not repaired:
                 continue
             known.add(beliefs)
+            is_late = any(one in once for one in procedures)
             if repaired:  # another way to the same belief may withstand what defeats the first one
                 yield procedures
                 if not procedures:
                     return
+                if is_late:
+                    continue
                 alone = sum(one.cost for one in procedures)
                 for longer in self._longer(procedures, allowed):
                     count += 1
@@ -378,6 +394,10 @@ class _Planner:
                 is_new = after not in known or all(map(self._is_clean, self.settlings, after))
                 if after != beliefs and is_new and wanted <= MOST_COST:
                     heappush(queue, (wanted, count, (*procedures, procedure), after))
+            for procedure in () if is_late else once:
+                count += 1
+                before[*procedures, procedure] = beliefs
+                heappush(queue, (cost + procedure.cost, count, (*procedures, procedure), None))
 
     @staticmethod
     def _longer(procedures: Sequence[Procedure], allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:

@@ -492,14 +492,13 @@ class Settling:
 
     def moved(self, belief: Belief, move: Move) -> Belief:
         """Return the belief after a move, at rest. Faults also happen while a move is about other worlds only."""
-        is_about_others = not (move.choices or move.hold or move.release)
-        if is_about_others and not any(left for _, left in belief.states):
+        if move.is_nothing and not any(left for _, left in belief.states):
             return belief
         key = belief, move, self.at_any_moment
         if key not in self._moved:
             held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
             done = (
-                belief.states if is_about_others else (s for before in belief.states for s in self._after(before, move))
+                belief.states if move.is_nothing else (s for before in belief.states for s in self._after(before, move))
             )
             after = frozenset(done)
             self._moved[key] = Belief(self.at_rest(after, held), held)

@@ -6,9 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
+
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from kwalk.invariants.reading.outlook import MOST_PARTS, recovery_problem
-from kwalk.reports.pages.recovery import nothing_planned
+from kwalk.invariants.reading.migration_search import read_migration
+from kwalk.invariants.reading.outlook import MOST_PARTS, read_snapshot, recovery_problem
+from kwalk.model.language import UsageError
+from kwalk.model.language.recovery import Problem
+from kwalk.reports.document.markdown import markdown_document
+from kwalk.reports.pages.recovery import blocks_of, nothing_planned
 from kwalk.search.analyses.recovery import plan_recovery
 
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
@@ -205,3 +211,129 @@ def test_a_search_of_plans_keeps_to_its_time() -> None:
             broker["dirs"][name] = log(f"{number}{'B' * 20}g", crc=number)
     found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=1)
     assert found.plan is None and not found.in_time
+
+
+# Partitions that no model has.
+
+
+def problem(snapshot: dict[str, Any]) -> Problem:
+    return recovery_problem(json.dumps(snapshot).encode())
+
+
+def names(found: Problem) -> list[str]:
+    return [one.name for one in found.procedures]
+
+
+def restored(snapshot: dict[str, Any], *, read: bool) -> dict[str, Any]:
+    """Broker 3 is down, and the state of orders-0 older than the logs, of which that of broker 3 was read or not."""
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader_epoch=2)
+    if not read:
+        snapshot["brokers"]["3"]["dirs"] = None
+    return snapshot
+
+
+def with_another_id(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """A controller has minted an id for topic payments; the next one is to send the former one."""
+    snapshot["topics"]["payments"]["znode"]["topic_id"] = OTHER
+    return snapshot
+
+
+def test_no_step_does_anything_to_a_partition_that_no_model_has() -> None:
+    """Read, the partition has a model: what a step does there, no step may do if it has none."""
+    whole, found = (problem(with_another_id(restored(cluster(brokers=4), read=read))) for read in (True, False))
+    place = [world.name for world in whole.worlds].index("orders-0")
+    harmless = [one.name for one in whole.procedures if all(move.is_nothing for move in one.moves[place])]
+    assert not whole.withheld and found.left_out == ("orders-0",)
+    assert names(found) == [name for name in harmless if "orders" not in name] and names(found)
+    assert {"fail-over", "start-broker 3", "restart 1", "restart 1 2"} <= {*found.withheld}
+    for other in found.alternatives:
+        assert {*names(other)} <= {*names(found)}
+
+
+def test_what_stands_in_the_way_of_a_plan_is_named_with_what_to_collect() -> None:
+    found = plan_recovery(problem(with_another_id(restored(cluster(), read=False))), seconds=60)
+    assert found.plan is None
+    text = markdown_document(tuple(blocks_of(found, "now.json")))
+    assert "No sequence of steps that do nothing to orders-0" in text
+    assert "the log directories of broker 3 were not read: collect them" in text
+    assert "Not tried, as they might harm orders-0: " in text and "fail-over" in text
+
+
+def test_what_does_nothing_to_a_partition_without_a_model_is_planned() -> None:
+    """An ISR member has no log; the controller knows the id that an old client has erased: only a znode is written."""
+    snapshot = cluster()
+    del snapshot["brokers"]["2"]["dirs"]["orders-0"]
+    snapshot["brokers"]["2"]["log_dirs"] = [{"path": "/kafka", "broker_id": 2, "cluster_id": "c", "offline": False}]
+    del snapshot["topics"]["payments"]["znode"]["topic_id"]
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert found.plan is not None
+    assert [one.name for one in found.plan.procedures] == [f"write-topic-id payments {IDS['payments']}"]
+    assert "and does nothing to orders-0" in markdown_document(tuple(blocks_of(found, "now.json")))
+
+
+def test_a_broker_that_has_no_part_in_it_may_restart() -> None:
+    """Broker 4 has a log of no topic. Without a controller each broker that starts may become it, and elects."""
+    snapshot = restored(cluster(brokers=5), read=False)
+    snapshot["brokers"]["4"]["dirs"]["gone-0"] = log(OTHER)
+    assert {"restart 4", "move-directories gone 4"} <= {*names(problem(snapshot))}
+    stop(snapshot, 1)
+    assert not [name for name in names(problem(snapshot)) if name.endswith(" 4")]
+
+
+def test_an_id_is_not_written_for_some_partitions_of_a_topic_only() -> None:
+    """Partition 1 is in order but for the id of its logs."""
+    snapshot = restored(cluster(), read=False)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["1"] = [1, 2]
+    orders["partition_state"]["1"] = {**orders["partition_state"]["0"], "leader_epoch": 5}
+    for number in ("1", "2"):
+        snapshot["brokers"][number]["dirs"]["orders-1"] = log(OTHER)
+    found = problem(snapshot)
+    assert found.left_out == ("orders-0",) and "orders-1" in [world.name for world in found.worlds]
+    assert f"write-topic-id orders {OTHER}" in found.withheld
+
+
+def test_a_broker_that_does_not_start_with_its_disk_is_stopped_by_no_step() -> None:
+    """It is controller, and no replica of the damaged topic."""
+    snapshot = with_another_id(cluster(brokers=4))
+    snapshot.update(controller=4)
+    snapshot["brokers"]["4"]["log_dirs"] = [{"path": "/kafka", "broker_id": 9, "cluster_id": None, "offline": False}]
+    assert not [
+        name for name in names(problem(snapshot)) if name.split()[0].startswith("restart") and "4" in name.split()
+    ]
+
+
+def test_a_forecast_says_what_it_did_not_look_at() -> None:
+    snapshot = restored(cluster(), read=False)
+    facts = read_snapshot(json.dumps(snapshot).encode()).facts
+    assert "What events do to orders-0 was not looked at." in facts
+    assert any(one.startswith("Not searched: topic orders: ") for one in facts)
+
+
+def test_a_search_through_a_migration_begins_with_a_topic_that_the_model_has() -> None:
+    snapshot = restored(cluster(), read=False)
+    assert any(
+        one.startswith("Not searched: topic orders: ") for one in read_migration(json.dumps(snapshot).encode()).facts
+    )
+    del snapshot["topics"]["payments"]
+    with pytest.raises(UsageError, match="No topic of the snapshot can be searched"):
+        read_migration(json.dumps(snapshot).encode())
+
+
+def test_a_plan_from_some_topics_is_one_if_the_others_are_in_order() -> None:
+    snapshot = with_another_id(cluster())
+    snapshot["taken"] = {"began": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:01+00:00", "topics": ["pay*"]}
+    assert problem(snapshot).premise == "if no topic that the snapshot lacks is damaged"
+    assert "The snapshot has only the topics pay*." in problem(snapshot).notes
+
+
+@pytest.mark.parametrize("leader", [1, 3])
+def test_one_broker_restarts_where_one_log_has_another_id(leader: int) -> None:
+    """To restart all of them repairs it, too."""
+    snapshot = cluster()
+    snapshot["topics"]["payments"]["partition_state"]["0"]["leader"] = leader
+    snapshot["brokers"]["3"]["dirs"]["payments-0"] |= {"partition_metadata": f"version: 0\ntopic_id: {OTHER}"}
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert found.plan is not None and found.plan.at_any_moment
+    assert [one.name for one in found.plan.procedures] == ["restart-without-metadata-files payments 3"]

@@ -182,7 +182,7 @@ def test_no_check_before_a_step_contradicts_the_snapshot(path: Path) -> None:
     """Nor what earlier steps have started."""
     capture = read_capture(path)
     down = {str(broker.id) for broker in capture.brokers.values() if not broker.alive}
-    groups, _, _ = groups_of(capture, damaged_topics(capture, inspect_snapshot(path)))
+    groups, _ = groups_of(capture, damaged_topics(capture, inspect_snapshot(path)))
     choices = range(max((len(group.choices) for group in groups), default=0))
     for procedure in [one for n in choices for one in Catalogue(capture, parts_of(groups, n)).procedures()]:
         for started in (frozenset(), *(frozenset({broker}) for broker in down)):

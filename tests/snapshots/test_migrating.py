@@ -191,7 +191,8 @@ def test_without_the_image_or_log_directories_it_is_not_ready() -> None:
     assert prospect_of(cluster).prognosis is UNKNOWN
     cluster = dual_write()
     cluster["brokers"]["2"] |= {"dirs": None, "log_dirs": None}
-    assert consequence(cluster, "not-judged").places == ("the snapshot has no log directories of broker 2",)
+    (place,) = consequence(cluster, "not-judged").places
+    assert place.startswith("No log directories of broker 2 are in the snapshot")
 
 
 def test_a_left_migration_makes_the_next_one_skip_the_copy() -> None:
@@ -530,3 +531,15 @@ def test_a_rollback_is_not_planned_where_zookeeper_lacks_something_or_a_broker_i
     cluster["brokers"]["2"] |= {"alive": False, "metadata_cache": None}
     down = recovery_problem(json.dumps(cluster).encode())
     assert down.alternatives == () and any("a broker is down" in note for note in down.notes)
+
+
+def test_no_step_does_anything_to_a_topic_that_no_model_has() -> None:
+    """Six partitions of topic wide differ: what the restart of KRaft's controller writes of them is not looked at."""
+    cluster = dual_write()
+    del cluster["topics"]["t0"]["partition_state"]["0"]
+    partition = cluster["image"]["topics"]["t0"]["partitions"]["0"]
+    cluster["image"]["topics"]["wide"] = {"topic_id": OTHER, "partitions": {str(n): partition for n in range(6)}}
+    found = recovery_problem(json.dumps(cluster).encode())
+    assert found.left_out == ("wide",) and found.withheld == ("restart-controller",)
+    assert [one.name for one in found.procedures] == ["write-content t0", "create-state-znodes t0"]
+    assert any("No model has topic wide" in note for note in found.notes)

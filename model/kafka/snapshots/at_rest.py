@@ -27,8 +27,10 @@ from kwalk.model.kafka.snapshots.capture import (
     MetadataCache,
     Topic,
 )
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
+    each,
     has_epoch,
     is_behind_logs,
     is_of_an_earlier_topic,
@@ -190,13 +192,16 @@ class Situations:
 
     def of(self, topic: Topic, partition: int) -> Observed | None:
         """Return the situation of a partition; None if more brokers take part than the model has room for."""
+        found = self.whole(topic, partition)
+        return found if len(found.brokers) <= MOST_BROKERS else None
+
+    def whole(self, topic: Topic, partition: int) -> Observed:
+        """Return the situation of a partition, however many brokers take part."""
         capture, state = self.capture, topic.states.get(partition)
         replicas = topic.partitions.get(partition, ())
         offline = offline_replicas(capture, topic, partition)
         controller = self._controller_but(offline)
         members = _members(replicas, state, self.hosts.get((topic.name, partition), ()), controller)
-        if len(members) > MOST_BROKERS:
-            return None
         caches = [None if b in offline else capture.brokers[b].cache for b in members]
         cached_ids = [cache.topic_ids.get(topic.name) if cache else None for cache in caches]
         directories = [
@@ -327,23 +332,34 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
-def is_unmodelled(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> bool:
-    """Whether no state of the model is a partition: what its brokers have in memory is neither on disks nor shown.
+def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
+    """Return why no state of the model is a partition, in words; empty if one is.
 
-    In a model with records brokers may have a later state in memory than ZooKeeper, if it is shown which log is newest.
-    No broker of the model refuses to start, as one with a log directory of another broker does; and no log of the model
-    has records that were committed before an unclean election.
+    What its brokers have in memory is neither on disks nor shown. In a model with records brokers may have a later
+    state in memory than ZooKeeper, if it is shown which log is newest. No broker of the model refuses to start, as one
+    with a log directory of another broker does; and no log of the model has records that were committed before an
+    unclean election.
     """
-    if lost_records(capture, topic, partition):
-        return True
-    members = {
-        *topic.partitions.get(partition, ()),
-        *(topic.states[partition].isr if partition in topic.states else ()),
-    }
-    if members_without_log(capture, topic, partition) or members & {broker for broker, _ in disks_of_others(capture)}:
-        return True
+    lost = lost_records(capture, topic, partition)
+    if lost:
+        return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
+    replicas = topic.partitions.get(partition, ())
+    members = {*replicas, *(topic.states[partition].isr if partition in topic.states else ())}
+    without = members_without_log(capture, topic, partition)
+    if without:
+        return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
+    refused = members & {broker for broker, _ in disks_of_others(capture)}
+    if refused:
+        does = each(refused, "does", "do")
+        return f"{brokers_in_words(refused)} {does} not start with the log directories that meta.properties says"
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
-    return is_behind_logs(capture, topic, partition) and not is_planned
+    if not is_behind_logs(capture, topic, partition) or is_planned:
+        return ""
+    unread = [b for b in replicas if not capture.brokers[b].seen]
+    why = "nothing shows which log is the newest"
+    if unread:
+        why = f"the log directories of {brokers_in_words(unread)} were not read: collect them (--logs of kwalk collect)"
+    return f"ZooKeeper's state is older than the logs, and {why}"
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:

@@ -71,13 +71,25 @@ def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         capture: The capture.
         gone: Brokers that are taken to have no log directories.
     """
-    found = [capture.version_note] if capture.version_note else []
-    found += [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
+    return (*([capture.version_note] if capture.version_note else ()), *not_shown(capture, gone))
+
+
+def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
+    """Return the same without what is said of the version."""
+    found = [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
     missing = [broker.id for broker in capture.hosts if not broker.seen and broker.id not in gone]
     if missing:
         found.append(
             f"No log directories of {brokers(missing)} are in the snapshot: they are taken to agree with ZooKeeper."
         )
+    found += [
+        f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read."
+        for broker in capture.hosts
+        if broker.seen and broker.unread
+    ]
+    if capture.only:
+        patterns = listed([printable(pattern, 100) for pattern in capture.only], "or")
+        found.append(f"The snapshot has only the topics {patterns}.")
     if capture.unsettled:
         names = listed([topic_label(name) for name in capture.unsettled])
         found.append(f"Changed while the snapshot was taken, so that it may mix two moments: {names}.")

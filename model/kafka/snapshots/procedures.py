@@ -45,21 +45,28 @@ class Catalogue:
     Args:
         capture: the capture.
         parts: the parts, in the order of the worlds.
+        left: the parts that have no world: what a step would do there is not looked at, and so none does anything.
     """
 
-    def __init__(self, capture: Capture, parts: Sequence[ClusterPart]) -> None:
-        self.capture, self.parts = capture, tuple(parts)
+    def __init__(self, capture: Capture, parts: Sequence[ClusterPart], left: Sequence[ClusterPart] = ()) -> None:
+        self.capture, self.parts, self.left = capture, tuple(parts), tuple(left)
         self.topics = tuple({part.topic.name: part.topic for part in parts}.values())
         self.brokers = tuple(sorted({broker for part in parts for broker in part.observed.brokers}))
 
     # What an operator can do, from what interrupts least to what interrupts most.
 
     def procedures(self) -> tuple[Procedure, ...]:
-        """Return what an operator can do, the cheapest first."""
-        elsewhere = {
-            broker for broker, _ in disks_of_others(self.capture)
-        }  # whoever stops them cannot start them again
-        live = [b for b in self.brokers if self.capture.brokers[b].alive and b not in elsewhere]
+        """Return what an operator can do and does nothing to the parts that were left out, the cheapest first."""
+        return within(self._steps, len(self.parts))[0]
+
+    def withheld(self) -> tuple[str, ...]:
+        """Return the names of the steps that would do something to the parts that were left out."""
+        return within(self._steps, len(self.parts))[1]
+
+    @cached_property
+    def _steps(self) -> list[Procedure]:
+        live = self._stoppable
+        elsewhere = {broker for broker, _ in disks_of_others(self.capture)}
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
         gone = {broker for part in self.parts for broker in part.choice.without}
         lost = [topic for topic in self.topics if self._lost_id(topic)]
@@ -81,11 +88,17 @@ class Catalogue:
             *([self._restart(live)] if len(live) > 1 else []),
             *self._removals(),
         ]
-        return tuple(sorted(found, key=lambda one: one.cost))
+        return sorted(found, key=lambda one: one.cost)
+
+    @property
+    def _stoppable(self) -> list[int]:
+        """The brokers that run, and start again once they were stopped."""
+        elsewhere = {broker for broker, _ in disks_of_others(self.capture)}
+        return [b for b in self.brokers if self.capture.brokers[b].alive and b not in elsewhere]
 
     def _removals(self) -> Iterator[Procedure]:
         """Yield restarts with files or directories removed meanwhile, broker by broker and for all in turn."""
-        live = [b for b in self.brokers if self.capture.brokers[b].alive]
+        live = self._stoppable
         for topic in self.topics:
             if topic.name in self.capture.topics and topic.name not in self.capture.deleting:
                 yield from (self._remove_files(topic, (b,)) for b in live)
@@ -636,8 +649,8 @@ class Catalogue:
         )
 
     def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:
-        """Return the moves in the world of each part."""
-        return tuple(moves(part) for part in self.parts)
+        """Return the moves in the world of each part, and what they would be in those that have none."""
+        return tuple(moves(part) for part in (*self.parts, *self.left))
 
     # What may happen.
 
@@ -690,7 +703,23 @@ class Catalogue:
         return evolve(found, success="the deletion ends, and leaves nothing of {}")
 
     def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
-        return WhatIf(title, likelihood, self._in_each_part(moves))
+        return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))
+
+
+def within(procedures: Iterable[Procedure], worlds: int) -> tuple[tuple[Procedure, ...], tuple[str, ...]]:
+    """Return the procedures that do nothing but in worlds, and the names of the others.
+
+    Args:
+        procedures: the procedures; the moves in parts that have no world follow those in worlds.
+        worlds: the number of worlds.
+    """
+    kept, others = list[Procedure](), list[str]()
+    for one in procedures:
+        if all(move.is_nothing for moves in one.moves[worlds:] for move in moves):
+            kept.append(evolve(one, moves=one.moves[:worlds]))
+        else:
+            others.append(one.name)
+    return tuple(kept), tuple(others)
 
 
 def _stop(part: ClusterPart, broker: int) -> Move:
