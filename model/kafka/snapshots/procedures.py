@@ -101,7 +101,8 @@ class Catalogue:
         live = self._stoppable
         for topic in self.topics:
             if topic.name in self.capture.topics and topic.name not in self.capture.deleting:
-                yield from (self._remove_files(topic, (b,)) for b in live)
+                down = (b for b in self.brokers if not self.capture.brokers[b].alive and self._has_another_id(topic, b))
+                yield from (self._remove_files(topic, (b,)) for b in (*live, *down))
                 if len(live) > 1:
                     yield self._remove_files(topic, live)
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
@@ -114,6 +115,15 @@ class Catalogue:
             several = [topic for topic in self.topics if self._strays(topic, broker) or self._apart(topic, broker)]
             if len(several) > 1:
                 yield self._move_directories(several, broker)
+
+    def _has_another_id(self, topic: Topic, broker: int) -> bool:
+        """Whether a log that is kept has another topic id on a broker than ZooKeeper."""
+        logs = (
+            part.lineages.logs.get(broker)
+            for part in self.parts
+            if part.topic.name == topic.name and broker in part.choice.keeps
+        )
+        return any(log is not None and log.topic_id not in (None, topic.topic_id) for log in logs)
 
     def _ids(self, topic: Topic) -> list[str]:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
@@ -294,30 +304,39 @@ class Catalogue:
         )
 
     def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
+        is_up = all(self.capture.brokers[broker].alive for broker in brokers)
+
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             taken: list[Move] = []
             for broker in brokers:
                 number = part.number(broker)
                 own = part.topic.name == topic.name and number is not None
                 remove = Move(((f"remove_metadata_files({number})",),)) if own else NOTHING
-                taken += [_stop(part, broker), remove, _start(part, broker)]
+                taken += [*((_stop(part, broker),) if is_up else ()), remove, _start(part, broker)]
             return tuple(taken)
 
         label = topic_label(topic.name)
         each = brokers_in_words(brokers) if len(brokers) == 1 else "each broker in turn"
         one = len(brokers) == 1
+        title = (
+            f"Stop {each}, remove partition.metadata of topic {label} there, and start it"
+            f"{'.' if one else f' before the next: brokers {listed([str(b) for b in brokers])}.'}"
+        )
+        if not is_up:
+            title = f"Remove partition.metadata of topic {label} on {brokers_in_words(brokers)}, and start it."
         return Procedure(
             f"restart-without-metadata-files {label} {' '.join(map(str, brokers))}",
-            f"Stop {each}, remove partition.metadata of topic {label} there, and start it"
-            f"{'.' if one else f' before the next: brokers {listed([str(b) for b in brokers])}.'}",
+            title,
             self._in_each_part(moves),
             cost=5 * len(brokers) - (not one),
             late=one,
-            commands=(*STOP, f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
+            commands=(*(STOP if is_up else ()), f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
-            risk="while it is down, partitions have one replica less; the log then takes the id that the controller "
+            risk=("while it is down, partitions have one replica less; " if is_up else "")
+            + "the log then takes the id that the controller "
             "sends; leave leader-epoch-checkpoint in place",
+            starts=frozenset() if is_up else frozenset(map(str, brokers)),
         )
 
     def _move_directories(self, topics: Sequence[Topic], broker: int) -> Procedure:
