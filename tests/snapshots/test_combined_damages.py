@@ -337,3 +337,30 @@ def test_one_broker_restarts_where_one_log_has_another_id(leader: int) -> None:
     found = plan_recovery(problem(snapshot), seconds=60)
     assert found.plan is not None and found.plan.at_any_moment
     assert [one.name for one in found.plan.procedures] == ["restart-without-metadata-files payments 3"]
+
+
+def under_another_id(release: str, isr: Sequence[int]) -> dict[str, Any]:
+    """A cluster in which broker 3 is down, and has the records of a partition under another id."""
+    capture = cluster(release)
+    stop(capture, 3)
+    capture["topics"]["orders"]["partition_state"]["0"].update(leader=isr[0], isr=list(isr))
+    capture["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    return capture
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_a_broker_that_is_down_does_not_start_with_another_id_of_the_topic(release):
+    capture = under_another_id(release, (1, 2))
+    found = ways_out(capture)
+    assert found["down-broker-has-another-id"].startswith("before broker 3 starts, move orders-0 away there")
+    assert "but first see to orders-0 of broker 3" in found["broker-down"]
+    planned = plan_recovery(recovery_problem(json.dumps(capture).encode()), seconds=120)
+    assert planned.plan is not None
+    assert [one.name for one in planned.plan.procedures] == ["restart-without-metadata-files orders 3"]
+    assert planned.plan.procedures[0].title.startswith("Remove partition.metadata of topic orders on broker 3")
+
+
+def test_the_only_log_under_another_id_is_not_moved_away():
+    capture = under_another_id("3.9.0", (3,))
+    found = ways_out(capture)
+    assert "may be the last copy" in found["down-broker-has-another-id"]

@@ -319,6 +319,16 @@ def down_broker_has_another_log(capture: Capture) -> None:
     stop(capture, 3)
 
 
+def down_broker_has_another_id(capture: Capture) -> None:
+    leads(capture, 1, 0, [1, 2])
+    leads(capture, 1, 1, [1, 2])
+    same = {"base_offset": 0, "leader_epoch": 0, "timestamp": 1, "crc": 7}
+    for broker in (1, 2, 3):
+        directory(capture, broker).update(first_batch=same, leader_epoch_checkpoint="0\n1\n0 0\n")
+    give_id(capture, 3, 0, OTHER_ID)
+    stop(capture, 3)
+
+
 def records_are_lost(capture: Capture) -> None:
     """Broker 3 has committed records of leader epoch 1; broker 1 has led without them since, in leader epoch 2."""
     leads(capture, 1, 0, [1, 2])
@@ -454,6 +464,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     controller_is_no_broker: {"controller-is-no-broker": ["/controller"]},
     log_has_no_id: {"log-without-topic-id": ["t-1"]},
     down_broker_has_another_log: {"down-broker-has-another-log": ["t-0"], "broker-down": ["broker 3"]},
+    down_broker_has_another_id: {"down-broker-has-another-id": ["t-0"], "broker-down": ["broker 3"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},

@@ -29,6 +29,8 @@ from kwalk.clusters.lab.zookeeper import ZooKeeperError, delete, set_data
 FIRST, SECOND = "first", "second"
 """The origins of records: the topics of one name, in the order of their creation."""
 TWO: Mapping[int, list[int]] = {0: [1, 2, 3], 1: [2, 3, 1]}
+FOREIGN_FILE = "version: 0\ntopic_id: AAAAAAAAQAGAAAAAAAAAAQ"
+"""A partition.metadata with an id that no topic has."""
 DELETING = 8.0
 """Seconds in which the brokers that run delete the logs of a topic."""
 
@@ -193,6 +195,17 @@ def without_metadata_file(scene: Scene) -> None:
     for path in scene.lab.brokers[2].data.glob(f"{scene.topic}-*/partition.metadata"):
         path.unlink()
     scene.lab.note("partition.metadata is removed on broker 2")
+
+
+def another_id_while_down(scene: Scene) -> None:
+    """Write another topic's id into partition.metadata of a broker that is down."""
+    scene.create()
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.stop(3)
+    (scene.lab.brokers[3].data / f"{scene.topic}-0" / "partition.metadata").write_text(FOREIGN_FILE)
+    scene.lab.note(f"{scene.topic}-0/partition.metadata has another topic's id on broker 3")
+    scene.write(FIRST)
 
 
 # Topics that are deleted or created again.
@@ -482,8 +495,6 @@ SHAPES: tuple[Mapping[int, list[int]], ...] = (
     {0: [3], 1: [1]},
 )
 MOST_TRIES = 14
-FOREIGN_FILE = "version: 0\ntopic_id: AAAAAAAAQAGAAAAAAAAAAQ"
-"""A partition.metadata with an id that no topic has."""
 
 
 @define

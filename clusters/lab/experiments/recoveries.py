@@ -492,6 +492,12 @@ OF_IDS = (
         REPAIR,
     ),
     _experiment(
+        "another-id-while-down",
+        "Another topic's id is written into partition.metadata of a broker that is down",
+        _Case(damages.another_id_while_down, _always("down-broker-has-another-id"), probed=False),
+        REPAIR,
+    ),
+    _experiment(
         "without-metadata-file",
         "partition.metadata is removed on a broker that runs",
         _Case(damages.without_metadata_file, _always(), is_planned=False),
