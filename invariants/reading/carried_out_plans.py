@@ -32,6 +32,7 @@ CARRIED_OUT = tuple(
         ("mixed-ids-of-a-partition", SINCE_3, ("leader-refuses-mixed-topic-ids",), (WRITE_ID, FAIL_OVER, MOVE)),
         ("minted-while-down", OLDER, ("topic-id-differs",), (WRITE_ID, FAIL_OVER)),
         ("minted-while-down", SINCE_3, ("fetch-by-id-refused",), (WRITE_ID, FAIL_OVER)),
+        ("another-id-while-down", ENDS, ("down-broker-has-another-id",), (WITHOUT_FILES,)),
         ("written-back", OLDER, ("controller-sends-another-id",), (FAIL_OVER,)),
         ("written-back", SINCE_3, ("fetch-by-id-refused", "controller-sends-another-id"), (FAIL_OVER,)),
         ("deleted-by-hand", EVERY, ("orphaned-log",), (MOVE_AT_ONCE,)),

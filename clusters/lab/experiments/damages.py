@@ -544,7 +544,9 @@ class RandomDamages:
         found = [
             (number, path)
             for number in brokers
-            for path in sorted(self.scene.lab.brokers[number].data.glob(f"{topic}-*"))
+            for root in self.scene.lab.brokers[number].roots
+            if root.is_dir()
+            for path in sorted(root.glob(f"{topic}-*"))
             if path.name.removeprefix(f"{topic}-").isdecimal()
         ]
         return self.source.choice(found) if found else None
@@ -643,9 +645,29 @@ class RandomDamages:
         if not known:
             return False
         number, name = self.source.choice(known)
-        shutil.rmtree(self.scene.lab.brokers[number].data / name, ignore_errors=True)
-        shutil.move(self.copies.pop((number, name)), self.scene.lab.brokers[number].data / name)
+        broker, copy = self.scene.lab.brokers[number], self.copies.pop((number, name))
+        place = broker.directory(name) or broker.data / name
+        if not place.parent.is_dir():
+            return False
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.move(copy, place)
         self.scene.lab.note(f"broker {number} has an old copy of {name}")
+        return True
+
+    def fail_disk(self) -> bool:
+        """Let a disk with a log of the topic fail, of a broker that runs."""
+        found = self._replica(self._running())
+        return found is not None and self.scene.lab.fail_disk(found[0], found[1].parent)
+
+    def start_with_another_id(self) -> bool:
+        """Start a broker that is down with its disks, under an id that no broker had."""
+        stopped = [number for number in self._stopped() if number not in self.scene.gone]
+        if not stopped:
+            return False
+        number, new = self.source.choice(stopped), max(self.scene.lab.brokers) + 1
+        self.scene.lab.renumber(number, new)
+        self.scene.gone.add(number)
+        self.scene.start(new)
         return True
 
     def write_earlier_state(self) -> bool:
@@ -677,6 +699,8 @@ HARMFUL = frozenset(
         "remove_metadata_file",
         "write_foreign_file",
         "remove_log",
+        "fail_disk",
+        "start_with_another_id",
         "bring_copy_back",
         "write_earlier_state",
     )

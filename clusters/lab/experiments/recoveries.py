@@ -769,7 +769,7 @@ EXPERIMENTS = (
         run=_recovered_at_random,
         releases=RELEASES,
         rounds=10,
-        options=DEAD,
+        options=evolve(DEAD, directories=2),
     ),
     Experiment(
         name="controller-epoch-set-back",
