@@ -13,6 +13,7 @@ from tests.structure.rooms import ROOT
 
 COMMAND = r"`(kwalk exhaust [^`]+)`"
 LENGTHS = (
+    rf"Shortest, (\d+) steps?: {COMMAND}",
     rf"(\d+) steps?, the shortest that {COMMAND} finds",
     rf"\*\*Shortest behaviour\.\*\* (\d+) steps[^:`]*: {COMMAND}",
 )
