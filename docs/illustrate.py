@@ -4,11 +4,11 @@ A document shows a counterexample as an image named by the property instance, an
 
     ![nothing_is_lost()](../diagrams/lost-update-no-lock-nothing-is-lost.svg)
 
-    4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost` finds.
+    Shortest, 4 steps: `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost`.
 
 This program writes the name of the file, the number of steps, and the drawing, which keeps the steps. If the file
 exists, they are replayed, without a search; otherwise the shortest counterexample is searched for. Begin with
-`![PROPERTY]()` and `? steps`.
+`![PROPERTY]()` and `? steps`. The longer form `4 steps, the shortest that … finds.` is read, too.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from kwalk.search.results.fairness import is_counterexample, with_loop
 from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
 
 BLOCK = re.compile(
-    r"!\[(?P<prop>[^\]\n]*)\]\((?:[^)\s]*\.svg)?\)\n\n"
-    r"(?:\d+|\?) steps?, the shortest that `(?P<command>kwalk exhaust [^`]+)` finds\."
+    r"!\[(?P<prop>[^\]\n]*)\]\((?:[^)\s]*\.svg)?\)\n\n(?P<before>Shortest, )?(?:\d+|\?) steps?"
+    r"(?P<after>(?(before):|, the shortest that) `(?P<command>kwalk exhaust [^`]+)`(?(before)| finds)\.)"
 )
 FOLDER = Path(__file__).parent / "diagrams"
 
@@ -81,7 +81,7 @@ def illustrated(page: Path, document: str, folder: Path | None = None) -> dict[P
         length, drawings[file] = _drawn(wanted, file)
         link = Path(os.path.relpath(file, page.parent)).as_posix()
         steps = f"{length} step{'s' * (length != 1)}"
-        return f"![{wanted.prop}]({link})\n\n{steps}, the shortest that `{found['command']}` finds."
+        return f"![{wanted.prop}]({link})\n\n{found['before'] or ''}{steps}{found['after']}"
 
     return {page: BLOCK.sub(block, document), **drawings}
 

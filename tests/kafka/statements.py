@@ -13,8 +13,8 @@ from tests.structure.rooms import ROOT
 
 COMMAND = r"`(kwalk exhaust [^`]+)`"
 LENGTHS = (
+    rf"Shortest(?:,| behaviour\.\*\*) (\d+) steps?: {COMMAND}",
     rf"(\d+) steps?, the shortest that {COMMAND} finds",
-    rf"\*\*Shortest behaviour\.\*\* (\d+) steps[^:`]*: {COMMAND}",
 )
 """How documents state the length of the shortest trace."""
 ROW = rf"^\| (?:KAFKA|KIP|PR)-[^\n]*\| {COMMAND} \| (\d+) \|$"

@@ -17,7 +17,7 @@ Before.
 
 ![nothing_is_lost()]()
 
-? steps, the shortest that `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost` finds.
+Shortest, ? steps: `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost`.
 
 After.
 """
@@ -35,9 +35,9 @@ def drawn(folder: Path, page: str = BLANK) -> tuple[str, str]:
 
 def test_a_counterexample_without_a_drawing_is_searched_for_and_its_steps_are_kept(tmp_path):
     page, drawing = drawn(tmp_path)
-    assert page.startswith("# A page\n\nBefore.\n") and page.endswith("finds.\n\nAfter.\n")
+    assert page.startswith("# A page\n\nBefore.\n") and page.endswith("`.\n\nAfter.\n")
     assert f"![nothing_is_lost()]({FILE})" in page
-    assert "4 steps, the shortest that `kwalk exhaust lost-update --variant no-lock --property" in page
+    assert "\nShortest, 4 steps: `kwalk exhaust lost-update --variant no-lock --property nothing_is_lost`.\n" in page
     assert len(steps_of(drawing)) == 4 and "4 thread 1: writes" in " ".join(drawing.split())
 
 
