@@ -43,6 +43,16 @@ def failed_leader_keeps_the_isr(before: FollowerLag, after: FollowerLag) -> bool
 
 
 @step(
+    symptom="a replica stays at one offset, out of the ISR, for good: records have one copy less",
+    log="Replication is failing due to a message that is greater than replica.fetch.max.bytes",
+)
+def oversized_batch_is_fetched(before: FollowerLag, after: FollowerLag) -> bool:
+    """A follower that lacks records has more of them after it has fetched."""
+    premise(after.has_fetched and not before.has_fetched and before.follower_end < before.end)
+    return after.follower_end > before.follower_end
+
+
+@step(
     symptom="acks=all counts a follower that has not got the records",
     log="none",
 )

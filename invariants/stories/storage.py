@@ -963,7 +963,7 @@ REPLICA_LAG = Scenario(
         "the quota of replication, and the leader's disk may fail."
     ),
     state=FollowerLag,
-    actions=actions_of(replica_lag),
+    actions=tuple(each for each in actions_of(replica_lag) if each is not replica_lag.produce_oversized),
     properties=(
         lags.follower_that_fetches_stays,
         lags.follower_with_all_records_stays,
@@ -971,9 +971,28 @@ REPLICA_LAG = Scenario(
         lags.fetch_is_noted,
         lags.follower_leaves,
     ),
-    bounds={"offsets": 4, "rounds": 4, "stalls": 1, "throttles": 1, "disk_failures": 1},
+    bounds={"offsets": 4, "rounds": 4, "stalls": 1, "throttles": 1, "disk_failures": 1, "oversized": 0},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.1", "2.0", "3.9.0")},
     source="Replica.updateLogReadResult, Partition.getOutOfSyncReplicas; KAFKA-4313, KAFKA-4485",
+)
+REPLICA_LAG_OVERSIZED = REPLICA_LAG.varied(
+    name="replica-lag-oversized",
+    story="A follower fetches round by round, or stands still; a batch is larger than replica.fetch.max.bytes.",
+    actions=(
+        replica_lag.produce,
+        replica_lag.produce_oversized,
+        replica_lag.fetch,
+        replica_lag.end_round,
+        replica_lag.begin_to_shrink,
+        replica_lag.shrink_isr,
+        replica_lag.keep_isr,
+        replica_lag.stall,
+        replica_lag.go_on,
+    ),
+    properties=(lags.follower_that_fetches_stays, lags.oversized_batch_is_fetched, lags.follower_leaves),
+    bounds={"oversized": 1, "throttles": 0, "disk_failures": 0},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.0", "3.9.0")},
+    source="ReplicaManager.readFromLocalLog; KAFKA-3810",
 )
 MOVE = Scenario(
     name="log-move",
@@ -1117,6 +1136,7 @@ SCENARIOS = (
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
     REPLICA_LAG,
+    REPLICA_LAG_OVERSIZED,
     EMPTY_BATCHES,
     COMMITTED_READS,
     MOVE_LATE_UPDATE,

@@ -72,6 +72,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "oversized_batch_is_fetched()",
+            "replica-lag-oversized",
+            "0.10.0",
+            "produce_oversized() fetch()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "follower_with_all_records_stays()",
             "replica-lag",
             "2.0",

@@ -2,7 +2,8 @@
 
 One partition, its leader and one follower in the ISR. Time is counted in rounds: in each the follower fetches once,
 unless it stands still or is throttled. replica.lag.time.max.ms is two rounds. The leader's task that looks for
-followers to take out begins with a list of partitions, and may come to this one later.
+followers to take out begins with a list of partitions, and may come to this one later. A fetch that gets records is
+followed by the next one at once: those of a round are one.
 
 Left out: a follower that has left joins again, as soon as it has the high watermark; and what is committed meanwhile.
 """
@@ -13,16 +14,18 @@ from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
 from kwalk.model.kafka.storage.leader_epochs import BROKERS
 from kwalk.model.kafka.storage.versions import (
     EQUAL_END_IS_IN_SYNC,
+    FETCHES_ONE_BATCH_AT_LEAST,
     LAST_FETCH_COUNTS,
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
 )
-from kwalk.model.language import Bound, action, flag, number, require, state
+from kwalk.model.language import Bound, action, flag, number, optional, require, state
 
 ROUNDS = Bound("rounds", "rounds of fetches", minimum=1)
 STALLS = Bound("stalls", "how often the follower stands still", default=0)
 THROTTLES = Bound("throttles", "how often the quota of replication is used up by other partitions", default=0)
 DISK_FAILURES = Bound("disk_failures", "how often the leader's log directory fails", default=0)
+OVERSIZED = Bound("oversized", "1 if a batch may be larger than replica.fetch.max.bytes", default=0)
 MAX_LAG = 2
 """replica.lag.time.max.ms, in rounds."""
 
@@ -34,7 +37,7 @@ class FollowerLag:
     The follower's log ends at `follower_end`, of which the leader knows `known_end`, the offset of the last fetch. That
     was in round `last_fetch`, when the leader's log ended at `last_fetch_end`. In round `caught_up` (Kafka:
     lastCaughtUpTimeMs) the follower had all that the leader had. `is_due` says that the task has the partition on its
-    list.
+    list. At `oversized` is a batch that is larger than a fetch.
     """
 
     now: int = number(0, ROUNDS)
@@ -53,6 +56,7 @@ class FollowerLag:
     stalls: int = number(0, STALLS)
     throttles: int = number(0, THROTTLES)
     disk_failures: int = number(0, DISK_FAILURES)
+    oversized: int | None = optional(number(0, OFFSETS), when=OVERSIZED)
 
 
 def may_fetch(lag: FollowerLag) -> bool:
@@ -68,6 +72,28 @@ def produce(lag: FollowerLag) -> None:
     lag.end += 1
 
 
+@action(
+    by=PRODUCER,
+    description="produces a batch that is larger than replica.fetch.max.bytes",
+    source="Partition.appendRecordsToLeader; max.message.bytes of the topic",
+)
+def produce_oversized(lag: FollowerLag) -> None:
+    """The topic allows it: as __consumer_offsets, for groups with many members or topics."""
+    require(OVERSIZED > 0 and lag.oversized is None and not lag.is_offline)
+    lag.oversized = lag.end
+    lag.end += 1
+
+
+def end_of_fetches(lag: FollowerLag) -> int:
+    """Return how far the follower gets in a round: up to 0.10.0 not beyond a batch that is larger than a fetch.
+
+    Kafka: ReplicaManager.readFromLocalLog: minOneMessage.
+    """
+    if FETCHES_ONE_BATCH_AT_LEAST or OVERSIZED == 0 or lag.oversized is None or lag.oversized < lag.follower_end:
+        return lag.end
+    return lag.oversized
+
+
 @action(by=BROKERS, description="the follower fetches", source="Replica.updateLogReadResult")
 def fetch(lag: FollowerLag) -> None:
     """It asks from the end of its log on, and gets all that the leader has.
@@ -81,7 +107,7 @@ def fetch(lag: FollowerLag) -> None:
     elif LAST_FETCH_COUNTS and lag.follower_end >= lag.last_fetch_end:
         lag.caught_up = max(lag.caught_up, lag.last_fetch)
     lag.known_end, lag.last_fetch, lag.last_fetch_end = lag.follower_end, lag.now, lag.end
-    lag.follower_end = lag.end
+    lag.follower_end = end_of_fetches(lag)
     lag.has_fetched = True
 
 
