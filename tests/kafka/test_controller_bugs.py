@@ -81,6 +81,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "follower_that_stands_still_leaves()",
+            "replica-lag-beside-a-reassignment",
+            "2.8.2",
+            "produce() stall() end_round() end_round() end_round() end_round() reassign_other_partition()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "follower_with_all_records_stays()",
             "replica-lag",
             "2.0",

@@ -968,6 +968,7 @@ SEARCHED = (
     ("isr-changes", "3.9.0"),
     ("replica-lag", "3.9.0"),
     ("replica-lag-oversized", "3.9.0"),
+    ("replica-lag-beside-a-reassignment", "3.9.0"),
     ("log-empty-batches", "3.9.0"),
     ("log-write-errors", "3.9.0"),
     ("log-move-late-update", "3.9.0"),

@@ -15,6 +15,7 @@ from kwalk.model.kafka.storage.leader_epochs import BROKERS
 from kwalk.model.kafka.storage.versions import (
     EQUAL_END_IS_IN_SYNC,
     FETCHES_ONE_BATCH_AT_LEAST,
+    FOREIGN_MEMBERS_LAG,
     LAST_FETCH_COUNTS,
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
@@ -25,6 +26,9 @@ ROUNDS = Bound("rounds", "rounds of fetches", minimum=1)
 STALLS = Bound("stalls", "how often the follower stands still", default=0)
 THROTTLES = Bound("throttles", "how often the quota of replication is used up by other partitions", default=0)
 DISK_FAILURES = Bound("disk_failures", "how often the leader's log directory fails", default=0)
+FOREIGN_MEMBERS = Bound(
+    "foreign_members", "how often the ISR of another partition has a broker that is no replica of it", default=0
+)
 OVERSIZED = Bound("oversized", "1 if a batch may be larger than replica.fetch.max.bytes", default=0)
 MAX_LAG = 2
 """replica.lag.time.max.ms, in rounds."""
@@ -37,7 +41,8 @@ class FollowerLag:
     The follower's log ends at `follower_end`, of which the leader knows `known_end`, the offset of the last fetch. That
     was in round `last_fetch`, when the leader's log ended at `last_fetch_end`. In round `caught_up` (Kafka:
     lastCaughtUpTimeMs) the follower had all that the leader had. `is_due` says that the task has the partition on its
-    list. At `oversized` is a batch that is larger than a fetch.
+    list. At `oversized` is a batch that is larger than a fetch. The leader also leads another partition, whose ISR
+    `has_foreign_member`.
     """
 
     now: int = number(0, ROUNDS)
@@ -57,6 +62,8 @@ class FollowerLag:
     throttles: int = number(0, THROTTLES)
     disk_failures: int = number(0, DISK_FAILURES)
     oversized: int | None = optional(number(0, OFFSETS), when=OVERSIZED)
+    has_foreign_member: bool = flag(when=FOREIGN_MEMBERS)
+    foreign_members: int = number(0, FOREIGN_MEMBERS)
 
 
 def may_fetch(lag: FollowerLag) -> bool:
@@ -123,8 +130,12 @@ def end_round(lag: FollowerLag) -> None:
     by=BROKERS, description="the leader begins to look for followers that lag", source="ReplicaManager.maybeShrinkIsr"
 )
 def begin_to_shrink(lag: FollowerLag) -> None:
-    """Its list has the partitions whose directories work."""
+    """Its list has the partitions whose directories work. In 2.4 to 2.8 it failed at a foreign member in another one.
+
+    Kafka: Partition.isFollowerOutOfSync: getReplicaOrException.
+    """
     require(not lag.is_due and not lag.is_offline and lag.in_isr)
+    require(FOREIGN_MEMBERS == 0 or bool(FOREIGN_MEMBERS_LAG) or not lag.has_foreign_member)
     lag.is_due = True
 
 
@@ -180,6 +191,29 @@ def free_quota(lag: FollowerLag) -> None:
     """It may also stay used up."""
     require(lag.is_throttled)
     lag.is_throttled = False
+
+
+@action(
+    by=FAULT,
+    description="a reassignment of another partition names its new replicas, beside the ISR of before",
+    source="KafkaController.onPartitionReassignment (B3)",
+)
+def reassign_other_partition(lag: FollowerLag) -> None:
+    """The leader is to add no other broker to the ISR; the next request takes those out that are in it."""
+    require(FOREIGN_MEMBERS > 0 and not lag.has_foreign_member)
+    lag.foreign_members += 1
+    lag.has_foreign_member = True
+
+
+@action(
+    by=FAULT,
+    description="the ISR of the other partition has replicas only",
+    source="KafkaController.onPartitionReassignment (B4)",
+)
+def remove_foreign_member(lag: FollowerLag) -> None:
+    """If the controller fails before it, this is left to the next one."""
+    require(FOREIGN_MEMBERS > 0 and lag.has_foreign_member)
+    lag.has_foreign_member = False
 
 
 @action(by=FAULT, description="the leader's log directory fails", source="ReplicaManager.handleLogDirFailure")

@@ -840,6 +840,16 @@ EQUAL_END_IS_IN_SYNC = version_flag(
     source="KAFKA-7152 (2.1.0): Partition.getOutOfSyncReplicas",
     trials=(Trial("replica-lag", ("follower_with_all_records_stays",), variant="2.0"),),
 )
+FOREIGN_MEMBERS_LAG = version_flag(
+    "foreign_members_lag",
+    "KAFKA-9672 (3.0.0): a member of the ISR that is no replica is taken for one that lags; since 2.4.0 and until then "
+    "the task that shrinks ISRs failed at it, and came to no later partition",
+    {"2.4.0": False, "3.0.0": True},
+    before=True,
+    closes="a follower that stands still leaves the ISR, whatever the ISR of another partition has",
+    source="KAFKA-9672 (3.0.0): Partition.isFollowerOutOfSync",
+    trials=(Trial("replica-lag-beside-a-reassignment", ("follower_that_stands_still_leaves",)),),
+)
 OFFLINE_LEADERS_SHRINK_NOTHING = version_flag(
     "offline_leaders_shrink_nothing",
     "KAFKA-7837 (2.1.1): a leader looks whether its log directory has failed before it shrinks an ISR; before, when it "
