@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.replica_lag import FollowerLag
-from kwalk.model.language import premise, reachable, step
+from kwalk.model.kafka.storage.replica_lag import MAX_LAG, FollowerLag
+from kwalk.model.language import premise, reachable, step, when_quiescent
 
 
 def leaves(before: FollowerLag, after: FollowerLag) -> bool:
@@ -40,6 +40,26 @@ def failed_leader_keeps_the_isr(before: FollowerLag, after: FollowerLag) -> bool
     """A leader whose disk has failed takes no follower out of the ISR, which is to lead next."""
     premise(leaves(before, after))
     return not before.is_offline
+
+
+@step(
+    symptom="a replica stays at one offset, out of the ISR, for good: records have one copy less",
+    log="Replication is failing due to a message that is greater than replica.fetch.max.bytes",
+)
+def oversized_batch_is_fetched(before: FollowerLag, after: FollowerLag) -> bool:
+    """A follower that lacks records has more of them after it has fetched."""
+    premise(after.has_fetched and not before.has_fetched and before.follower_end < before.end)
+    return after.follower_end > before.follower_end
+
+
+@when_quiescent(
+    symptom="producers with acks=all wait for their timeout, as the ISR has a replica that does not fetch",
+    log="Uncaught exception in scheduled task 'isr-expiration'",
+)
+def follower_that_stands_still_leaves(lag: FollowerLag) -> bool:
+    """At last the ISR has no follower that lacks records and has not caught up for too long."""
+    premise(not lag.is_offline and lag.known_end != lag.end and lag.now - lag.caught_up > MAX_LAG)
+    return not lag.in_isr
 
 
 @step(

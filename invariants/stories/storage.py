@@ -956,6 +956,15 @@ ISR_CHANGES = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
     source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
 )
+LAG_IN_ROUNDS = (
+    replica_lag.fetch,
+    replica_lag.end_round,
+    replica_lag.begin_to_shrink,
+    replica_lag.shrink_isr,
+    replica_lag.keep_isr,
+    replica_lag.stall,
+    replica_lag.go_on,
+)
 REPLICA_LAG = Scenario(
     name="replica-lag",
     story=(
@@ -963,7 +972,13 @@ REPLICA_LAG = Scenario(
         "the quota of replication, and the leader's disk may fail."
     ),
     state=FollowerLag,
-    actions=actions_of(replica_lag),
+    actions=(
+        replica_lag.produce,
+        *LAG_IN_ROUNDS,
+        replica_lag.exceed_quota,
+        replica_lag.free_quota,
+        replica_lag.fail_disk,
+    ),
     properties=(
         lags.follower_that_fetches_stays,
         lags.follower_with_all_records_stays,
@@ -971,9 +986,45 @@ REPLICA_LAG = Scenario(
         lags.fetch_is_noted,
         lags.follower_leaves,
     ),
-    bounds={"offsets": 4, "rounds": 4, "stalls": 1, "throttles": 1, "disk_failures": 1},
+    bounds={
+        "offsets": 4,
+        "rounds": 4,
+        "stalls": 1,
+        "throttles": 1,
+        "disk_failures": 1,
+        "oversized": 0,
+        "foreign_members": 0,
+    },
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.1", "2.0", "3.9.0")},
     source="Replica.updateLogReadResult, Partition.getOutOfSyncReplicas; KAFKA-4313, KAFKA-4485",
+)
+REPLICA_LAG_OVERSIZED = REPLICA_LAG.varied(
+    name="replica-lag-oversized",
+    story="A follower fetches round by round, or stands still; a batch is larger than replica.fetch.max.bytes.",
+    actions=(replica_lag.produce, replica_lag.produce_oversized, *LAG_IN_ROUNDS),
+    properties=(lags.follower_that_fetches_stays, lags.oversized_batch_is_fetched, lags.follower_leaves),
+    bounds={"oversized": 1, "throttles": 0, "disk_failures": 0},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.0", "3.9.0")},
+    source="ReplicaManager.readFromLocalLog; KAFKA-3810",
+)
+REPLICA_LAG_BESIDE_A_REASSIGNMENT = REPLICA_LAG.varied(
+    name="replica-lag-beside-a-reassignment",
+    story="A follower fetches or stands still; its leader also leads a partition whose ISR has a broker too many.",
+    actions=(
+        replica_lag.produce,
+        *LAG_IN_ROUNDS,
+        replica_lag.reassign_other_partition,
+        replica_lag.remove_foreign_member,
+    ),
+    properties=(
+        lags.follower_that_fetches_stays,
+        lags.follower_that_stands_still_leaves,
+        lags.follower_with_all_records_stays,
+        lags.follower_leaves,
+    ),
+    bounds={"foreign_members": 1, "throttles": 0, "disk_failures": 0},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
+    source="ReplicaManager.maybeShrinkIsr; KAFKA-9672",
 )
 MOVE = Scenario(
     name="log-move",
@@ -1117,6 +1168,8 @@ SCENARIOS = (
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
     REPLICA_LAG,
+    REPLICA_LAG_OVERSIZED,
+    REPLICA_LAG_BESIDE_A_REASSIGNMENT,
     EMPTY_BATCHES,
     COMMITTED_READS,
     MOVE_LATE_UPDATE,

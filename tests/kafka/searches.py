@@ -170,6 +170,8 @@ SEARCHES = (
     "leader-epochs-missed-election --variant 3.9.0 --keep-going",
     "isr-changes --variant 3.9.0 --keep-going",
     "replica-lag --variant 3.9.0 --keep-going",
+    "replica-lag-oversized --variant 3.9.0 --keep-going",
+    "replica-lag-beside-a-reassignment --variant 3.9.0 --keep-going",
     "log-empty-batches --variant 3.9.0 --keep-going",
     "log-write-errors --variant 3.9.0 --keep-going",
     "log-move-late-update --variant 3.9.0 --keep-going",

@@ -72,6 +72,24 @@ BROKEN = (
     ),
     (
         Broken(
+            "oversized_batch_is_fetched()",
+            "replica-lag-oversized",
+            "0.10.0",
+            "produce_oversized() fetch()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "follower_that_stands_still_leaves()",
+            "replica-lag-beside-a-reassignment",
+            "2.8.2",
+            "produce() stall() end_round() end_round() end_round() end_round() reassign_other_partition()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "follower_with_all_records_stays()",
             "replica-lag",
             "2.0",

@@ -985,6 +985,8 @@ SEARCHED = (
     ("leader-epochs-missed-election", "3.9.0"),
     ("isr-changes", "3.9.0"),
     ("replica-lag", "3.9.0"),
+    ("replica-lag-oversized", "3.9.0"),
+    ("replica-lag-beside-a-reassignment", "3.9.0"),
     ("log-empty-batches", "3.9.0"),
     ("log-write-errors", "3.9.0"),
     ("log-move-late-update", "3.9.0"),

@@ -2,7 +2,8 @@
 
 One partition, its leader and one follower in the ISR. Time is counted in rounds: in each the follower fetches once,
 unless it stands still or is throttled. replica.lag.time.max.ms is two rounds. The leader's task that looks for
-followers to take out begins with a list of partitions, and may come to this one later.
+followers to take out begins with a list of partitions, and may come to this one later. A fetch that gets records is
+followed by the next one at once: those of a round are one.
 
 Left out: a follower that has left joins again, as soon as it has the high watermark; and what is committed meanwhile.
 """
@@ -13,16 +14,22 @@ from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
 from kwalk.model.kafka.storage.leader_epochs import BROKERS
 from kwalk.model.kafka.storage.versions import (
     EQUAL_END_IS_IN_SYNC,
+    FETCHES_ONE_BATCH_AT_LEAST,
+    FOREIGN_MEMBERS_LAG,
     LAST_FETCH_COUNTS,
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
 )
-from kwalk.model.language import Bound, action, flag, number, require, state
+from kwalk.model.language import Bound, action, flag, number, optional, require, state
 
 ROUNDS = Bound("rounds", "rounds of fetches", minimum=1)
 STALLS = Bound("stalls", "how often the follower stands still", default=0)
 THROTTLES = Bound("throttles", "how often the quota of replication is used up by other partitions", default=0)
 DISK_FAILURES = Bound("disk_failures", "how often the leader's log directory fails", default=0)
+FOREIGN_MEMBERS = Bound(
+    "foreign_members", "how often the ISR of another partition has a broker that is no replica of it", default=0
+)
+OVERSIZED = Bound("oversized", "1 if a batch may be larger than replica.fetch.max.bytes", default=0)
 MAX_LAG = 2
 """replica.lag.time.max.ms, in rounds."""
 
@@ -34,7 +41,8 @@ class FollowerLag:
     The follower's log ends at `follower_end`, of which the leader knows `known_end`, the offset of the last fetch. That
     was in round `last_fetch`, when the leader's log ended at `last_fetch_end`. In round `caught_up` (Kafka:
     lastCaughtUpTimeMs) the follower had all that the leader had. `is_due` says that the task has the partition on its
-    list.
+    list. At `oversized` is a batch that is larger than a fetch. The leader also leads another partition, whose ISR
+    `has_foreign_member`.
     """
 
     now: int = number(0, ROUNDS)
@@ -53,6 +61,9 @@ class FollowerLag:
     stalls: int = number(0, STALLS)
     throttles: int = number(0, THROTTLES)
     disk_failures: int = number(0, DISK_FAILURES)
+    oversized: int | None = optional(number(0, OFFSETS), when=OVERSIZED)
+    has_foreign_member: bool = flag(when=FOREIGN_MEMBERS)
+    foreign_members: int = number(0, FOREIGN_MEMBERS)
 
 
 def may_fetch(lag: FollowerLag) -> bool:
@@ -68,6 +79,28 @@ def produce(lag: FollowerLag) -> None:
     lag.end += 1
 
 
+@action(
+    by=PRODUCER,
+    description="produces a batch that is larger than replica.fetch.max.bytes",
+    source="Partition.appendRecordsToLeader; max.message.bytes of the topic",
+)
+def produce_oversized(lag: FollowerLag) -> None:
+    """The topic allows it: as __consumer_offsets, for groups with many members or topics."""
+    require(OVERSIZED > 0 and lag.oversized is None and not lag.is_offline)
+    lag.oversized = lag.end
+    lag.end += 1
+
+
+def end_of_fetches(lag: FollowerLag) -> int:
+    """Return how far the follower gets in a round: up to 0.10.0 not beyond a batch that is larger than a fetch.
+
+    Kafka: ReplicaManager.readFromLocalLog: minOneMessage.
+    """
+    if FETCHES_ONE_BATCH_AT_LEAST or OVERSIZED == 0 or lag.oversized is None or lag.oversized < lag.follower_end:
+        return lag.end
+    return lag.oversized
+
+
 @action(by=BROKERS, description="the follower fetches", source="Replica.updateLogReadResult")
 def fetch(lag: FollowerLag) -> None:
     """It asks from the end of its log on, and gets all that the leader has.
@@ -81,7 +114,7 @@ def fetch(lag: FollowerLag) -> None:
     elif LAST_FETCH_COUNTS and lag.follower_end >= lag.last_fetch_end:
         lag.caught_up = max(lag.caught_up, lag.last_fetch)
     lag.known_end, lag.last_fetch, lag.last_fetch_end = lag.follower_end, lag.now, lag.end
-    lag.follower_end = lag.end
+    lag.follower_end = end_of_fetches(lag)
     lag.has_fetched = True
 
 
@@ -97,8 +130,12 @@ def end_round(lag: FollowerLag) -> None:
     by=BROKERS, description="the leader begins to look for followers that lag", source="ReplicaManager.maybeShrinkIsr"
 )
 def begin_to_shrink(lag: FollowerLag) -> None:
-    """Its list has the partitions whose directories work."""
+    """Its list has the partitions whose directories work. In 2.4 to 2.8 it failed at a foreign member in another one.
+
+    Kafka: Partition.isFollowerOutOfSync: getReplicaOrException.
+    """
     require(not lag.is_due and not lag.is_offline and lag.in_isr)
+    require(FOREIGN_MEMBERS == 0 or bool(FOREIGN_MEMBERS_LAG) or not lag.has_foreign_member)
     lag.is_due = True
 
 
@@ -154,6 +191,29 @@ def free_quota(lag: FollowerLag) -> None:
     """It may also stay used up."""
     require(lag.is_throttled)
     lag.is_throttled = False
+
+
+@action(
+    by=FAULT,
+    description="a reassignment of another partition names its new replicas, beside the ISR of before",
+    source="KafkaController.onPartitionReassignment (B3)",
+)
+def reassign_other_partition(lag: FollowerLag) -> None:
+    """The leader is to add no other broker to the ISR; the next request takes those out that are in it."""
+    require(FOREIGN_MEMBERS > 0 and not lag.has_foreign_member)
+    lag.foreign_members += 1
+    lag.has_foreign_member = True
+
+
+@action(
+    by=FAULT,
+    description="the ISR of the other partition has replicas only",
+    source="KafkaController.onPartitionReassignment (B4)",
+)
+def remove_foreign_member(lag: FollowerLag) -> None:
+    """If the controller fails before it, this is left to the next one."""
+    require(FOREIGN_MEMBERS > 0 and lag.has_foreign_member)
+    lag.has_foreign_member = False
 
 
 @action(by=FAULT, description="the leader's log directory fails", source="ReplicaManager.handleLogDirFailure")

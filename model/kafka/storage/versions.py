@@ -807,6 +807,23 @@ LAST_FETCH_COUNTS = version_flag(
     source="KAFKA-4485 (0.10.2.0): Replica.updateLogReadResult: lastFetchLeaderLogEndOffset",
     trials=(Trial("replica-lag", ("follower_that_fetches_stays",), variant="0.10.1", bounds={"throttles": 0}),),
 )
+FETCHES_ONE_BATCH_AT_LEAST = version_flag(
+    "fetches_one_batch_at_least",
+    "KIP-74, KAFKA-3810 (0.10.1.0): a fetch gets one batch at least, however large; before, none that is larger than "
+    "replica.fetch.max.bytes",
+    {"0.10.1.0": True},
+    closes="a follower gets past a batch that is larger than replica.fetch.max.bytes",
+    source="KAFKA-3810, KIP-74 (0.10.1.0): ReplicaManager.readFromLocalLog: minOneMessage",
+    trials=(
+        Trial("replica-lag-oversized", ("oversized_batch_is_fetched",), variant="0.10.0"),
+        Trial(
+            "replica-lag-oversized",
+            ("follower_that_fetches_stays",),
+            variant="0.10.0",
+            flags={"last_fetch_counts": True},
+        ),
+    ),
+)
 THROTTLES_LAGGARDS_ONLY = version_flag(
     "throttles_laggards_only",
     "KAFKA-4313 (0.10.1.1): a quota of replication holds for replicas that are not in sync; in 0.10.1.0, for all",
@@ -823,6 +840,16 @@ EQUAL_END_IS_IN_SYNC = version_flag(
     closes="a follower that lacks nothing stays in the ISR",
     source="KAFKA-7152 (2.1.0): Partition.getOutOfSyncReplicas",
     trials=(Trial("replica-lag", ("follower_with_all_records_stays",), variant="2.0"),),
+)
+FOREIGN_MEMBERS_LAG = version_flag(
+    "foreign_members_lag",
+    "KAFKA-9672 (3.0.0): a member of the ISR that is no replica is taken for one that lags; since 2.4.0 and until then "
+    "the task that shrinks ISRs failed at it, and came to no later partition",
+    {"2.4.0": False, "3.0.0": True},
+    before=True,
+    closes="a follower that stands still leaves the ISR, whatever the ISR of another partition has",
+    source="KAFKA-9672 (3.0.0): Partition.isFollowerOutOfSync",
+    trials=(Trial("replica-lag-beside-a-reassignment", ("follower_that_stands_still_leaves",)),),
 )
 OFFLINE_LEADERS_SHRINK_NOTHING = version_flag(
     "offline_leaders_shrink_nothing",
