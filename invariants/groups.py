@@ -16,6 +16,7 @@ from kwalk.model.kafka.groups.domains import (
     ConsumerId,
 )
 from kwalk.model.kafka.groups.state import (
+    Consumer,
     ConsumerStatus,
     GroupCluster,
     GroupMetadata,
@@ -324,6 +325,29 @@ def watermark(cluster: GroupCluster, broker: int) -> int:
     return partition.high_watermark if partition.leader == broker else partition.follower_high_watermark
 
 
+@step(
+    symptom="consumers lose their member ids when their coordinator moves: a rebalance waits for the earlier ones until "
+    "their sessions end, and commits fail with CommitFailedException",
+    log="UNKNOWN_MEMBER_ID in responses to Heartbeat",
+)
+def moved_member_keeps_its_id(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer keeps its member id that is in the log, and in each cache that a coordinator has loaded."""
+    old, new = before.consumers[consumer], after.consumers[consumer]
+    premise(old.is_running and old.status is ConsumerStatus.STABLE and new.is_live)
+    premise(all(not c.owns or is_member_of(c.group, old) for c in before.coordinators))
+    is_stored = False
+    for record in before.partition.log:
+        if record.key is RecordKey.GROUP:
+            is_stored = old.member_id in record.members and record.generation == old.generation
+    premise(is_stored)
+    return new.member_id == old.member_id
+
+
+def is_member_of(group: GroupMetadata, consumer: Consumer) -> bool:
+    """Whether a consumer is a member of the present generation of a group."""
+    return consumer.member_id in group.members and consumer.generation == group.generation
+
+
 @always(
     symptom="kafka-consumer-groups.sh --list shows a group twice for good, and old members are answered",
     log="none: Finished unloading … is logged",
@@ -420,7 +444,8 @@ def young_offset_is_kept(before: GroupCluster, after: GroupCluster, broker: Brok
     offset = before.coordinators[broker].group.offset
     premise(is_kept_by_clock(before, after, broker) and offset is not None)
     assert offset is not None
-    return after.coordinators[broker].group.offset is not None or offset.time < before.clock
+    new = after.coordinators[broker].group
+    return (new.offset is not None and not new.is_removing) or offset.time < before.clock
 
 
 @step(
@@ -467,6 +492,7 @@ def replicated_append_is_answered(cluster: GroupCluster, broker: Broker) -> bool
 def is_kept_by_clock(before: GroupCluster, after: GroupCluster, broker: int) -> bool:
     """Whether only the passing of time can remove an offset: the coordinator stays, and nobody deletes anything."""
     is_deleted = after.group_deletions > before.group_deletions or before.incarnation > 0
+    is_deleted = is_deleted or before.coordinators[broker].group.is_removing
     return before.serves(broker) and after.coordinators[broker].owns and not is_deleted
 
 

@@ -12,7 +12,15 @@ from kwalk.model.kafka.groups import (
     versions,
 )
 from kwalk.model.kafka.groups.domains import CONSUMERS
-from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, OffsetsRecord, RecordKey, Task
+from kwalk.model.kafka.groups.state import (
+    CommittedOffset,
+    ConsumerStatus,
+    GroupCluster,
+    GroupState,
+    OffsetsRecord,
+    RecordKey,
+    Task,
+)
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
 MODULES = (consumer, group_coordinator, group_metadata_manager, offsets_partition)
@@ -94,6 +102,20 @@ def group_was_removed(cluster: GroupCluster) -> None:
     partition.log.push(OffsetsRecord(key=RecordKey.OFFSET, is_tombstone=True))
     partition.log.push(OffsetsRecord(key=RecordKey.GROUP, is_tombstone=True))
     partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
+
+
+def group_after_a_downgrade(cluster: GroupCluster) -> None:
+    """A group with a member and a commit, and a record of a later release; broker 0 has started and is to load them."""
+    group_with_a_member(cluster)
+    partition, coordinator = cluster.partition, cluster.coordinators[0]
+    offset = CommittedOffset(commit=1)
+    partition.log.push(OffsetsRecord(key=RecordKey.OFFSET, offset=offset))
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
+    partition.has_later_records = True
+    cluster.commits, cluster.commit_generation, cluster.acknowledged = 1, 1, offset
+    coordinator.group.forget()
+    coordinator.owns = False
+    coordinator.tasks.push(Task(is_load=True))
 
 
 def group_of_two_to_load(cluster: GroupCluster) -> None:
@@ -387,6 +409,35 @@ OVER_ITS_MAXIMUM = CONSUMER_GROUP.varied(
     bounds={"starts": 0, "commits": 0, "group_max_size": 1},
     source="KAFKA-9885",
 )
+WAITING_HEARTBEAT = CONSUMER_GROUP.varied(
+    name="consumer-group-waiting-heartbeat",
+    story="The coordinator of a group moves, while heartbeats wait for the lock of the group that is unloaded.",
+    initial=group_with_a_member,
+    actions=(*CONSUMER_GROUP.actions, group_coordinator.wait_for_group),
+    properties=(*GROUP, groups.moved_member_keeps_its_id, groups.both_consumers_are_members),
+    bounds={"starts": 1, "member_ids": 3, "generations": 4, "log": 6, "waiting_heartbeats": 1},
+    source="GroupCoordinator.handleHeartbeat; KAFKA-8386",
+)
+BUSY_LOCK = CONSUMER_GROUP.varied(
+    name="consumer-group-busy-lock",
+    story="Requests hold the lock of the group while replicas get what the group has appended.",
+    actions=(
+        *CONSUMER_GROUP.actions,
+        offsets_partition.replicate_while_locked,
+        group_metadata_manager.time_out_append,
+    ),
+    properties=(*GROUP_OF_ONE_BROKER, groups.both_consumers_are_members),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "consumer_stops": 1, "busy_locks": 1},
+    source="DelayedOperation.maybeTryComplete; KAFKA-8334",
+)
+DOWNGRADE = CONSUMER_GROUP.varied(
+    name="consumer-group-downgrade",
+    story="Brokers are downgraded: the log has a record of a later release; a coordinator loads its group, and moves.",
+    initial=group_after_a_downgrade,
+    properties=(*GROUP, groups.members_survive_a_move),
+    bounds={"consumers": 1, "starts": 1, "consumer_stops": 1, "commits": 2, "log": 6, "member_ids": 2, "later_records": 1},
+    source="GroupMetadataManager.readMessageKey; KIP-915",
+)
 OLD_LEADER = STATIC_MEMBER.varied(
     name="consumer-group-old-leader",
     story="A consumer of an old release leads a group, as consumers are upgraded; another one has a group.instance.id.",
@@ -427,5 +478,8 @@ SCENARIOS = (
     SHORT_OF_REPLICAS,
     MAXIMUM_SIZE,
     OVER_ITS_MAXIMUM,
+    WAITING_HEARTBEAT,
+    BUSY_LOCK,
+    DOWNGRADE,
     OLD_LEADER,
 )
