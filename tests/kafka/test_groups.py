@@ -515,6 +515,24 @@ def test_while_the_coordinator_stays_the_offsets_of_a_deleted_topic_go_since_0_1
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("consumer-group-removal", {"group_is_never_listed_twice"}),
+        ("consumer-group-slow-unload", set()),
+        ("consumer-group-static-member", {"static_member_is_not_fenced"}),
+        ("consumer-group-there-and-back", set()),
+        ("consumer-group-recreated-topic", {"recreated_topic_has_no_offset"}),
+    ],
+)
+def test_with_all_fixes_only_what_has_none_is_broken(name, broken):
+    """A list asks one broker after another; a static id is stored late; a load does not know which topics are gone."""
+    verdict = exhaust(Model(STORIES[name], "3.9.0", flags={fix.flag.name: fix.on for fix in FIXES}), keep_going=True)
+    assert verdict.strength is Strength.EXHAUSTIVE
+    assert shortest(verdict).keys() == broken
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "variant"), SEARCHED)
 def test_a_search_of_all_states_finds_what_is_broken_and_nothing_else(name, variant):
     model = Model(STORIES[name], variant)

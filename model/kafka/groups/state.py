@@ -293,8 +293,8 @@ class Consumer:
     """A consumer, and what its ConsumerCoordinator stores.
 
     `member_ids` are those that the group's leader has read in its answer to JoinGroup; elsewhere they are the group's.
-    `found_no_group` means that its JoinGroup is handled, and found no group of that name; `is_waiting`, that a heartbeat
-    is handled, has found the group, and waits for the group's lock.
+    `found_no_group` means that its JoinGroup is handled, and found no group of that name; `is_waiting`, that its
+    heartbeat has found the group, and waits for the group's lock.
     """
 
     status: ConsumerStatus = choice(ConsumerStatus)

@@ -370,8 +370,8 @@ PENDING_SYNC_EXPIRES = version_flag(
 )
 DEAD_GROUPS_ARE_RETRIABLE = version_flag(
     "dead_groups_are_retriable",
-    "KAFKA-8386 (2.3.0): a request that finds its group Dead, as it is unloaded, is answered COORDINATOR_NOT_AVAILABLE; "
-    "before, UNKNOWN_MEMBER_ID",
+    "KAFKA-8386 (2.3.0): a request that finds its group Dead, as it is unloaded, is answered with "
+    "COORDINATOR_NOT_AVAILABLE; before, with UNKNOWN_MEMBER_ID",
     {"2.3.0": True},
     closes="a member keeps its member id while its coordinator moves",
     source="KAFKA-8386 (2.3.0)",
