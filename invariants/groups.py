@@ -16,6 +16,7 @@ from kwalk.model.kafka.groups.domains import (
     ConsumerId,
 )
 from kwalk.model.kafka.groups.state import (
+    Consumer,
     ConsumerStatus,
     GroupCluster,
     GroupMetadata,
@@ -66,6 +67,101 @@ def only_the_last_generation_commits(before: GroupCluster, after: GroupCluster) 
     return after.commit_generation >= before.stored_generation
 
 
+@step(
+    symptom="a member that does not own the partition sets the group's offset back or forth",
+    log="none: the commit is accepted as any other",
+)
+def owner_commits(before: GroupCluster, after: GroupCluster) -> bool:
+    """A commit is of a member that owns the partition in the generation of the commit."""
+    premise(after.commits > before.commits)
+    return any(c.owns and c.generation == after.commit_generation for c in before.consumers)
+
+
+@step(
+    symptom="a commit is answered, and OffsetFetch answers with another one",
+    log="none: the commit is answered as any other",
+)
+def acknowledged_commit_is_the_last(before: GroupCluster, after: GroupCluster) -> bool:
+    """The commit that is acknowledged is the last that was accepted."""
+    premise(after.acknowledged is not None and after.acknowledged != before.acknowledged)
+    return after.acknowledged is None or after.acknowledged.commit == after.commits
+
+
+@step(
+    symptom="the assignment changes hands although its leader takes part in the rebalance",
+    log="[GroupCoordinator …]: Assignment received from leader for group … for generation … (3.9: Assignment received "
+    "from leader … for group … for generation …)",
+)
+def leader_stays_while_it_joins(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A leader that waits for the end of a rebalance leads the group while it is a member."""
+    old, new = before.coordinators[broker].group, after.coordinators[broker].group
+    premise(old.leader in old.awaiting_join and old.leader in new.members)
+    return new.leader == old.leader
+
+
+@step(
+    symptom="a member that was removed, or is late, is taken for one of the present generation",
+    log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
+)
+def rebalance_raises_the_generation(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """The end of a rebalance begins the next generation, also one without members."""
+    old, new = before.coordinators[broker].group, after.coordinators[broker].group
+    premise(old.state is GroupState.PREPARING_REBALANCE)
+    premise(new.state in (GroupState.COMPLETING_REBALANCE, GroupState.EMPTY))
+    return new.generation == old.generation + 1
+
+
+@always(
+    symptom="a consumer asks again for what it is about to be answered",
+    log="none: kafka-consumer-groups.sh --describe --state shows the group in the same state",
+)
+def awaited_consumer_waits(cluster: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer whose request the coordinator is to answer waits for that answer."""
+    asking = cluster.consumers[consumer]
+    group = cluster.coordinators[asking.coordinator].group
+    premise(asking.member_id in group.awaiting_join | group.awaiting_sync)
+    is_joining = asking.status in (ConsumerStatus.JOINING_NEW, ConsumerStatus.JOINING)
+    return is_joining if asking.member_id in group.awaiting_join else asking.status is ConsumerStatus.SYNCING
+
+
+@step(
+    symptom="a broker that does not lead the partition answers for its groups",
+    log="[GroupCoordinator …]: Loading group metadata for … with generation …",
+)
+def follower_loads_nothing(before: GroupCluster, after: GroupCluster) -> bool:
+    """A load that comes when the broker leads no more finds nothing."""
+    loading = [
+        after.coordinators[b].owns and not before.coordinators[b].owns and not after.coordinators[b].is_leader
+        for b in BROKERS
+    ]
+    premise(any(loading))
+    groups = [coordinator.group for coordinator in after.coordinators]
+    return all(not loading[b] or (not groups[b].exists and groups[b].offset is None) for b in BROKERS)
+
+
+@step(
+    symptom="a static consumer that is started again causes a rebalance",
+    log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
+)
+def stopped_static_member_stays(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A static member that stops stays a member until its session ends."""
+    old = before.consumers[consumer]
+    group = before.coordinators[old.coordinator].group
+    premise(old.member_id in group.members and after.consumers[consumer].status is ConsumerStatus.STOPPED)
+    return old.member_id in after.coordinators[old.coordinator].group.members
+
+
+@step(
+    symptom="a consumer joins again although its group waits for no other one",
+    log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
+)
+def join_is_given_up_for_want_of_a_member(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """A consumer waits no longer for the answer to JoinGroup only while a member has not joined."""
+    premise(after.join_timeouts > before.join_timeouts)
+    group = before.coordinators[broker].group
+    return not group.members <= group.awaiting_join
+
+
 @always(symptom="two members of a generation process the same records", log="none: both log the same assignment")
 def one_owner_per_generation(cluster: GroupCluster, broker: Broker) -> bool:
     """Of the members that a coordinator has in its generation at most one owns the partition."""
@@ -101,7 +197,7 @@ def cached_group_is_consistent(cluster: GroupCluster, broker: Broker) -> bool:
     has_members = waiting <= group.members and (group.owner is None or group.owner in group.members)
     has_leader = group.leader in group.members if group.members else group.leader is None
     is_answered = not group.awaiting_join and not group.awaiting_sync
-    if not (has_members and has_leader):
+    if not (has_members and has_leader and (group.is_storing or not group.replaced)):
         return False
     if group.state is GroupState.DEAD:
         return not group.members and group.generation == 0 and group.time == 0 and not group.is_storing
@@ -156,9 +252,8 @@ def consumer_knows_its_generation(cluster: GroupCluster, consumer: ConsumerId) -
     asking = cluster.consumers[consumer]
     has_joined = asking.status in (ConsumerStatus.JOINED, ConsumerStatus.SYNCING, ConsumerStatus.STABLE)
     is_member = asking.member_id is not None and asking.generation > 0
-    return (is_member if has_joined else asking.generation == 0) and (
-        not asking.owns or asking.status is ConsumerStatus.STABLE
-    )
+    knows_nothing = asking.generation == 0 and not asking.member_ids
+    return (is_member if has_joined else knows_nothing) and (not asking.owns or asking.status is ConsumerStatus.STABLE)
 
 
 @step(
@@ -233,11 +328,14 @@ def caches_log_of(cluster: GroupCluster, broker: int) -> bool:
         else:
             offset = None if record.is_tombstone else record.offset
     group = cluster.coordinators[broker].group
-    return is_loaded(group, last) and group.offset == offset
+    is_there = not last.is_tombstone or (bool(EMPTY_GROUPS_STAY) and offset is not None)
+    return group.exists == is_there and is_loaded(group, last) and group.offset == offset
 
 
 def is_loaded(group: GroupMetadata, record: OffsetsRecord) -> bool:
-    """Whether a cached group is as its record has it."""
+    """Whether a cached group is as its record has it, unless it is to have fewer members."""
+    if GROUP_MAX_SIZE > 0 and len(record.members) > GROUP_MAX_SIZE:
+        return group.state is GroupState.PREPARING_REBALANCE and group.members == record.members
     is_same = group.generation == record.generation and group.members == record.members and group.time == record.time
     is_assigned = group.leader == record.leader and group.owner == record.owner
     return is_same and is_assigned and group.other_protocol == record.other_protocol
@@ -252,6 +350,25 @@ def compaction_keeps_the_last_values(before: GroupCluster, after: GroupCluster, 
     premise(after.cleanings > before.cleanings)
     is_same_group = last_generation(after, broker) == last_generation(before, broker)
     return is_same_group and last_commit(after, broker) == last_commit(before, broker)
+
+
+@step(
+    symptom="an offset that has expired, or a group that was removed, is back on a replica that was behind",
+    log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
+)
+def young_tombstone_stays(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """The last tombstone of a group or an offset outlives the first cleaning that comes to it."""
+    premise(after.cleanings > before.cleanings)
+    loses_group, loses_offset, position = False, False, 0
+    for record in after.partition.log:
+        is_lost = record.is_tombstone and position >= before.partition.clean_ends[broker]
+        is_lost = is_lost and broker in record.removed_from
+        if record.key is RecordKey.OFFSET:
+            loses_offset = is_lost
+        elif not record.is_gone:
+            loses_group = is_lost
+        position = position + 1
+    return not loses_group and not loses_offset
 
 
 def last_generation(cluster: GroupCluster, broker: int) -> int:
@@ -324,6 +441,29 @@ def watermark(cluster: GroupCluster, broker: int) -> int:
     return partition.high_watermark if partition.leader == broker else partition.follower_high_watermark
 
 
+@step(
+    symptom="consumers lose their member ids when their coordinator moves: a rebalance waits until the sessions of the "
+    "earlier ones end, and commits fail with CommitFailedException",
+    log="UNKNOWN_MEMBER_ID in responses to Heartbeat",
+)
+def moved_member_keeps_its_id(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer keeps its member id that is in the log, and in each cache that a coordinator has loaded."""
+    old, new = before.consumers[consumer], after.consumers[consumer]
+    premise(old.is_running and old.status is ConsumerStatus.STABLE and new.is_live)
+    premise(all(not c.owns or is_member_of(c.group, old) for c in before.coordinators))
+    is_stored = False
+    for record in before.partition.log:
+        if record.key is RecordKey.GROUP:
+            is_stored = old.member_id in record.members and record.generation == old.generation
+    premise(is_stored)
+    return new.member_id == old.member_id
+
+
+def is_member_of(group: GroupMetadata, consumer: Consumer) -> bool:
+    """Whether a consumer is a member of the present generation of a group."""
+    return consumer.member_id in group.members and consumer.generation == group.generation
+
+
 @always(
     symptom="kafka-consumer-groups.sh --list shows a group twice for good, and old members are answered",
     log="none: Finished unloading … is logged",
@@ -340,9 +480,13 @@ def unloaded_group_is_not_cached(cluster: GroupCluster, broker: Broker) -> bool:
     log="[GroupCoordinator …]: Loading group metadata for … with generation …",
 )
 def stable_group_is_stored(cluster: GroupCluster, broker: Broker) -> bool:
-    """The last record of a Stable group has its generation, its members, its leader and its assignment."""
+    """The last record of a Stable group has its generation, its members, its leader and its assignment.
+
+    That of a group that has become Empty has its generation.
+    """
     group = cluster.coordinators[broker].group
-    premise(cluster.serves(broker) and group.state is GroupState.STABLE and not group.is_storing)
+    premise(cluster.serves(broker) and group.state in (GroupState.STABLE, GroupState.EMPTY))
+    premise(group.generation > 0 and not group.is_storing)
     is_stored = False
     for record in cluster.partition.log:
         if record.key is RecordKey.GROUP and broker not in record.removed_from:
@@ -402,6 +546,7 @@ def events_are_counted(before: GroupCluster, after: GroupCluster) -> bool:
         and after.consumer_stops == before.consumer_stops + stopped
         and after.pauses == before.pauses + stalled
         and after.commits == before.commits + committed
+        and after.long_metadata <= before.long_metadata + committed
         and after.join_timeouts == before.join_timeouts + gave_up
         and after.isr_shrinks == before.isr_shrinks + is_short
         and after.moves + after.reassignments == before.moves + before.reassignments + is_moved
@@ -420,7 +565,8 @@ def young_offset_is_kept(before: GroupCluster, after: GroupCluster, broker: Brok
     offset = before.coordinators[broker].group.offset
     premise(is_kept_by_clock(before, after, broker) and offset is not None)
     assert offset is not None
-    return after.coordinators[broker].group.offset is not None or offset.time < before.clock
+    new = after.coordinators[broker].group
+    return (new.offset is not None and not new.is_removing) or offset.time < before.clock
 
 
 @step(
@@ -467,6 +613,7 @@ def replicated_append_is_answered(cluster: GroupCluster, broker: Broker) -> bool
 def is_kept_by_clock(before: GroupCluster, after: GroupCluster, broker: int) -> bool:
     """Whether only the passing of time can remove an offset: the coordinator stays, and nobody deletes anything."""
     is_deleted = after.group_deletions > before.group_deletions or before.incarnation > 0
+    is_deleted = is_deleted or before.coordinators[broker].group.is_removing
     return before.serves(broker) and after.coordinators[broker].owns and not is_deleted
 
 
@@ -606,6 +753,28 @@ def group_keeps_its_maximum(before: GroupCluster, after: GroupCluster, consumer:
     return sum(c.status is ConsumerStatus.REFUSED for c in after.consumers) <= len(CONSUMERS) - GROUP_MAX_SIZE
 
 
+@step(
+    symptom="after group.max.size was lowered a rebalance waits for consumers that have ended",
+    log="[GroupCoordinator …]: Member … in group … has failed, removing it from the group",
+)
+def evicted_member_is_removed(before: GroupCluster, after: GroupCluster, consumer: ConsumerId) -> bool:
+    """A consumer that is refused for the size of its group is no member."""
+    old = before.consumers[consumer]
+    premise(old.is_live and after.consumers[consumer].status is ConsumerStatus.REFUSED)
+    return old.member_id not in after.coordinators[old.coordinator].group.members
+
+
+@step(
+    symptom="a consumer that starts takes the place of another one in a group of group.max.size members",
+    log="GROUP_MAX_SIZE_REACHED in responses to JoinGroup",
+)
+def full_group_takes_no_member(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
+    """But in a rebalance, where those count that have joined, a group grows up to group.max.size only."""
+    old, new = before.coordinators[broker].group, after.coordinators[broker].group
+    premise(GROUP_MAX_SIZE > 0 and old.exists and old.state is not GroupState.PREPARING_REBALANCE)
+    return len(new.members) <= max(len(old.members), GROUP_MAX_SIZE)
+
+
 @always(
     symptom="a group that an operator has deleted is listed again, with its old offset",
     log="[GroupCoordinator …]: Loading group metadata for … with generation …",
@@ -708,11 +877,12 @@ def rebalance_ends(cluster: GroupCluster) -> bool:
     log="[GroupCoordinator …]: Preparing to rebalance group … with old generation …",
 )
 def rebalance_has_a_reason(before: GroupCluster, after: GroupCluster, broker: Broker) -> bool:
-    """A rebalance begins when a member joins, or is not a member any more; a failed append is another reason."""
+    """A rebalance begins when a member comes or goes, or the leader joins again; a failed append is another reason."""
     old, new = before.coordinators[broker].group, after.coordinators[broker].group
     premise(old.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE))
     premise(new.state is GroupState.PREPARING_REBALANCE and not old.is_storing)
-    return new.members != old.members or bool(new.awaiting_join)
+    premise(before.coordinators[broker].is_leader and not before.partition.is_short_of_replicas)
+    return new.members != old.members or old.leader in new.awaiting_join
 
 
 @when_quiescent(

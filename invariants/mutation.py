@@ -220,6 +220,13 @@ GROUP_TRIALS = (
         about="Before 0.10.1 a group without members is removed at once.",
     ),
     Trial(
+        "consumer-group-removal",
+        variant=LATEST,
+        bounds={"starts": 1},
+        flags={"removal_waits": True},
+        about="A group that was removed does not come back.",
+    ),
+    Trial(
         "consumer-group",
         variant="0.11.0.0",
         bounds={"consumers": 1},
@@ -263,6 +270,27 @@ GROUP_TRIALS = (
         flags={"concurrent_requests": True},
         about="Two requests are handled at a time.",
     ),
+    Trial(
+        "consumer-group-slow-unload",
+        variant=LATEST,
+        bounds={"consumers": 1},
+        flags={"stale_cache_is_fenced": True},
+        about="A coordinator does not answer from what it cached when it led before.",
+    ),
+    Trial("consumer-group-late-sync", variant="2.8.0", about="A member sends heartbeats, and no SyncGroup."),
+    Trial(
+        "consumer-group-waiting-heartbeat",
+        variant=LATEST,
+        bounds={"consumers": 1},
+        about="A heartbeat waits for the lock of a group that is unloaded.",
+    ),
+    Trial(
+        "consumer-group-busy-lock",
+        variant="2.3",
+        bounds={"consumers": 1},
+        about="A request holds the lock of the group while its append is replicated.",
+    ),
+    Trial("consumer-group-downgrade", variant=LATEST, about="The log has a record of a later release."),
 )
 """The trials of consumer groups: docs/reference/mutants-of-groups.md."""
 

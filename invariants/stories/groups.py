@@ -12,7 +12,15 @@ from kwalk.model.kafka.groups import (
     versions,
 )
 from kwalk.model.kafka.groups.domains import CONSUMERS
-from kwalk.model.kafka.groups.state import ConsumerStatus, GroupCluster, GroupState, OffsetsRecord, RecordKey, Task
+from kwalk.model.kafka.groups.state import (
+    CommittedOffset,
+    ConsumerStatus,
+    GroupCluster,
+    GroupState,
+    OffsetsRecord,
+    RecordKey,
+    Task,
+)
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
 MODULES = (consumer, group_coordinator, group_metadata_manager, offsets_partition)
@@ -23,6 +31,11 @@ GROUP = (
     groups.committed_offset_is_kept,
     groups.live_group_is_not_removed,
     groups.only_the_last_generation_commits,
+    groups.owner_commits,
+    groups.acknowledged_commit_is_the_last,
+    groups.leader_stays_while_it_joins,
+    groups.rebalance_raises_the_generation,
+    groups.awaited_consumer_waits,
     groups.one_owner_per_generation,
     groups.consumer_outside_the_group_owns_nothing,
     groups.cached_group_is_consistent,
@@ -59,6 +72,8 @@ OF_COMMITS = (
     groups.committed_offset_is_kept,
     groups.young_offset_is_kept,
     groups.only_the_last_generation_commits,
+    groups.owner_commits,
+    groups.acknowledged_commit_is_the_last,
 )
 OF_DYNAMIC_MEMBERS = (*OF_COMMITS, groups.assignment_is_the_leaders)
 GROUP_OF_ONE_BROKER = tuple(prop for prop in GROUP if prop not in OF_SEVERAL_BROKERS)
@@ -96,6 +111,20 @@ def group_was_removed(cluster: GroupCluster) -> None:
     partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
 
 
+def group_after_a_downgrade(cluster: GroupCluster) -> None:
+    """A group with a member and a commit, and a record of a later release; broker 0 has started and is to load them."""
+    group_with_a_member(cluster)
+    partition, coordinator = cluster.partition, cluster.coordinators[0]
+    offset = CommittedOffset(commit=1)
+    partition.log.push(OffsetsRecord(key=RecordKey.OFFSET, offset=offset))
+    partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
+    partition.has_later_records = True
+    cluster.commits, cluster.commit_generation, cluster.acknowledged = 1, 1, offset
+    coordinator.group.forget()
+    coordinator.owns = False
+    coordinator.tasks.push(Task(is_load=True))
+
+
 def group_of_two_to_load(cluster: GroupCluster) -> None:
     """Two consumers are the members of the first generation; broker 0, which leads, has started and is to load it."""
     partition, members = cluster.partition, frozenset({cluster.member_ids.take(), cluster.member_ids.take()})
@@ -116,7 +145,12 @@ CONSUMER_GROUP = Scenario(
     state=GroupCluster,
     initial=no_group_yet,
     actions=(*MEMBERS, *COORDINATORS, offsets_partition.elect),
-    properties=(*MOVED_GROUP, groups.both_consumers_are_members, groups.old_owner_is_unaware),
+    properties=(
+        *MOVED_GROUP,
+        groups.rebalance_has_a_reason,
+        groups.both_consumers_are_members,
+        groups.old_owner_is_unaware,
+    ),
     bounds={
         **default_bounds(domains),
         "brokers": 2,
@@ -141,7 +175,7 @@ CONSUMER_GROUP = Scenario(
 GROUP_THERE_AND_BACK = CONSUMER_GROUP.varied(
     name="consumer-group-there-and-back",
     story="The coordinator moves to another broker and back, and two LeaderAndIsr requests may be handled at a time.",
-    properties=MOVED_GROUP,
+    properties=(*MOVED_GROUP, groups.follower_loads_nothing),
     bounds={"consumers": 1, "moves": 2},
     flags={"concurrent_requests": True},
     source="KAFKA-10614",
@@ -153,7 +187,7 @@ SLOW_UNLOAD = CONSUMER_GROUP.varied(
         "the first one has unloaded what it has cached."
     ),
     initial=group_with_a_member,
-    properties=(*GROUP, groups.old_owner_is_unaware),
+    properties=(*GROUP, groups.follower_loads_nothing, groups.old_owner_is_unaware),
     bounds={"starts": 1, "moves": 2, "generations": 2, "member_ids": 2, "log": 4},
     source="GroupMetadataManager has one scheduler thread for the loads and unloads of all partitions",
 )
@@ -163,6 +197,7 @@ GROUP_RETENTION = CONSUMER_GROUP.varied(
     actions=(*CONSUMER_GROUP.actions, consumer.retention_passes),
     properties=(
         *GROUP_OF_ONE_BROKER,
+        groups.rebalance_has_a_reason,
         groups.offset_is_kept_from_empty_on,
         groups.removed_offset_has_a_tombstone,
         groups.both_consumers_are_members,
@@ -214,7 +249,12 @@ STALLED_CONSUMER = CONSUMER_GROUP.varied(
     name="consumer-group-stalled-member",
     story="A consumer stalls: its application does nothing, and it sends heartbeats or not; later it may run again.",
     actions=(*CONSUMER_GROUP.actions, consumer.stall, consumer.resume),
-    properties=(*GROUP_OF_ONE_BROKER, groups.member_with_heartbeats_is_not_removed, groups.old_owner_is_unaware),
+    properties=(
+        *GROUP_OF_ONE_BROKER,
+        groups.rebalance_has_a_reason,
+        groups.member_with_heartbeats_is_not_removed,
+        groups.old_owner_is_unaware,
+    ),
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "pauses": 1},
     source="KAFKA-10134, KAFKA-12890",
 )
@@ -239,6 +279,7 @@ STATIC_MEMBER = CONSUMER_GROUP.varied(
     story="Consumers have a group.instance.id; one crashes and starts again, and the coordinator moves.",
     properties=(
         *(prop for prop in GROUP if prop not in OF_DYNAMIC_MEMBERS),
+        groups.stopped_static_member_stays,
         groups.static_member_is_not_fenced,
         groups.static_member_can_join,
         groups.settled_static_member_is_not_fenced,
@@ -261,7 +302,12 @@ COMPACTED_OFFSETS = CONSUMER_GROUP.varied(
     name="consumer-group-compaction",
     story="The log cleaner compacts the partition while consumers come, commit and go, and the coordinator moves.",
     actions=(*CONSUMER_GROUP.actions, offsets_partition.clean),
-    properties=(*MOVED_GROUP, groups.compaction_keeps_the_last_values, groups.log_is_compacted),
+    properties=(
+        *MOVED_GROUP,
+        groups.compaction_keeps_the_last_values,
+        groups.young_tombstone_stays,
+        groups.log_is_compacted,
+    ),
     bounds={"consumers": 1, "consumer_stops": 1, "cleanings": 1, "commits": 2},
     source="cleanup.policy=compact of __consumer_offsets; Cleaner.shouldRetainRecord; KAFKA-9065",
 )
@@ -269,7 +315,12 @@ COMPACTED_OFFSETS_THERE_AND_BACK = COMPACTED_OFFSETS.varied(
     name="consumer-group-compaction-there-and-back",
     story="A group was removed; its log is compacted, while the coordinator moves to another broker and back.",
     initial=group_was_removed,
-    properties=(*MOVED_GROUP, groups.compaction_keeps_the_last_values, groups.tombstone_is_compacted_away),
+    properties=(
+        *MOVED_GROUP,
+        groups.compaction_keeps_the_last_values,
+        groups.young_tombstone_stays,
+        groups.tombstone_is_compacted_away,
+    ),
     bounds={"starts": 1, "consumer_stops": 0, "moves": 2, "cleanings": 2, "generations": 2, "member_ids": 2, "log": 6},
     source="KAFKA-9065, KAFKA-13194",
 )
@@ -286,7 +337,9 @@ JOIN_TIMEOUT = CONSUMER_GROUP.varied(
     story="A rebalance waits for a member, and another consumer, which joins, does not wait for the answer as long.",
     actions=(*CONSUMER_GROUP.actions, consumer.give_up_join),
     properties=(
-        *GROUP_OF_ONE_BROKER,
+        *(prop for prop in GROUP_OF_ONE_BROKER if prop is not groups.awaited_consumer_waits),
+        groups.rebalance_has_a_reason,
+        groups.join_is_given_up_for_want_of_a_member,
         groups.group_has_no_more_members_than_consumers,
         groups.both_consumers_are_members,
     ),
@@ -371,7 +424,12 @@ MAXIMUM_SIZE = CONSUMER_GROUP.varied(
     name="consumer-group-maximum-size",
     story="Two consumers join at a time a group of which group.max.size allows one member.",
     actions=(*CONSUMER_GROUP.actions, group_coordinator.look_up_group),
-    properties=(*MEMBERS_OF_ONE_BROKER, groups.group_stays_within_its_maximum),
+    properties=(
+        *MEMBERS_OF_ONE_BROKER,
+        groups.evicted_member_is_removed,
+        groups.full_group_takes_no_member,
+        groups.group_stays_within_its_maximum,
+    ),
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "commits": 0, "group_max_size": 1},
     source="KAFKA-7641, KAFKA-9844",
 )
@@ -380,12 +438,51 @@ OVER_ITS_MAXIMUM = CONSUMER_GROUP.varied(
     story="A coordinator loads a group of two members of which group.max.size allows one by now, and moves.",
     initial=group_of_two_to_load,
     properties=(
-        *(prop for prop in GROUP if prop not in (*OF_COMMITS, groups.loaded_group_is_that_of_the_log)),
+        *(prop for prop in GROUP if prop not in OF_COMMITS),
+        groups.evicted_member_is_removed,
+        groups.full_group_takes_no_member,
         groups.group_stays_within_its_maximum,
         groups.group_keeps_its_maximum,
     ),
     bounds={"starts": 0, "commits": 0, "group_max_size": 1},
     source="KAFKA-9885",
+)
+WAITING_HEARTBEAT = CONSUMER_GROUP.varied(
+    name="consumer-group-waiting-heartbeat",
+    story="The coordinator of a group moves, while heartbeats wait for the lock of the group that is unloaded.",
+    initial=group_with_a_member,
+    actions=(*CONSUMER_GROUP.actions, group_coordinator.wait_for_group),
+    properties=(*GROUP, groups.moved_member_keeps_its_id, groups.both_consumers_are_members),
+    bounds={"starts": 1, "member_ids": 3, "generations": 4, "log": 6, "waiting_heartbeats": 1},
+    source="GroupCoordinator.handleHeartbeat; KAFKA-8386",
+)
+BUSY_LOCK = CONSUMER_GROUP.varied(
+    name="consumer-group-busy-lock",
+    story="Requests hold the lock of the group while replicas get what the group has appended.",
+    actions=(
+        *CONSUMER_GROUP.actions,
+        offsets_partition.replicate_while_locked,
+        group_metadata_manager.time_out_append,
+    ),
+    properties=(*GROUP_OF_ONE_BROKER, groups.both_consumers_are_members),
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "consumer_stops": 1, "busy_locks": 1},
+    source="DelayedOperation.maybeTryComplete; KAFKA-8334",
+)
+DOWNGRADE = CONSUMER_GROUP.varied(
+    name="consumer-group-downgrade",
+    story="Brokers are downgraded: the log has a record of a later release; a coordinator loads its group, and moves.",
+    initial=group_after_a_downgrade,
+    properties=(*GROUP, groups.members_survive_a_move),
+    bounds={
+        "consumers": 1,
+        "starts": 1,
+        "consumer_stops": 1,
+        "commits": 2,
+        "log": 6,
+        "member_ids": 2,
+        "later_records": 1,
+    },
+    source="GroupMetadataManager.readMessageKey; KIP-915",
 )
 OLD_LEADER = STATIC_MEMBER.varied(
     name="consumer-group-old-leader",
@@ -427,5 +524,8 @@ SCENARIOS = (
     SHORT_OF_REPLICAS,
     MAXIMUM_SIZE,
     OVER_ITS_MAXIMUM,
+    WAITING_HEARTBEAT,
+    BUSY_LOCK,
+    DOWNGRADE,
     OLD_LEADER,
 )

@@ -24,12 +24,12 @@ from tests.structure.rooms import ROOT
 
 @frozen
 class MutantRun:
-    """A run of `kwalk mutate`: its page, its trials and their name, and the options of a sample."""
+    """A run of `kwalk mutate`: its page, its trials and their name, and its options, such as those of a sample."""
 
     page: str
     trials: tuple[Trial, ...]
     name: str
-    sample: str = ""
+    options: str = ""
 
     @property
     def explained_in(self) -> str:
@@ -44,7 +44,7 @@ class MutantRun:
     @property
     def command(self) -> str:
         """The command that tries the mutants."""
-        return f"kwalk mutate kwalk.invariants.mutation:{self.name} {self.sample}--explained {self.explained_in}"
+        return f"kwalk mutate kwalk.invariants.mutation:{self.name} {self.options}--explained {self.explained_in}"
 
 
 def baseline_row(trial: Trial) -> str:
@@ -66,7 +66,7 @@ RUNS = (
     MutantRun("mutants", TRIALS, "TRIALS"),
     MutantRun("mutants-of-configurations", CONFIGURATION_TRIALS, "CONFIGURATION_TRIALS"),
     MutantRun("mutants-of-ensembles", ENSEMBLE_TRIALS, "ENSEMBLE_TRIALS"),
-    MutantRun("mutants-of-groups", GROUP_TRIALS, "GROUP_TRIALS", SAMPLE),
+    MutantRun("mutants-of-groups", GROUP_TRIALS, "GROUP_TRIALS", "--seconds 20 "),
     MutantRun("mutants-of-logs", LOG_TRIALS, "LOG_TRIALS", SAMPLE),
     MutantRun(
         "mutants-of-migrations",

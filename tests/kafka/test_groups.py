@@ -297,6 +297,25 @@ BROKEN = (
     ),
     (
         Broken(
+            "moved_member_keeps_its_id(0)",
+            "consumer-group-waiting-heartbeat",
+            "2.1.0",
+            "elect(1,1) wait_for_group(0,0) handle_leader_and_isr(0,0) run_task(0,0)",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "replicated_append_is_answered(0)",
+            "consumer-group-busy-lock",
+            "2.3",
+            "start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate_while_locked(0)",
+        ),
+        "2.8.0",
+    ),
+    (Broken("committed_offset_is_kept(0)", "consumer-group-downgrade", "2.8.2", "run_task(0,0)"), "3.9.0"),
+    (
+        Broken(
             "named_protocol_is_accepted(0)",
             "consumer-group-without-protocol",
             "0.11.0.0",
@@ -378,8 +397,10 @@ NEVER_FIXED = (
 """The shortest way to what no release closes."""
 SEARCHED = (
     ("consumer-group", "2.8.2"),
+    ("consumer-group-busy-lock", "3.9.0"),
     ("consumer-group-compaction", "3.9.0"),
     ("consumer-group-compaction-there-and-back", "3.9.0"),
+    ("consumer-group-downgrade", "3.9.0"),
     ("consumer-group-join-timeout", "3.9.0"),
     ("consumer-group-late-expiration", "3.9.0"),
     ("consumer-group-late-sync", "2.8.0"),
@@ -399,6 +420,7 @@ SEARCHED = (
     ("consumer-group-static-member", "3.9.0"),
     ("consumer-group-there-and-back", "3.9.0"),
     ("consumer-group-transactional-commit", "3.9.0"),
+    ("consumer-group-waiting-heartbeat", "3.9.0"),
     ("consumer-group-without-members", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""
@@ -489,6 +511,24 @@ def test_while_the_coordinator_stays_the_offsets_of_a_deleted_topic_go_since_0_1
     model = Model(STORIES["consumer-group-recreated-topic"], variant, {"moves": 0})
     verdict = exhaust(model, keep_going=True)
     assert (verdict.strength, outcome_of(verdict)) == (Strength.EXHAUSTIVE, pinned(model))
+    assert shortest(verdict).keys() == broken
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("consumer-group-removal", {"group_is_never_listed_twice"}),
+        ("consumer-group-slow-unload", set()),
+        ("consumer-group-static-member", {"static_member_is_not_fenced"}),
+        ("consumer-group-there-and-back", set()),
+        ("consumer-group-recreated-topic", {"recreated_topic_has_no_offset"}),
+    ],
+)
+def test_with_all_fixes_only_what_has_none_is_broken(name, broken):
+    """A list asks one broker after another; a static id is stored late; a load does not know which topics are gone."""
+    verdict = exhaust(Model(STORIES[name], "3.9.0", flags={fix.flag.name: fix.on for fix in FIXES}), keep_going=True)
+    assert verdict.strength is Strength.EXHAUSTIVE
     assert shortest(verdict).keys() == broken
 
 

@@ -47,6 +47,13 @@ ISR_SHRINKS = Bound("isr_shrinks", "how often the partition has too few in-sync 
 LATE_EXPIRATIONS = Bound(
     "late_expirations", "how often the session ends of a member that was removed before", default=0
 )
+WAITING_HEARTBEATS = Bound(
+    "waiting_heartbeats", "1 if a heartbeat can wait for the lock of its group while that is unloaded", default=0
+)
+BUSY_LOCKS = Bound(
+    "busy_locks", "how often a request holds the lock of the group as replicas get what that has appended", default=0
+)
+LATER_RECORDS = Bound("later_records", "1 if a later release has written records of a type of its own", default=0)
 GROUP_MAX_SIZE = Bound("group_max_size", "group.max.size, which 2.2 brought; 0: no limit", default=0)
 
 ConsumerId = Annotated[int, CONSUMERS]

@@ -414,6 +414,19 @@ def heartbeat(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> No
 
 
 @action(
+    by=CONSUMER,
+    description="sends a heartbeat to broker {broker}, where a thread has found the group and waits for its lock",
+    source="GroupCoordinator.handleHeartbeat: groupManager.getGroup, inLock",
+)
+def wait_for_group(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """The group can be unloaded before the thread has the lock; otherwise this is `heartbeat`, or changes nothing."""
+    sending = cluster.consumers[consumer]
+    require(is_asked(cluster, consumer, broker) and sending.status is ConsumerStatus.STABLE and not sending.is_waiting)
+    require(cluster.coordinators[broker].group.exists)
+    sending.is_waiting = True
+
+
+@action(
     by=COORDINATOR,
     group="coordinators",
     description="hears no heartbeat of {member_id} for its session timeout",
@@ -495,4 +508,4 @@ def find_coordinator(cluster: GroupCluster, consumer: ConsumerId) -> None:
     asking = cluster.consumers[consumer]
     require(asking.is_running and asking.coordinator != cluster.partition.leader)
     require(not cluster.coordinators[asking.coordinator].owns)
-    asking.coordinator = cluster.partition.leader
+    asking.coordinator, asking.is_waiting = cluster.partition.leader, False

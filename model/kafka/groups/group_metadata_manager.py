@@ -30,6 +30,7 @@ from kwalk.model.kafka.groups.versions import (
     BUFFER_GROWS,
     CONCURRENT_REQUESTS,
     COORDINATOR_EPOCH,
+    DEAD_GROUPS_ARE_RETRIABLE,
     DELETED_TOPICS_LOSE_OFFSETS,
     EMPTY_GROUPS_STAY,
     EXPIRE_STABLE_ONLY,
@@ -47,6 +48,7 @@ from kwalk.model.kafka.groups.versions import (
     STATIC_MEMBERS,
     STATIC_MEMBERSHIP,
     STOP_REPLICA_UNLOADS,
+    UNKNOWN_RECORDS_ARE_SKIPPED,
     UNSET_EXPIRY_IS_NONE,
 )
 from kwalk.model.language import action, require
@@ -155,7 +157,8 @@ def is_large(record: OffsetsRecord) -> bool:
 def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
     """Cache the group and its offset as the log has them, unless the group is cached already.
 
-    A broker that does not lead any more reads nothing, and owns the partition all the same.
+    A broker that does not lead any more reads nothing, and owns the partition all the same; so does one that fails at a
+    record of a type that it does not know.
 
     Kafka: GroupMetadataManager.doLoadGroupsAndOffsets, GroupMetadataManager.loadGroup.
     """
@@ -171,7 +174,8 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
             else:
                 offset = record
         position = position + 1
-    if not cluster.coordinators[broker].is_leader:
+    fails = partition.has_later_records and not UNKNOWN_RECORDS_ARE_SKIPPED
+    if fails or not cluster.coordinators[broker].is_leader:
         return
     is_new = not group.exists
     if is_new and not loaded.is_tombstone:
@@ -221,6 +225,8 @@ def unsubscribes() -> bool:
 def unload(cluster: GroupCluster, broker: int) -> None:
     """Drop what is cached; members that wait for an answer get NOT_COORDINATOR.
 
+    A heartbeat that waits for the group finds it Dead: COORDINATOR_NOT_AVAILABLE, before KAFKA-8386 UNKNOWN_MEMBER_ID.
+
     Kafka: GroupMetadataManager.removeGroupsForPartition, GroupCoordinator.onGroupUnloaded.
     """
     coordinator = cluster.coordinators[broker]
@@ -231,6 +237,9 @@ def unload(cluster: GroupCluster, broker: int) -> None:
                 consumer.reset()
             elif consumer.status in (ConsumerStatus.JOINING, ConsumerStatus.SYNCING):
                 consumer.rejoin()
+            elif consumer.is_waiting and not DEAD_GROUPS_ARE_RETRIABLE:
+                consumer.reset()
+            consumer.is_waiting = False
     coordinator.group.forget()
 
 
@@ -271,6 +280,7 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
     Kafka: GroupMetadata.completePendingOffsetWrite, GroupCoordinator.setAndPropagateAssignment.
     """
     group = cluster.coordinators[broker].group
+    group.is_overlooked = False
     if group.is_committing:
         for record in cluster.partition.log:
             if record.key is RecordKey.OFFSET and not record.is_tombstone:
@@ -312,7 +322,7 @@ def fail_appends(cluster: GroupCluster, broker: int) -> None:
     A static member that has started again has its earlier member id again.
     """
     group = cluster.coordinators[broker].group
-    group.is_committing = group.is_removing = False
+    group.is_committing = group.is_removing = group.is_overlooked = False
     if group.is_storing:
         group.is_storing = False
         for consumer in cluster.consumers:
@@ -323,6 +333,17 @@ def fail_appends(cluster: GroupCluster, broker: int) -> None:
                 restore_member(cluster, group, old)
         if group.state is GroupState.COMPLETING_REBALANCE:
             prepare_rebalance(cluster, broker)
+
+
+@action(
+    by=COORDINATOR,
+    description="waits no longer for the replicas: offsets.commit.timeout.ms have passed",
+    source="DelayedProduce.onComplete: REQUEST_TIMED_OUT; GroupMetadataManager.storeGroup, storeOffsets",
+)
+def time_out_append(cluster: GroupCluster, broker: Broker) -> None:
+    """A commit is refused, and members are to join again, although all replicas have the record."""
+    require(cluster.coordinators[broker].group.is_overlooked)
+    fail_appends(cluster, broker)
 
 
 def restore_member(cluster: GroupCluster, group: GroupMetadata, old: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, Broker
 from kwalk.model.kafka.groups.domains import (
+    BUSY_LOCKS,
     CLEANINGS,
     ELECTION,
     FOLLOWER,
@@ -15,7 +16,7 @@ from kwalk.model.kafka.groups.domains import (
 )
 from kwalk.model.kafka.groups.group_metadata_manager import complete_appends
 from kwalk.model.kafka.groups.state import GroupCluster, LeaderAndIsr, OffsetsPartition, OffsetsRecord
-from kwalk.model.kafka.groups.versions import COMPACT_BELOW_HIGH_WATERMARK
+from kwalk.model.kafka.groups.versions import COMPACT_BELOW_HIGH_WATERMARK, COMPLETIONS_WAIT_FOR_LOCKS
 from kwalk.model.language import action, evolve, require
 
 
@@ -113,14 +114,41 @@ def expand_isr(cluster: GroupCluster) -> None:
 def replicate(cluster: GroupCluster, broker: Broker) -> None:
     """All replicas get all records; with the next fetch they learn that they have them."""
     partition = cluster.partition
-    require(cluster.leads(broker) and all(cluster.coordinators[other].requests.is_empty for other in BROKERS))
-    end = len(partition.log)
-    require(partition.high_watermark < end or partition.follower_high_watermark < partition.high_watermark)
+    require(may_fetch(cluster, broker))
+    is_raised = partition.high_watermark < len(partition.log)
+    require(is_raised or partition.follower_high_watermark < partition.high_watermark)
+    copy_records(partition, broker)
+    if is_raised or not cluster.coordinators[broker].group.is_overlooked:
+        complete_appends(cluster, broker)
+
+
+@action(
+    by=FOLLOWER,
+    description="fetches from broker {broker} what the partition has, while a request holds the lock of the group",
+    source="DelayedOperation.maybeTryComplete: lock.tryLock",
+)
+def replicate_while_locked(cluster: GroupCluster, broker: Broker) -> None:
+    """Before KAFKA-8334 a thread that did not get the lock left it at that; fetches of what is there try no more."""
+    partition, group = cluster.partition, cluster.coordinators[broker].group
+    require(may_fetch(cluster, broker) and partition.high_watermark < len(partition.log))
+    require((group.is_storing or group.is_committing) and not COMPLETIONS_WAIT_FOR_LOCKS)
+    require(cluster.busy_locks < BUSY_LOCKS)
+    cluster.busy_locks += 1
+    copy_records(partition, broker)
+    group.is_overlooked = True
+
+
+def may_fetch(cluster: GroupCluster, leader: int) -> bool:
+    """Whether the follower fetches from the leader: both know who leads."""
+    return cluster.leads(leader) and all(cluster.coordinators[broker].requests.is_empty for broker in BROKERS)
+
+
+def copy_records(partition: OffsetsPartition, leader: int) -> None:
+    """Give the follower all records, and the high watermark that its leader had."""
     if CLEANINGS > 0:
-        copy_gaps(partition, broker)
+        copy_gaps(partition, leader)
     partition.follower_high_watermark = partition.high_watermark
-    partition.high_watermark = partition.replicated = end
-    complete_appends(cluster, broker)
+    partition.high_watermark = partition.replicated = len(partition.log)
 
 
 def copy_gaps(partition: OffsetsPartition, leader: int) -> None:

@@ -14,6 +14,7 @@ from enum import Enum
 
 from kwalk.model.kafka.domains import BROKERS, INCARNATIONS, LEADER_EPOCHS, REQUESTS
 from kwalk.model.kafka.groups.domains import (
+    BUSY_LOCKS,
     CLEANINGS,
     COMMITS,
     CONSUMER_STOPS,
@@ -24,6 +25,7 @@ from kwalk.model.kafka.groups.domains import (
     ISR_SHRINKS,
     JOIN_TIMEOUTS,
     LATE_EXPIRATIONS,
+    LATER_RECORDS,
     LOG,
     LONG_METADATA,
     MEMBER_IDS,
@@ -35,6 +37,7 @@ from kwalk.model.kafka.groups.domains import (
     STARTS,
     TASKS,
     TRANSACTIONAL_COMMITS,
+    WAITING_HEARTBEATS,
 )
 from kwalk.model.kafka.groups.versions import OLD_RECORDS, REMOVAL_WAITS, STATIC_MEMBERS
 from kwalk.model.language import (
@@ -108,6 +111,7 @@ class OffsetsPartition:
     that of the first `high_watermark`, and the follower one fetch later of the first `follower_high_watermark`.
     `is_short_of_replicas` means that fewer replicas are in sync than min.insync.replicas: no commit is accepted.
     `clean_ends` is, for each broker, how many of the first records of its replica its log cleaner has cleaned.
+    `has_later_records` means that both replicas have a record of a type that a later release has brought.
     """
 
     leader: int = member(BROKERS)
@@ -118,6 +122,7 @@ class OffsetsPartition:
     follower_high_watermark: int = number(0, LOG)
     is_short_of_replicas: bool = flag(when=ISR_SHRINKS)
     clean_ends: Array[int] = array(BROKERS, number(0, LOG), when=CLEANINGS)
+    has_later_records: bool = flag(when=LATER_RECORDS)
 
 
 class GroupState(Enum):
@@ -144,7 +149,8 @@ class GroupMetadata:
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
-    `is_pending_elsewhere` means that a commit of another partition counts as one on its way.
+    `is_pending_elsewhere` means that a commit of another partition counts as one on its way. `is_overlooked` means that
+    all replicas have what was appended, and no thread looks at that before more is appended, or the time is up.
     A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
     (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
     since they joined; `still_watched` are members that were removed, and whose session is yet to end.
@@ -167,6 +173,7 @@ class GroupMetadata:
     is_storing: bool = flag()
     is_committing: bool = flag()
     is_pending_elsewhere: bool = flag(when=LONG_METADATA)
+    is_overlooked: bool = flag(when=BUSY_LOCKS)
     is_removing: bool = flag(when=REMOVAL_WAITS)
     replaced: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
     offset: CommittedOffset | None = optional(CommittedOffset)
@@ -191,7 +198,7 @@ class GroupMetadata:
         """Remove everything."""
         self.forget_group()
         self.offset, self.is_committing, self.is_offset_due = None, False, False
-        self.is_pending_elsewhere = False
+        self.is_pending_elsewhere = self.is_overlooked = False
 
     def remove_member(self, member_id: int) -> None:
         """Remove a member; if it is the leader, another one becomes leader (Kafka: GroupMetadata.remove)."""
@@ -286,7 +293,8 @@ class Consumer:
     """A consumer, and what its ConsumerCoordinator stores.
 
     `member_ids` are those that the group's leader has read in its answer to JoinGroup; elsewhere they are the group's.
-    `found_no_group` means that its JoinGroup is handled, and found no group of that name.
+    `found_no_group` means that its JoinGroup is handled, and found no group of that name; `is_waiting`, that its
+    heartbeat has found the group, and waits for the group's lock.
     """
 
     status: ConsumerStatus = choice(ConsumerStatus)
@@ -297,6 +305,7 @@ class Consumer:
     owns: bool = flag()
     member_ids: frozenset[int] = subset(MEMBER_IDS, when=STATIC_MEMBERS)
     found_no_group: bool = flag(when=GROUP_MAX_SIZE)
+    is_waiting: bool = flag(when=WAITING_HEARTBEATS)
 
     @property
     def is_live(self) -> bool:
@@ -311,7 +320,7 @@ class Consumer:
     def rejoin(self) -> None:
         """Give up the partition and send JoinGroup again, with the same member id."""
         self.status, self.owns, self.generation, self.member_ids = ConsumerStatus.UNJOINED, False, 0, frozenset()
-        self.found_no_group = False
+        self.found_no_group = self.is_waiting = False
 
     def reset(self) -> None:
         """Give up the partition and the member id (Kafka: AbstractCoordinator.resetGeneration)."""
@@ -353,6 +362,7 @@ class GroupCluster:
     late_expirations: int = number(0, LATE_EXPIRATIONS)
     long_metadata: int = number(0, LONG_METADATA)
     isr_shrinks: int = number(0, ISR_SHRINKS)
+    busy_locks: int = number(0, BUSY_LOCKS)
     transactional_commits: int = number(0, TRANSACTIONAL_COMMITS)
     verified_member: int | None = optional(MEMBER_IDS, when=TRANSACTIONAL_COMMITS)
     verified_generation: int = number(0, GENERATIONS, when=TRANSACTIONAL_COMMITS)

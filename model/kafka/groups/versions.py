@@ -368,6 +368,34 @@ PENDING_SYNC_EXPIRES = version_flag(
     source="KAFKA-12890 (2.8.1)",
     trials=(Trial("consumer-group-stalled-member", ("rebalance_ends",)),),
 )
+DEAD_GROUPS_ARE_RETRIABLE = version_flag(
+    "dead_groups_are_retriable",
+    "KAFKA-8386 (2.3.0): a request that finds its group Dead, as it is unloaded, is answered with "
+    "COORDINATOR_NOT_AVAILABLE; before, with UNKNOWN_MEMBER_ID",
+    {"2.3.0": True},
+    closes="a member keeps its member id while its coordinator moves",
+    source="KAFKA-8386 (2.3.0)",
+    trials=(Trial("consumer-group-waiting-heartbeat", ("moved_member_keeps_its_id",)),),
+)
+COMPLETIONS_WAIT_FOR_LOCKS = version_flag(
+    "completions_wait_for_locks",
+    "KAFKA-8334 (2.7.0): the thread that has replicated what a group has appended waits for the lock of the group; "
+    "since 1.0.0, and until then, it gave up if a request held the lock, and nobody answered before the time was up",
+    {"1.0.0": False, "2.7.0": True},
+    before=True,
+    closes="a commit, and an assignment, is answered when all replicas have its record",
+    source="KAFKA-8334 (2.7.0); the mistake came with KAFKA-5970 (1.0.0)",
+    trials=(Trial("consumer-group-busy-lock", ("replicated_append_is_answered",)),),
+)
+UNKNOWN_RECORDS_ARE_SKIPPED = version_flag(
+    "unknown_records_are_skipped",
+    "KIP-915, KAFKA-14869 (3.4.1): a load leaves out records of a type that it does not know; before, it failed at the "
+    "first one, and the coordinator went on without any group of the partition",
+    {"3.4.1": True},
+    closes="after a downgrade a coordinator has the groups and offsets of its partition",
+    source="KIP-915 (3.4.1, 3.5.0)",
+    trials=(Trial("consumer-group-downgrade", ("committed_offset_is_kept",)),),
+)
 COORDINATOR_EPOCH = version_flag(
     "coordinator_epoch",
     "KAFKA-10614 (2.8.1): loading and unloading are refused if one of a higher leader epoch has been done",
