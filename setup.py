@@ -6,6 +6,7 @@ addresses of the project, which a release gives in the environment.
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def write_commit(folder: Path) -> None:
     """Write the commit into a built package or a source archive, if it is known here."""
     if COMMIT.exists():  # in a source archive
         commit = COMMIT.read_text("ascii")
-    elif Path(".git").exists():
+    elif Path(".git").exists() and shutil.which("git"):
         commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
     else:
         return

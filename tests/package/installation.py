@@ -19,6 +19,8 @@ SIDE_PRODUCTS = ("__pycache__", "*.egg-info", ".*_cache")
 def build_wheel(folder: Path, *, bitcode: bool = False) -> Path:
     """Build the wheel in a copy of the project, so that nothing is left in the project itself.
 
+    The copy is a repository with one commit.
+
     The bitcode of the loops takes minutes to make.
     """
     copy = folder / "copy"
@@ -27,6 +29,9 @@ def build_wheel(folder: Path, *, bitcode: bool = False) -> Path:
         shutil.copy(ROOT / name, copy)
     for room in ("kwalk", *ROOMS):
         shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns(*SIDE_PRODUCTS))
+    identity = ("-c", "user.name=kwalk", "-c", "user.email=kwalk@example.org")
+    for words in (("init", "-q"), (*identity, "commit", "-q", "--allow-empty", "--no-verify", "-m", "A commit")):
+        subprocess.run(["git", *words], cwd=copy, check=True)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "out", "."]
     without = {} if bitcode else {"KWALK_WITHOUT_BITCODE": "1"}
     subprocess.run(command, cwd=copy, env=os.environ | without, check=True, capture_output=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import zipfile
 from importlib import metadata
 
 import pytest
 
-from kwalk.model.language.distributions import entry_points, kwalk_version, version
+from kwalk.model.language.distributions import commit, entry_points, kwalk_version, version
+from tests.structure.rooms import ROOT
 
 REGISTERED = "# of two groups\n[shapes]\nround = kettle.shapes:Round.made [extra]\n\n[other]\nsquare = kettle.shapes\n"
 
@@ -37,6 +39,12 @@ def test_every_version_in_this_environment_is_that_of_the_standard_library():
     versions = {name: metadata.version(name) for name in (each.metadata["Name"] for each in metadata.distributions())}
     assert len(versions) > 20 and {name: version(name) for name in versions} == versions
     assert version("no-such-distribution") is None and kwalk_version() == metadata.version("kwalk")
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the project is no checkout")
+def test_the_commit_of_a_checkout_is_that_of_git():
+    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert commit() == ran.stdout.strip() != ""
 
 
 def test_the_first_of_two_distributions_of_one_name_counts(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import zipfile
 
 import pytest
@@ -30,6 +31,12 @@ def project(request, environment, tmp_path_factory):
     """A project's folder, the reference of its scenario, and the environment."""
     folder = tmp_path_factory.mktemp("project")
     return folder, request.param(folder), environment
+
+
+def test_the_version_has_the_commit_that_the_wheel_was_built_from(wheel, environment, tmp_path):
+    built = wheel.parents[1]
+    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=built, capture_output=True, text=True, check=True)
+    assert environment.run(tmp_path, "kwalk", "--version").stdout.endswith(f"(commit {ran.stdout[:12]})\n")
 
 
 def commands(reference):

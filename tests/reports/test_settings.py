@@ -87,13 +87,19 @@ def test_settings_that_mean_nothing_are_refused(kwalk, tmp_path, text, words, me
         ("kwalk exh", {"exhaust"}),
         ("kwalk exhaust --symm", {"--symmetry"}),
         ("kwalk exhaust die --s", None),
+        ("kwalk exhaust d", {"die-hard", "dining"}),
+        ("kwalk hunt die-hard d", set()),
+        ("kwalk collect d", set()),
         ("kwalk no --s", set()),
     ],
 )
-def test_bash_completes_commands_and_options(kwalk, tmp_path, line, expected):
+def test_bash_completes_commands_options_and_scenarios(kwalk, tmp_path, line, expected):
     (tmp_path / "kwalk.bash").write_text(kwalk("--completion").out)
     words = line.split()
-    script = f"source kwalk.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _kwalk; echo ${{COMPREPLY[@]}}"
+    listed = 'kwalk() { printf "die-hard   Two jugs.\\n           dull\\ndining     Forks.\\n"; }'
+    script = (
+        f"{listed}; source kwalk.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _kwalk; echo ${{COMPREPLY[@]}}"
+    )
     ran = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     if expected is None:
         expected = {word for word, _ in commands()["exhaust"].arguments if word.startswith("--s")}
