@@ -509,7 +509,7 @@ class RandomDamages:
     earlier: Mapping[int, Mapping[str, object]] = field(factory=dict)
     first_id: str | None = None
     copies: dict[tuple[int, str], Path] = field(factory=dict)
-    done: list[str] = field(factory=list)
+    acts: list[str] = field(factory=list)
 
     def run(self) -> None:
         """Do three to seven things, and go on until the topic is damaged, or it has been tried often enough."""
@@ -524,11 +524,11 @@ class RandomDamages:
         self.earlier, self.first_id = lab.states(scene.topic), (lab.topic(scene.topic) or {}).get("topic_id")
         wanted = choose.randint(3, 7)
         for number in range(MOST_TRIES):
-            if number >= wanted and HARMFUL.intersection(self.done):
+            if number >= wanted and HARMFUL.intersection(self.acts):
                 break
             name = choose.choice(OPERATIONS)
             if getattr(self, name)():
-                self.done.append(name)
+                self.acts.append(name)
         if not self._running():
             scene.start(choose.choice(self._stopped()))
 
@@ -538,12 +538,12 @@ class RandomDamages:
     def _stopped(self) -> list[int]:
         return [number for number, broker in self.scene.lab.brokers.items() if not broker.runs]
 
-    def _replica(self, brokers: list[int]) -> tuple[int, Path] | None:
+    def _replica(self, hosts: list[int]) -> tuple[int, Path] | None:
         """Return a broker of some, and one of its logs of the topic."""
         topic = self.scene.topic
         found = [
             (number, path)
-            for number in brokers
+            for number in hosts
             for root in self.scene.lab.brokers[number].roots
             if root.is_dir()
             for path in sorted(root.glob(f"{topic}-*"))

@@ -183,17 +183,16 @@ def _recovered(lab: Lab, this: ExperimentRound, case: _Case, *, answer: int | No
 
 def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Damage the cluster at random, by the number of the round, and carry out the first answer that is true."""
-    done: list[str] = []
+    acts: list[str] = []
 
     def damage(scene: Scene) -> None:
-        damages_at_random = RandomDamages(scene, random.Random(this.number), done=done)
-        damages_at_random.run()
+        RandomDamages(scene, random.Random(this.number), acts=acts).run()
         time.sleep(EXPIRY)
         rest(lab)
 
     case = _Case(damage, probed=False, is_planned=None, untrue=("are gone for good", "if the log dir", *OWN_DISKS))
     outcome = _recovered(lab, this, case, answer=0)
-    return evolve(outcome, details={"done": done, **outcome.details})
+    return evolve(outcome, details={"acts": acts, **outcome.details})
 
 
 def _is_right(case: _Case, diagnosis: _Diagnosis, release: str) -> bool:
