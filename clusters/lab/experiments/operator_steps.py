@@ -100,7 +100,7 @@ def _bounce(lab: Lab, number: int, step: str, commands: list[list[str]]) -> None
     for word, *names in commands:
         for name in names[1:] if word == "rm" else names[:-1]:
             if word == "rm":
-                for root in broker.roots:
+                for root in filter(Path.is_dir, broker.roots):
                     (root / name).unlink(missing_ok=True)
             elif (found := broker.directory(name)) is not None:
                 move_away(broker, found)
