@@ -89,7 +89,7 @@ SCENARIO = Scenario(name="toggle", story="A toggle.", state=S, actions=(toggle, 
 """
 
 
-@pytest.mark.parametrize("models", [15, pytest.param(60, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("models", [8, pytest.param(60, marks=pytest.mark.thorough)])
 def test_random_models_mean_the_same_in_every_engine(models):
     reports = [run_task(FuzzTask(seed)) for seed in range(FIRST, FIRST + models)]
     assert [one for report in reports for one in report.differences] == []

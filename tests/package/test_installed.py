@@ -26,7 +26,11 @@ def environment(wheel, tmp_path_factory) -> Environment:
     return install(wheel, tmp_path_factory.mktemp("environment") / "venv")
 
 
-@pytest.fixture(scope="session", params=[project_with_packages, project_with_a_module], ids=lambda make: make.__name__)
+@pytest.fixture(
+    scope="session",
+    params=[project_with_packages, pytest.param(project_with_a_module, marks=pytest.mark.thorough)],
+    ids=lambda make: make.__name__,
+)
 def project(request, environment, tmp_path_factory):
     """A project's folder, the reference of its scenario, and the environment."""
     folder = tmp_path_factory.mktemp("project")
