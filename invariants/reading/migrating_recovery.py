@@ -115,7 +115,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         inspection: what is wrong with it.
     """
     logs, left_logs = former_logs(capture)
-    if capture.only or (not _is_modelled(capture) and not (logs and is_over(capture))):
+    if capture.patterns or (not _is_modelled(capture) and not (logs and is_over(capture))):
         return Problem(inspection, (), notes=(_not_modelled(capture),))
     topics = [one for one in topics_of(capture) if one.differs and not is_over(capture)]
     worlds = [one for one in topics if fits(one)]
@@ -252,7 +252,7 @@ def _is_modelled(capture: Capture) -> bool:
 
 
 def _not_modelled(capture: Capture) -> str:
-    if capture.only:
+    if capture.patterns:
         return "The snapshot has some topics only, and KRaft's controller acts on all: take one without --topic."
     if capture.image is None:
         return (

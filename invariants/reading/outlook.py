@@ -241,7 +241,7 @@ def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
 
 def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
     """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics."""
-    others = "if no topic that the snapshot lacks is damaged" if capture.only and parts else ""
+    others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
     return _joined(_of_unseen_disks(capture, parts), others)
 
 
