@@ -407,6 +407,8 @@ def groups_of(
             why = obstacle_of(capture, topic, partition, with_records=True)
             if observed.situation.is_lost:
                 why = "the topic's znode has lost it"
+            elif partition in topic.moving:  # logs that it removes may be the last copies
+                why = why or "its replicas are being reassigned: let that end, or cancel it"
             elif len(observed.brokers) > MOST_BROKERS:
                 why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
             if why:

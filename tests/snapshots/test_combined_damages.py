@@ -337,3 +337,13 @@ def test_one_broker_restarts_where_one_log_has_another_id(leader: int) -> None:
     found = plan_recovery(problem(snapshot), seconds=60)
     assert found.plan is not None and found.plan.at_any_moment
     assert [one.name for one in found.plan.procedures] == ["restart-without-metadata-files payments 3"]
+
+
+def test_replicas_that_are_being_reassigned_are_left_alone() -> None:
+    """The id of the topic's log on broker 3 is another one; the content that is written would end the reassignment."""
+    snapshot = with_another_id(cluster(brokers=4))
+    payments = snapshot["topics"]["payments"]["znode"]
+    payments.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]}, removing_replicas={"0": [3]})
+    found = problem(snapshot)
+    assert found.left_out == ("payments-0",) and not found.worlds and not names(found)
+    assert any("let that end, or cancel it" in note for note in found.notes)
