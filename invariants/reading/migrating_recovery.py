@@ -16,7 +16,7 @@ from kwalk.invariants.reading.carried_out_plans import IN_MIGRATIONS
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
 from kwalk.model.kafka.snapshots.former_logs import (
     FormerLogs,
     LogOrigin,
@@ -145,6 +145,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
                 f"{len(one.partitions)} partitions on {len(one.brokers)} brokers differ between ZooKeeper and KRaft."
                 for one in unfit
             ),
+            *unseen(capture),
         ),
         uncovered=tuple(one.name for one in left),
         left_out=(*(topic_label(one.name) for one in unfit), *left_logs),
