@@ -347,3 +347,17 @@ def test_replicas_that_are_being_reassigned_are_left_alone() -> None:
     found = problem(snapshot)
     assert found.left_out == ("payments-0",) and not found.worlds and not names(found)
     assert any("let that end, or cancel it" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "2.8.2", "3.9.0"])
+def test_a_log_without_id_of_another_topic_does_not_come_back(release: str) -> None:
+    """The first batches of the logs differ: a broker that starts with one takes it for that of the topic."""
+    ids = IDS if release != "2.6.2" else dict.fromkeys(IDS)
+    snapshot = cluster(release, ids=ids)
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((1, 0), (4, 30)), crc=8)
+    ways = ways_out(snapshot)
+    assert "move orders-0 away" in ways["down-broker-has-another-log"] and "but first move" in ways["broker-down"]
+    assert "start-broker 3" not in [one.name for one in plan_recovery(problem(snapshot), seconds=60).plan.procedures]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, EPOCHS[:1])
+    assert "down-broker-has-another-log" not in ways_out(snapshot)
