@@ -361,3 +361,16 @@ def test_a_log_without_id_of_another_topic_does_not_come_back(release: str) -> N
     assert "start-broker 3" not in [one.name for one in plan_recovery(problem(snapshot), seconds=60).plan.procedures]
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, EPOCHS[:1])
     assert "down-broker-has-another-log" not in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("release", ["3.0.1", "3.9.0"])
+def test_a_log_on_a_failed_disk_has_the_id_of_the_others(release: str) -> None:
+    """A controller has minted another one since, and no log has that."""
+    snapshot = with_another_id(cluster(release))
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(isr=[1, 2], leader_epoch=6)
+    snapshot["brokers"]["3"]["log_dirs"] = [{"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}]
+    del snapshot["brokers"]["3"]["dirs"]["payments-0"]
+    ways = ways_out(snapshot)
+    assert ways["leader-refuses-topic-id"].startswith(f"write the id {IDS['payments']}") and not [
+        n for n in ways if "mixed" in n
+    ]
