@@ -277,8 +277,7 @@ def lineages_of(
 ) -> Lineages:
     """Return the lineages of a partition's logs.
 
-    A log that was not seen is taken for the partition's if its broker is in the ISR, or if it is on a disk that has
-    failed; else it may be of any topic.
+    A log that was not seen is the partition's if its broker is in the ISR, or its disk has failed; else of any topic.
 
     Args:
         capture: The capture.
@@ -292,8 +291,8 @@ def lineages_of(
     Returns: Which logs are related, and which are not.
     """
     isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
-    assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen}
-    assumed |= {b: Directory(id_on_failed_disks(capture, topic, partition)) for b in failed}
+    on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
+    assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(topic, partition, logs.get(b, lacking))]
