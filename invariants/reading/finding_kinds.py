@@ -304,11 +304,11 @@ LOG_WITHOUT_ID = FindingKind(
 DOWN_WITH_ANOTHER_LOG = FindingKind(
     "down-broker-has-another-log",
     LATENT,
-    "a broker that is down has a log with another topic id than ZooKeeper",
+    "a broker that is down has a log of another topic than ZooKeeper",
     ("replica_id_matches_zookeeper", "isr_has_only_own_records"),
     now="nothing while it is down",
-    later="when it starts, a broker of 3.0 and later refuses the log: under-replicated for good; one of 2.8 takes it "
-    "for its own, and replicas have different records at one offset",
+    later="when it starts, a broker of 3.0 and later refuses a log with another id: under-replicated for good; one of "
+    "2.8 takes it, as all take one without id, for its own, and replicas have different records at one offset",
     way_out="before it starts, move the directory away",
     story=STRAY,
     log=REFUSAL,

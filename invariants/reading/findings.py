@@ -387,9 +387,13 @@ class Findings:
             if broker.alive or not broker.seen or b not in place.topic.partitions.get(place.partition, ()):
                 continue
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
-            if b not in keeps and (is_other or b in ahead):
-                fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else ""
+            apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
+            is_unidentified = log.topic_id is None and bool(apart)
+            if b not in keeps and (is_other or is_unidentified or b in ahead):
+                fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
+                if is_unidentified:
+                    shown = f"its log has no topic id, and is no copy of the others: {apart}"
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)

@@ -16,7 +16,7 @@ from kwalk.invariants.reading.carried_out_plans import IN_MIGRATIONS
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.diagnosis import listed, unseen
 from kwalk.model.kafka.snapshots.former_logs import (
     FormerLogs,
     LogOrigin,
@@ -115,7 +115,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         inspection: what is wrong with it.
     """
     logs, left_logs = former_logs(capture)
-    if capture.only or (not _is_modelled(capture) and not (logs and is_over(capture))):
+    if capture.patterns or (not _is_modelled(capture) and not (logs and is_over(capture))):
         return Problem(inspection, (), notes=(_not_modelled(capture),))
     topics = [one for one in topics_of(capture) if one.differs and not is_over(capture)]
     worlds = [one for one in topics if fits(one)]
@@ -145,6 +145,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
                 f"{len(one.partitions)} partitions on {len(one.brokers)} brokers differ between ZooKeeper and KRaft."
                 for one in unfit
             ),
+            *unseen(capture),
         ),
         uncovered=tuple(one.name for one in left),
         left_out=(*(topic_label(one.name) for one in unfit), *left_logs),
@@ -252,7 +253,7 @@ def _is_modelled(capture: Capture) -> bool:
 
 
 def _not_modelled(capture: Capture) -> str:
-    if capture.only:
+    if capture.patterns:
         return "The snapshot has some topics only, and KRaft's controller acts on all: take one without --topic."
     if capture.image is None:
         return (

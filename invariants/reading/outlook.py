@@ -241,7 +241,7 @@ def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
 
 def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
     """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics."""
-    others = "if no topic that the snapshot lacks is damaged" if capture.only and parts else ""
+    others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
     return _joined(_of_unseen_disks(capture, parts), others)
 
 
@@ -407,6 +407,8 @@ def groups_of(
             why = obstacle_of(capture, topic, partition, with_records=True)
             if observed.situation.is_lost:
                 why = "the topic's znode has lost it"
+            elif partition in topic.moving:  # logs that it removes may be the last copies
+                why = why or "its replicas are being reassigned: let that end, or cancel it"
             elif len(observed.brokers) > MOST_BROKERS:
                 why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
             if why:

@@ -364,3 +364,40 @@ def test_the_only_log_under_another_id_is_not_moved_away():
     capture = under_another_id("3.9.0", (3,))
     found = ways_out(capture)
     assert "may be the last copy" in found["down-broker-has-another-id"]
+
+
+def test_replicas_that_are_being_reassigned_are_left_alone() -> None:
+    """The id of the topic's log on broker 3 is another one; the content that is written would end the reassignment."""
+    snapshot = with_another_id(cluster(brokers=4))
+    payments = snapshot["topics"]["payments"]["znode"]
+    payments.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]}, removing_replicas={"0": [3]})
+    found = problem(snapshot)
+    assert found.left_out == ("payments-0",) and not found.worlds and not names(found)
+    assert any("let that end, or cancel it" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "2.8.2", "3.9.0"])
+def test_a_log_without_id_of_another_topic_does_not_come_back(release: str) -> None:
+    """The first batches of the logs differ: a broker that starts with one takes it for that of the topic."""
+    ids = IDS if release != "2.6.2" else dict.fromkeys(IDS)
+    snapshot = cluster(release, ids=ids)
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((1, 0), (4, 30)), crc=8)
+    ways = ways_out(snapshot)
+    assert "move orders-0 away" in ways["down-broker-has-another-log"] and "but first move" in ways["broker-down"]
+    assert "start-broker 3" not in [one.name for one in plan_recovery(problem(snapshot), seconds=60).plan.procedures]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, EPOCHS[:1])
+    assert "down-broker-has-another-log" not in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("release", ["3.0.1", "3.9.0"])
+def test_a_log_on_a_failed_disk_has_the_id_of_the_others(release: str) -> None:
+    """A controller has minted another one since, and no log has that."""
+    snapshot = with_another_id(cluster(release))
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(isr=[1, 2], leader_epoch=6)
+    snapshot["brokers"]["3"]["log_dirs"] = [{"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}]
+    del snapshot["brokers"]["3"]["dirs"]["payments-0"]
+    ways = ways_out(snapshot)
+    assert ways["leader-refuses-topic-id"].startswith(f"write the id {IDS['payments']}") and not [
+        n for n in ways if "mixed" in n
+    ]

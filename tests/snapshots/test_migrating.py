@@ -543,3 +543,14 @@ def test_no_step_does_anything_to_a_topic_that_no_model_has() -> None:
     assert found.left_out == ("wide",) and found.withheld == ("restart-controller",)
     assert [one.name for one in found.procedures] == ["write-content t0", "create-state-znodes t0"]
     assert any("No model has topic wide" in note for note in found.notes)
+
+
+def test_a_plan_in_a_migration_says_what_the_snapshot_lacks() -> None:
+    cluster = dual_write()
+    del cluster["topics"]["t0"]["partition_state"]["0"]
+    cluster["brokers"]["2"] |= {"dirs": None, "log_dirs": None}
+    notes = recovery_problem(json.dumps(cluster).encode()).notes
+    assert any(note.startswith("No log directories of broker 2 are in the snapshot") for note in notes)
+    cluster["taken"]["topics"] = ["t*"]
+    found = recovery_problem(json.dumps(cluster).encode())
+    assert not found.procedures and "take one without --topic" in found.notes[0]

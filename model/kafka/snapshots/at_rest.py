@@ -48,6 +48,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     LaterState,
     LineageCase,
     Lineages,
+    id_on_failed_disks,
     in_sync,
     lineages_of,
     lost_records,
@@ -204,9 +205,8 @@ class Situations:
         members = _members(replicas, state, self.hosts.get((topic.name, partition), ()), controller)
         caches = [None if b in offline else capture.brokers[b].cache for b in members]
         cached_ids = [cache.topic_ids.get(topic.name) if cache else None for cache in caches]
-        directories = [
-            Directory(topic.topic_id) if b in offline else capture.directory(b, topic.name, partition) for b in members
-        ]
+        on_failed = Directory(id_on_failed_disks(capture, topic, partition)) if offline else None
+        directories = [on_failed if b in offline else capture.directory(b, topic.name, partition) for b in members]
         ids = _distinct([topic.topic_id, *cached_ids, *(d.topic_id if d else None for d in directories)])
         isr = state.isr if state else ()
         found = tuple(

@@ -332,7 +332,7 @@ class Capture:
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
-    `shows_migration` says whether /migration was looked for. `only` are the patterns of the topics that were taken, all
+    `shows_migration` says whether /migration was looked for. `patterns` are those of the topics that were taken, all
     if there are none. `quorum_epoch` is the epoch of KRaft's controller in
     /controller.
     """
@@ -353,7 +353,7 @@ class Capture:
     migration: MigrationNode | None = None
     image: CapturedImage | None = None
     shows_migration: bool = False
-    only: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
@@ -463,7 +463,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         migration=_migration(document.maybe("migration")),
         image=_image(document.maybe("image")),
         shows_migration="migration" in dict(document.fields()),
-        only=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
+        patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
     )
 
 

@@ -87,8 +87,8 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
-    if capture.only:
-        patterns = listed([printable(pattern, 100) for pattern in capture.only], "or")
+    if capture.patterns:
+        patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
         found.append(f"The snapshot has only the topics {patterns}.")
     if capture.unsettled:
         names = listed([topic_label(name) for name in capture.unsettled])

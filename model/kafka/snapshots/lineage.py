@@ -277,8 +277,7 @@ def lineages_of(
 ) -> Lineages:
     """Return the lineages of a partition's logs.
 
-    A log that was not seen is taken for the partition's if its broker is in the ISR, or if it is on a disk that has
-    failed; else it may be of any topic.
+    A log that was not seen is the partition's if its broker is in the ISR, or its disk has failed; else of any topic.
 
     Args:
         capture: The capture.
@@ -292,7 +291,8 @@ def lineages_of(
     Returns: Which logs are related, and which are not.
     """
     isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
-    assumed = {b: Directory(topic.topic_id if b in isr or b in failed else None) for b in (*unseen, *failed)}
+    on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
+    assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(topic, partition, logs.get(b, lacking))]
@@ -406,6 +406,17 @@ def later_states(capture: Capture, topic: Topic, partition: int, newest: Collect
             leads = None if leader in restarted else leader
             found[LaterState(leads, last, frozenset(newest), restarted)] = None
     yield from found
+
+
+def id_on_failed_disks(capture: Capture, topic: Topic, partition: int) -> str | None:
+    """Return the topic id that logs on failed disks are taken to have: that of the others, else ZooKeeper's.
+
+    ZooKeeper's may have been minted since the disk failed.
+    """
+    replicas = topic.partitions.get(partition, ())
+    logs = (capture.directory(b, topic.name, partition) for b in replicas if capture.brokers[b].seen)
+    found = {log.topic_id for log in logs if log is not None}
+    return found.pop() if len(found) == 1 else topic.topic_id
 
 
 def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
