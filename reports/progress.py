@@ -68,6 +68,17 @@ def short(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def times(count: int, thing: str) -> str:
+    """Return a count with its noun."""
+    plural = f"{thing[:-1]}ies" if thing.endswith("ty") else f"{thing}s"
+    return f"{count:,} {thing if count == 1 else plural}"
+
+
+def cut_off(bound: str, hits: int) -> str:
+    """Return what a verdict says of a bound that was reached."""
+    return f"the bound {bound} cut off {times(hits, 'step')}; what comes after is not known"
+
+
 def duration(seconds: float) -> str:
     """Return seconds in the largest suitable units: 0.4 s, 12 s, 3 min 05 s, 2 h 10 min."""
     if seconds < 60:

@@ -190,7 +190,7 @@ def _without_directories(document: Mapping[str, Any]) -> Iterator[str]:
                     missing.setdefault(number, []).append(f"{name}-{partition}")
     for number, names in missing.items():
         yield (
-            f"Broker {number} is in the ISR of {some(map(printable, names))}, and no directory of them was found. "
+            f"Broker {number} is in the ISR of {some(map(printable, names))}; no such directory was found. "
             "If it has further log directories, name them with --logs."
         )
 

@@ -34,7 +34,7 @@ def run_collect(options: Namespace) -> int:
     from kwalk.clusters.collect.zookeeper import ZooKeeperReader
     from kwalk.model.kafka.versions.reported import reported_release
 
-    wanted, address = _wanted(options), _address(options)
+    address, wanted = _address(options), _wanted(options)
     note = reported_release(wanted.version).note
     if note:
         remark(f"kwalk: {note}")

@@ -274,8 +274,9 @@ MIGRATION_UNSAFE = FindingKind(
     LATENT,
     "a migration to KRaft is under way, and stops or loses something",
     (),
-    now="what each place says; it may be so already",
-    later="the same, when KRaft's controller fails, brokers restart in KRaft mode, or the migration is rolled back",
+    now="each place says what; it may have happened already",
+    later="each place says what: when KRaft's controller fails, brokers restart in KRaft mode, or the migration is "
+    "rolled back",
     way_out="`kwalk diagnose --migration` says what each means, and how to get out; `kwalk diagnose --plan` plans it",
     log="controller.log of KRaft: Encountered ZooKeeper error during event … Will retry.",
     cause="an old client, or a failure of KRaft's controller between two writes",

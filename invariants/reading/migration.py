@@ -134,7 +134,7 @@ class _Forecast:
         found += self._not_judged(found)
         return Prospect(
             "migration",
-            "Migration to KRaft",
+            "If it migrated to KRaft now",
             tuple(sorted(found, key=lambda one: one.prognosis.rank)),
             ready="Every topic has the id of its logs, every broker that is needed is up, and no log is left over.",
             notes=tuple(self._notes()),

@@ -18,7 +18,7 @@ from kwalk.reports.contradiction_bundle import bundle_of
 from kwalk.reports.document import Block, DataTable, Paragraph, Span, strong
 from kwalk.reports.escaping import visible
 from kwalk.reports.pages.verdict import TONES
-from kwalk.reports.progress import at_intervals, duration, transient_bar
+from kwalk.reports.progress import at_intervals, cut_off, duration, transient_bar
 from kwalk.reports.streams import remark
 from kwalk.reports.traces.itf import itf_text
 from kwalk.reports.traces.replay import stamped
@@ -73,7 +73,7 @@ def _facts(row: RunRow) -> Iterator[str]:
         yield row.why
     yield f"{row.how}; {work_done(row)}, seed {row.seed}"
     for bound, hits in row.bounds_hit.items():
-        yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
+        yield cut_off(bound, hits)
     yield from row.notes
     yield f"Reproduce: {row.command}"
 

@@ -13,6 +13,7 @@ from kwalk.reports.document import Span, code
 from kwalk.reports.nightly_compare.charts import Curve
 from kwalk.reports.nightly_compare.comparison import REACHABLE, Comparison, Loss, Pair, is_bad, property_of
 from kwalk.reports.nightly_compare.environment import is_repeatable
+from kwalk.reports.progress import times
 from kwalk.search.night.folder import TRACES
 from kwalk.search.night.results import RunResult, TaskResult
 from kwalk.search.night.tables import FindingRow
@@ -20,12 +21,6 @@ from kwalk.search.results.verdict import Answer
 
 NAMED = 6
 """The number of names of a list that are printed; the others are counted."""
-
-
-def times(count: int, thing: str) -> str:
-    """Return a count with its noun."""
-    plural = f"{thing[:-1]}ies" if thing.endswith("ty") else f"{thing}s"
-    return f"{count:,} {thing if count == 1 else plural}"
 
 
 def headline(comparison: Comparison) -> str:

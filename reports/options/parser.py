@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby, pairwise
@@ -111,9 +111,12 @@ class Parser(argparse.ArgumentParser):
         """Return the message of argparse with the command or option that was probably meant."""
         command = NO_COMMAND.match(message)
         if command is not None:
-            return _instead(f"No command named {command[1]!r}", command[1], commands())
+            named = {old.split()[0]: name for name, each in commands().items() for old in each.replaces}
+            return _instead(f"No command named {command[1]!r}", command[1], named | {name: name for name in commands()})
         option = NO_OPTION.match(message)
-        return f"{message}." if option is None else _instead(message, option[1], self._options())
+        return (
+            f"{message}." if option is None else _instead(message, option[1], {name: name for name in self._options()})
+        )
 
     def _options(self) -> Iterator[str]:
         """Yield the long options of the commands that it has."""
@@ -126,9 +129,9 @@ class Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
 
-def _instead(problem: str, name: str, names: Iterable[str]) -> str:
-    near = close_to(name, names)
-    return f"{problem}. Did you mean {near}?" if near else f"{problem}."
+def _instead(problem: str, name: str, named: Mapping[str, str]) -> str:
+    near = close_to(name, named)
+    return f"{problem}. Did you mean {named[near]}?" if near else f"{problem}."
 
 
 class _Completion(argparse.Action):

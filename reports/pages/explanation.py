@@ -20,7 +20,7 @@ from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Heading, Paragraph, Span, strong
 from kwalk.reports.document.text import Printable, steps_table
 from kwalk.reports.escaping import visible
-from kwalk.reports.progress import duration
+from kwalk.reports.progress import duration, times
 from kwalk.reports.traces.story import Story, StoryStep, story_of
 from kwalk.search.analyses.explain.explain import BACKTRACKED_SEGMENTS, Explanation, Fit, Mismatch, SegmentEffort
 from kwalk.search.analyses.explain.segment import EventTiming
@@ -147,8 +147,8 @@ def _heading(report: ReportedExplanation) -> Iterator[Block]:
     variant = variant_text(model.variant, model.flag_overrides)
     facts = [f"{model.scenario.name}, variant {variant}", *report.series.facts, *log_sentences(report.series)]
     if done.fit is not Fit.EXPLAINED and length:
-        events = f"{report.assumed_events} assumed events"
-        facts.append(f"Up to that snapshot, a behaviour of {length} steps with {events}:")
+        events = times(report.assumed_events, "assumed event")
+        facts.append(f"Up to that snapshot, a behaviour of {times(length, 'step')} with {events}:")
     yield from (Paragraph([Span(fact, "faint")], 2) for fact in facts)
 
 
@@ -157,8 +157,9 @@ def headline(report: ReportedExplanation) -> str:
     done, count = report.explanation, len(report.series.waypoints)
     if done.fit is Fit.EXPLAINED:
         length, logged = done.trace.length if done.trace else 0, report.series.log_counts
-        lines = f" and {logged.used:,} log lines" if logged else ""
-        return f"{count} snapshots{lines}, {report.assumed_events} assumed events, {length} steps"
+        lines = f" and {times(logged.used, 'log line')}" if logged else ""
+        events = times(report.assumed_events, "assumed event")
+        return f"{times(count, 'snapshot')}{lines}, {events}, {times(length, 'step')}"
     mismatch = done.mismatch
     where = f"snapshot {mismatch.number + 1} of {count}, {visible(mismatch.waypoint)}" if mismatch else ""
     if done.fit is Fit.REFUSED:
@@ -184,7 +185,7 @@ def _arrival(
     report: ReportedExplanation, number: int, waypoint: Waypoint, steps: tuple[StoryStep, ...]
 ) -> Iterator[Block]:
     """Yield how a snapshot is reached: its number and name, the number of steps, and the assumed ones."""
-    count = f"{len(steps)} step{'s' * (len(steps) != 1)}" if steps else "no step is needed"
+    count = times(len(steps), "step") if steps else "no step is needed"
     yield Paragraph("")
     yield Paragraph([Span(f"{number:>3}  ", "faint"), strong(waypoint.name), f"  {count}"])
     assumed = [f"{step.actor} {step.text}" for step in steps if report.is_assumed(step.key)]
@@ -245,7 +246,7 @@ def log_sentences(series: Series) -> Iterator[str]:
     counts = series.log_counts
     if counts is None:
         return
-    files = f"{counts.files:,} file{'s' * (counts.files != 1)}"
+    files = times(counts.files, "file")
     yield f"Of {counts.lines:,} log lines in {files}, {counts.used:,} are observations that a behaviour passes through."
     if counts.unused:
         yield f"Not used: {'; '.join(f'{count:,} {why}' for why, count in counts.unused.items())}."
@@ -269,7 +270,7 @@ def scope(explanation: Explanation) -> list[str]:
         starts = sum(effort.starts for effort in efforts)
         if number < last - BACKTRACKED_SEGMENTS and number:
             continue
-        from_ = f"from {starts:,} state{'s' * (starts != 1)}"
+        from_ = f"from {times(starts, 'state')}"
         sentences.append(
             f"Before {efforts[0].waypoint}, {from_}, complete: assumed events {', '.join(known) or 'none'}."
         )
@@ -304,7 +305,7 @@ def history_of(report: ReportedExplanation) -> Iterator[Block]:
     rows, before = [], None
     for number, (waypoint, steps) in enumerate(report.legs(), start=1):
         assumed = "; ".join(f"{step.number} {step.actor} {step.text}" for step in steps if report.is_assumed(step.key))
-        counted = f"{len(steps)} step{'s' * (len(steps) != 1)}" if steps else "none needed"
+        counted = times(len(steps), "step") if steps else "none needed"
         rows.append((str(number), waypoint.name, counted, assumed, "; ".join(_news(before, waypoint))))
         before = waypoint
     yield DataTable(("#", "snapshot", "steps", "assumed", "what it shows"), tuple(rows), frozenset({0}))

@@ -9,7 +9,7 @@ from kwalk.model.language import Kind, Model
 from kwalk.model.language.constraints import PREFIX
 from kwalk.model.language.settings import variant_text
 from kwalk.reports.document import Block, DataTable, Paragraph, strong
-from kwalk.reports.progress import duration
+from kwalk.reports.progress import cut_off, duration
 from kwalk.search.results.vacuity import constraint_notes, listed, unfailing_notes, vacuity_notes
 from kwalk.search.results.verdict import Answer, Finding, FindingGroup, Strength, Verdict
 
@@ -58,7 +58,7 @@ def facts(verdict: Verdict, model: Model, top_finding: Finding | None = None) ->
     yield from (gap.text for gap in verdict.gaps if gap.bound)
     for bound, hits in verdict.bounds_hit.items():
         if hits and not bound.startswith(PREFIX) and all(gap.bound != bound for gap in verdict.gaps):
-            yield f"bound reached: {bound}, {hits:,} times; the verdict is valid only within it"
+            yield cut_off(f"{bound}={model.binding.bounds[bound]}", hits)
     if verdict.fairness:
         yield f"fairness: {verdict.fairness}"
     yield from vacuity_notes(verdict, model)

@@ -15,6 +15,7 @@ from kwalk.model.language import Model
 from kwalk.model.language.containers import FifoShape, FreshShape
 from kwalk.model.language.shapes import SubsetShape
 from kwalk.reports.escaping import LONGEST, visible
+from kwalk.reports.progress import times
 from kwalk.reports.traces.changes import Part, parts_of, path_text
 from kwalk.search.results.slicing import TraceSlice
 
@@ -148,7 +149,7 @@ class _Explanation:
         step, fact = self.steps[cause.step - 1], cause.fact
         facts = " and ".join(dict.fromkeys(self._fact_text(one.fact) for one in (cause, *same)))
         if cause.is_kept:
-            return f"Step {cause.step} leaves it so that {facts} ({step.text})."
+            return f"Step {cause.step} does not change that {facts} ({step.text})."
         numbers = ", ".join(map(str, cause.passed))
         through = f", passed on in step{'s' * (len(cause.passed) > 1)} {numbers}" if cause.passed else ""
         reader = "The violation" if fact.reader is None else f"Step {fact.reader}"
@@ -163,7 +164,8 @@ class _Explanation:
                 member = part.shape.domain.label(fact.leaf - part.start)
                 text = f"{path} {'has' if vector[fact.leaf] else 'lacks'} {member}"
             elif isinstance(part.shape, FifoShape):
-                text = f"{path}{name[len(self.leaf_path(part.start)) - 1 :]} is {self.model.show(vector)[name]}"
+                inside, shown = name[len(self.leaf_path(part.start)) - 1 :], self.model.show(vector)[name]
+                text = f"{path} has {times(int(shown), 'element')}" if inside == "#" else f"{path}{inside} is {shown}"
             else:
                 text = f"{path} is {part.value_text(vector)}"
         return visible(text, 4 * LONGEST)

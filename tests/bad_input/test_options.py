@@ -34,6 +34,7 @@ NAMES = {
     "an option": (("exhaust", DIE_HARD, "--fast"), ["unrecognized arguments: --fast"]),
     "an option with a typing error": (("exhaust", DIE_HARD, "--second", "3"), ["Did you mean --seconds?"]),
     "a command": (("expolre",), ["No command named 'expolre'. Did you mean explore?"]),
+    "an old command": (("inspekt",), ["No command named 'inspekt'. Did you mean diagnose?"]),
     "a snapshot for a scenario that reads none": (("explore", DIE_HARD, "--from", "x"), ["does not read snapshots"]),
 }
 

@@ -359,7 +359,7 @@ def test_a_log_directory_that_was_forgotten_is_asked_for(shown, tmp_path):
     (folders[1] / "t-1").rename(tmp_path / "t-1")
     found = collect(zookeeper_of(shown), evolve(NO_CACHES, logs=places(folders)))
     (problem,) = found.problems
-    assert problem.startswith("Broker 1 is in the ISR of t-1, and no directory of them was found. If it has further")
+    assert problem.startswith("Broker 1 is in the ISR of t-1; no such directory was found. If")
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def elsewhere(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "The version of the brokers is not known: name it, as in --release 2.8.2."),
-        (("--release", "2.8.2"), "Name the address of ZooKeeper, as in `kwalk collect zk-1:2181/chroot"),
+        (("zk:1",), "The version of the brokers is not known: name it, as in --release 2.8.2."),
+        ((), "Name the address of ZooKeeper, as in `kwalk collect zk-1:2181/chroot"),
         (("zk:1", "--release", "two"), "'two' is no version of Kafka. Allowed: a release of Apache Kafka from"),
         ((*AT, "--logs", "ssh://host/data"), "names no broker"),
         ((*AT, "--save-as", "folder"), "it is a folder"),

@@ -6,6 +6,7 @@ import random
 from typing import Annotated
 
 import pytest
+from attrs import evolve
 
 from kwalk.model.language import (
     Actor,
@@ -130,11 +131,25 @@ def test_what_is_not_in_the_slice_folds_and_the_refusal_is_said():
 
 def test_the_sentences_go_from_the_violation_to_those_who_began():
     assert story_of(*traced(STEPS)).causes == (
-        "Step 14 leaves it so that served[0] is 0 (clerk 0: takes an order: refuses 7: the limit is 6).",
+        "Step 14 does not change that served[0] is 0 (clerk 0: takes an order: refuses 7: the limit is 6).",
         "Step 14 needs that limit is 6, as of step 13 (client: sets the limit to 6).",
         "Step 14 needs that orders[0] is 7, as of step 2 (client: orders 7).",
         "The violation needs that closed is yes, as of step 16 (client: closes).",
     )
+
+
+@always()
+def somebody_waits(office: Office) -> bool:
+    """The office does not close without an order."""
+    return not (office.closed and office.orders.is_empty)
+
+
+def test_of_a_queue_that_is_empty_a_sentence_says_how_many_elements_it_has():
+    model = Model(evolve(SCENARIO, properties=(somebody_waits,)))
+    actions = ("order(3)", "serve(1)", "close()")
+    states = run(model, model.initial[0], actions)
+    causes = story_of(model, Trace("office", model.variant, {}, states, actions, "somebody_waits()")).causes
+    assert any("needs that orders has 0 elements, as of step 2" in cause for cause in causes)
 
 
 def test_an_outcome_that_fails_is_an_error_in_the_report_and_no_crash(monkeypatch):

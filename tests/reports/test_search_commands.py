@@ -52,7 +52,7 @@ def test_what_holds_ends_with_0_and_says_how_it_is_known(kwalk, tmp_path):
     ran = kwalk("exhaust", REFERENCE, "--property", "boxes_only_fill(1)", "--bound", "seals=1")
     assert ran.code == 0
     assert ran.out.startswith("HOLDS  1 property (exhaustively, within the bounds)\n")
-    assert "bound reached: seals" in ran.out and "bound reached: miles" in ran.out
+    assert "the bound seals=" in ran.out and "the bound miles=" in ran.out
     assert "Reproduce: kwalk exhaust" in ran.out
     assert list(tmp_path.iterdir()) == []
 

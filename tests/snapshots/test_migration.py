@@ -260,7 +260,7 @@ def test_the_exit_code_with_migration_is_that_of_the_forecast(name: str, code: i
     path.write_text(json.dumps(snapshot(name, migration=None)))
     assert main(["diagnose", str(path), "--migration"]) == code
     shown = capsys.readouterr().out
-    assert "Migration to KRaft: " in shown and f"Reproduce: kwalk diagnose {path} --migration" in shown
+    assert "If it migrated to KRaft now: " in shown and f"Reproduce: kwalk diagnose {path} --migration" in shown
 
 
 def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +272,10 @@ def test_the_forecast_in_json_and_in_the_section_of_an_inspection(capsys: pytest
     assert [one["name"] for one in migration["consequences"]] == ["topic-is-emptied", "not-judged"]
     assert main(["diagnose", path]) == 12
     shown = capsys.readouterr().out
-    assert "Migration to KRaft: LOSES" in shown and "loses  a topic loses its records: t0 (topic-is-emptied)" in shown
+    assert (
+        "If it migrated to KRaft now: LOSES" in shown
+        and "loses  a topic loses its records: t0 (topic-is-emptied)" in shown
+    )
 
 
 @pytest.mark.thorough

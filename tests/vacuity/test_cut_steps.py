@@ -75,7 +75,7 @@ def test_a_cut_step_on_which_nothing_depends_and_that_breaks_nothing_is_no_gap()
     unrelated = evolve(POSTED, properties=(cupboard.never_broken,))
     verdict = public_exhaust(unrelated)
     assert verdict.bounds_hit == {"letters": 1} and not verdict.gaps
-    assert "bound reached: letters, 1 times; the verdict is valid only within it" in facts(verdict, Model(unrelated))
+    assert "the bound letters=1 cut off 1 step; what comes after is not known" in facts(verdict, Model(unrelated))
 
 
 def test_a_property_and_a_guard_depend_on_a_bound_that_they_name_or_that_limits_a_field_they_read() -> None:
