@@ -6,6 +6,7 @@ from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
+from kwalk.invariants import log_creation as creations
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import replica_lag as lags
 from kwalk.invariants import write_errors as failures
@@ -20,6 +21,7 @@ from kwalk.model.kafka.storage import (
     log,
     log_cleaner,
     log_cleaner_manager,
+    log_creation,
     log_deletion,
     log_loading,
     producer_state,
@@ -35,6 +37,7 @@ from kwalk.model.kafka.storage.empty_batches import CompactedBatches
 from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
+from kwalk.model.kafka.storage.log_creation import ConfiguredLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.replica_lag import FollowerLag
@@ -472,6 +475,20 @@ CONFIGURATION = Scenario(
     bounds={"values": 3, "changes": 3, "restarts": 1, "edits": 1},
     variants=versions.VARIANTS,
     source="DynamicBrokerConfig, DynamicLogConfig; KAFKA-9254, KAFKA-10268, KAFKA-17584",
+)
+CREATED_AMID_A_CHANGE = Scenario(
+    name="log-created-amid-a-change",
+    story="A broker creates the log of a topic whose configuration changes, deletes it, and creates it again.",
+    state=ConfiguredLog,
+    actions=actions_of(log_creation),
+    properties=(
+        creations.log_has_the_topics_configuration,
+        creations.configuration_of_a_log_is_the_topics,
+        creations.log_is_created_amid_a_change,
+    ),
+    bounds={"changes": 3, "creations": 2},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.3.1", "2.5", "3.9.0")},
+    source="Partition.createLog, TopicConfigHandler; KAFKA-8813",
 )
 LEADER_EPOCHS = Scenario(
     name="leader-epochs",
@@ -1151,6 +1168,7 @@ SCENARIOS = (
     SMALL_MAP,
     LARGE_BATCHES,
     CONFIGURATION,
+    CREATED_AMID_A_CHANGE,
     LEADER_EPOCHS,
     LEADER_EPOCHS_LOST,
     LEADER_EPOCHS_TORN,

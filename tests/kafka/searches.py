@@ -200,6 +200,7 @@ SEARCHES = (
     "log-recovery --variant 2.7 --keep-going",
     "log-recovery --variant 2.8.2 --keep-going",
     "log-tombstones --variant 3.9.0 --keep-going",
+    "log-created-amid-a-change --variant 3.9.0 --keep-going",
     "dynamic-configuration --variant 2.8.2 --keep-going",
     "dynamic-configuration --variant 3.9.0 --keep-going",
     # ZooKeeper's ensemble.

@@ -61,17 +61,6 @@ BROKEN = (
     ),
     (
         Broken(
-            "follower_that_fetches_stays()",
-            "replica-lag",
-            "0.10.1",
-            "fetch() produce() end_round() fetch() produce() end_round() fetch() end_round() "
-            "begin_to_shrink() shrink_isr()",
-            bounds={"throttles": 0},
-        ),
-        "2.8.2",
-    ),
-    (
-        Broken(
             "oversized_batch_is_fetched()",
             "replica-lag-oversized",
             "0.10.0",
@@ -81,12 +70,14 @@ BROKEN = (
     ),
     (
         Broken(
-            "follower_that_stands_still_leaves()",
-            "replica-lag-beside-a-reassignment",
-            "2.8.2",
-            "produce() stall() end_round() end_round() end_round() end_round() reassign_other_partition()",
+            "follower_that_fetches_stays()",
+            "replica-lag",
+            "0.10.1",
+            "fetch() produce() end_round() fetch() produce() end_round() fetch() end_round() "
+            "begin_to_shrink() shrink_isr()",
+            bounds={"throttles": 0},
         ),
-        "3.9.0",
+        "2.8.2",
     ),
     (
         Broken(
@@ -501,6 +492,15 @@ BROKEN = (
             flags={"skips_logs_it_cannot_create": False},
         ),
         "2.8.2",
+    ),
+    (
+        Broken(
+            "follower_that_stands_still_leaves()",
+            "replica-lag-beside-a-reassignment",
+            "2.8.2",
+            "produce() stall() end_round() end_round() end_round() end_round() reassign_other_partition()",
+        ),
+        "3.9.0",
     ),
     (
         Broken(

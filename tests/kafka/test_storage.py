@@ -917,6 +917,15 @@ BROKEN = (
         ),
         "3.9.0",
     ),
+    (
+        Broken(
+            "log_has_the_topics_configuration()",
+            "log-created-amid-a-change",
+            "2.3.1",
+            "begin_creation() change_configuration() handle_change() create() finish_creation()",
+        ),
+        "2.5",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -998,6 +1007,7 @@ SEARCHED = (
     ("log-committed-lookups", "3.9.0"),
     ("leader-epochs-old-format", "2.8.2"),
     ("leader-epochs-mixed-formats", "2.8.2"),
+    ("log-created-amid-a-change", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
     ("log-producer-state", "3.9.0"),

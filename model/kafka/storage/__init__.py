@@ -3,10 +3,11 @@
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
 `kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config`,
-`leader_epochs`, `compacted_transactions`, `producer_state`, `future_log`, `log_cleaner_manager`, `log_deletion` and
-`replica_lag` are models of their own: which value of a configuration holds, what followers truncate after elections,
-what a cleaning leaves of transactions, what a log knows of producers, how a replica moves to another log directory, who
-may change a log, how its folder is deleted, and when a follower leaves the ISR.
+`leader_epochs`, `compacted_transactions`, `producer_state`, `future_log`, `log_cleaner_manager`, `log_creation`,
+`log_deletion` and `replica_lag` are models of their own: which value of a configuration holds, what followers truncate
+after elections, what a cleaning leaves of transactions, what a log knows of producers, how a replica moves to another
+log directory, who may change a log, which configuration it begins with, how its folder is deleted, and when a follower
+leaves the ISR.
 
 What the model leaves out, and why these stories lose nothing by it:
 

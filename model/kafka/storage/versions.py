@@ -798,6 +798,15 @@ CHECKPOINT_MOVES = version_flag(
     source="KAFKA-8362 (2.7.0)",
     trials=(Trial("log-move-compacted", ("cleaning_is_remembered",), variant="2.5"),),
 )
+MISSED_CHANGES_ARE_READ = version_flag(
+    "missed_changes_are_read",
+    "KAFKA-8813 (2.4.0): a broker that has created a log reads the topic's configuration again, if it has changed "
+    "since it was read; before, the change was lost",
+    {"2.4.0": True},
+    closes="a log has the topic's configuration, also if that changes while the log is created",
+    source="KAFKA-8813 (2.4.0): LogManager.finishedInitializingLog",
+    trials=(Trial("log-created-amid-a-change", ("log_has_the_topics_configuration",), variant="2.3.1"),),
+)
 LAST_FETCH_COUNTS = version_flag(
     "last_fetch_counts",
     "KAFKA-4485 (0.10.2.0): a follower that fetches what the leader had at its last fetch had caught up then; before, "
