@@ -486,7 +486,7 @@ def stable_group_is_stored(cluster: GroupCluster, broker: Broker) -> bool:
     """
     group = cluster.coordinators[broker].group
     premise(cluster.serves(broker) and group.state in (GroupState.STABLE, GroupState.EMPTY))
-    premise(group.generation > 0 and not group.is_storing)
+    premise(group.generation > 0 and not group.is_storing and not group.is_removing)
     is_stored = False
     for record in cluster.partition.log:
         if record.key is RecordKey.GROUP and broker not in record.removed_from:

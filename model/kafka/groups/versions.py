@@ -384,7 +384,7 @@ COMPLETIONS_WAIT_FOR_LOCKS = version_flag(
     {"1.0.0": False, "2.7.0": True},
     before=True,
     closes="a commit, and an assignment, is answered when all replicas have its record",
-    source="KAFKA-8334 (2.7.0); the mistake came with KAFKA-5970 (1.0.0)",
+    source="KAFKA-8334 (2.7.0); the mistake came with KAFKA-5970 and KAFKA-5758 (1.0.0)",
     trials=(Trial("consumer-group-busy-lock", ("replicated_append_is_answered",)),),
 )
 UNKNOWN_RECORDS_ARE_SKIPPED = version_flag(
