@@ -13,7 +13,6 @@ REPORTS = tables("history")["report"]
 VERDICTS = {
     "found": "a search finds what it repairs: [known bugs](known-bugs.md)",
     "not modelled": "what it repairs needs something that the models lack: the table above, or the reason beside it",
-    "unread": "the title suggests a behaviour, and the diff was not read",
     "not visible": "no property can notice it, for the reason beside it",
     "no release has the mistake": "it was repaired before the release that would have brought it",
     "another part": "KRaft, clients, quotas, coordinators of transactions: not of the part that is named",
