@@ -166,8 +166,8 @@ class Advice:
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.brokers[broker].seen:
                     unseen.setdefault(broker, place.name)
-                elif is_outdated(place.topic, partition, log or Directory(leader_epochs=())):
-                    has = "lacks the leader epoch in which it led last" if log else "is gone"
+                elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
+                    has = "lacks the last leader epochs, and others may have more" if log else "is gone"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
         parts = [

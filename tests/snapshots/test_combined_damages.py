@@ -401,3 +401,27 @@ def test_a_log_on_a_failed_disk_has_the_id_of_the_others(release: str) -> None:
     assert ways["leader-refuses-topic-id"].startswith(f"write the id {IDS['payments']}") and not [
         n for n in ways if "mixed" in n
     ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "starts"),
+    [
+        ({}, True),
+        ({"dirs": {"orders-0": log(IDS["orders"], EPOCHS[:2])}}, True),
+        ({"dirs": {"orders-0": log(IDS["orders"], (*EPOCHS, (6, 50)))}}, False),
+        ({"dirs": {"orders-0": {**log(IDS["orders"]), "files": {f"{0:020}.log": 9000}}}}, False),
+        ({"dirs": None, "log_dirs": None}, False),
+    ],
+    ids=["the same log", "a shorter log", "a later leader epoch", "a longer log", "a log that was not seen"],
+)
+def test_failovers_raise_the_leader_epoch_of_a_partition_without_a_live_isr(changed, starts):
+    """The only ISR member has led in leader epoch 5; it stopped, and two controllers were elected since."""
+    capture = cluster("3.9.0")
+    stop(capture, 1)
+    capture["controller"] = 2
+    capture["topics"]["orders"]["partition_state"]["0"].update(leader=-1, leader_epoch=8, isr=[1])
+    capture["topics"]["payments"]["partition_state"]["0"].update(leader=2)
+    capture["brokers"]["3"].update(changed)
+    way_out = ways_out(capture)["no-live-isr"]
+    assert way_out.startswith("start a broker of the ISR") is starts
+    assert way_out.startswith("do not start broker 1") is not starts

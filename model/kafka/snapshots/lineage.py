@@ -295,7 +295,7 @@ def lineages_of(
     assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
-    outdated = [b for b in isr - assumed.keys() if is_outdated(topic, partition, logs.get(b, lacking))]
+    outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
     isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
@@ -336,17 +336,49 @@ def _is_taken_for_related(
     return logs[a].topic_id is None and logs[b].topic_id is None and (a in isr) == (b in isr)
 
 
-def is_outdated(topic: Topic, partition: int, log: Directory | None) -> bool:
-    """Whether a log cannot be that of the only ISR member: it lacks the leader epoch under which that one led last.
+def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log: Directory | None) -> bool:
+    """Whether a log may not be that of the only ISR member: others may have records that it lacks.
 
-    A broker that begins a leader epoch writes it to its checkpoint; the controller that found it gone has raised it.
+    A broker that begins a leader epoch writes it to its checkpoint; the controller that found it gone has raised it
+    once, and each controller that was elected since has, too. So a log without the last leader epochs is outdated only
+    if a replica has more, or was not seen.
 
-    Kafka: Partition.makeLeader: maybeAssignEpochStartOffset.
+    Kafka: Partition.makeLeader: maybeAssignEpochStartOffset; ReplicaStateMachine.startup, doRemoveReplicasFromIsr.
+
+    Args:
+        capture: The capture.
+        topic: The topic.
+        partition: The partition.
+        owner: The replica that has the log.
+        log: The log; one without leader epochs is gone.
     """
+    if log is None or not lacks_last_epochs(topic, partition, log):
+        return False
+    others = [b for b in topic.partitions.get(partition, ()) if b != owner]
+    directories = (capture.directory(b, topic.name, partition) for b in others)
+    return (
+        not log.leader_epochs
+        or not all(capture.brokers[b].seen for b in others)
+        or any(other is not None and _has_more(other, log) for other in directories)
+    )
+
+
+def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
+    """Whether the only ISR member had led in a leader epoch that a log lacks, if no controller was elected since."""
     state = topic.states.get(partition)
-    if state is None or state.leader is not None or len(state.isr) != 1 or log is None or log.leader_epochs is None:
+    if state is None or state.leader is not None or len(state.isr) != 1 or log.leader_epochs is None:
         return False
     return all(epoch < state.leader_epoch - 1 for epoch, _ in log.leader_epochs)
+
+
+def _has_more(one: Directory, other: Directory) -> bool:
+    """Whether a log may have later records of the topic than another one; where no sizes are shown, it may."""
+    if None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id:
+        return False
+    mine, its = (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for log in (one, other))
+    if mine != its or one.segments is None or other.segments is None:
+        return mine >= its
+    return sum(one.segments.values()) > sum(other.segments.values())
 
 
 def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
@@ -528,7 +560,7 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
             led_last = state is not None and state.leader is None and state.isr == (old,)
             is_shown = led_last and log is not None and bool(log.leader_epochs)
             is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
-            is_stray = is_stray and not is_outdated(topic, partition, log)
+            is_stray = is_stray and log is not None and not lacks_last_epochs(topic, partition, log)
             if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
                 found[broker.id] = old
     return found
