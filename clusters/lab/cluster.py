@@ -512,7 +512,7 @@ class Lab:
     def fail_disk(self, number: int, root: Path) -> bool:
         """Take a log directory of a running broker away; return whether the broker noticed: it writes checkpoints."""
         marks = self.marks()
-        root.rename(_failed(root))
+        root.rename(failed_root(root))
         root.write_text("")
         self.note(f"broker {number}: {root.name} has failed")
         pattern = re.escape(f"Stopping serving logs in dir {root}")
@@ -521,9 +521,9 @@ class Lab:
     def repair_disks(self, number: int) -> None:
         """Bring the log directories back that have failed, with what they had; the broker sees it when it starts."""
         for root in self.brokers[number].roots:
-            if _failed(root).is_dir():
+            if failed_root(root).is_dir():
                 root.unlink()
-                _failed(root).rename(root)
+                failed_root(root).rename(root)
                 self.note(f"broker {number}: {root.name} is repaired")
 
     def renumber(self, number: int, new: int) -> None:
@@ -835,7 +835,7 @@ def _broker_logging(broker: LabBroker) -> dict[str, str]:
     return found
 
 
-def _failed(root: Path) -> Path:
+def failed_root(root: Path) -> Path:
     """Return where the logs of a log directory are that has failed."""
     return root.with_name(f"{root.name}.failed")
 

@@ -10,6 +10,7 @@ import pytest
 
 from kwalk.clusters.lab.cluster import Lab
 from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments.damages import HARMFUL, OPERATIONS, RandomDamages
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
     ExperimentResult,
@@ -70,3 +71,8 @@ def test_a_topic_id_is_written_into_the_znode_and_nothing_else_changes():
     write = Lab.topic_id_write(SimpleNamespace(topic={"t": znode}.get), "t", "the first id")
     content = json.dumps({**znode, "topic_id": "the first id"}).encode()
     assert write == set_data("/brokers/topics/t", content)
+
+
+def test_each_random_damage_can_be_drawn_and_is_done_by_a_method():
+    assert set(OPERATIONS) > HARMFUL
+    assert [name for name in OPERATIONS if not callable(getattr(RandomDamages, name))] == []

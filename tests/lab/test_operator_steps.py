@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from kwalk.clusters.lab.brokers import AdminAnswer
-from kwalk.clusters.lab.cluster import LabBroker, _failed
+from kwalk.clusters.lab.cluster import LabBroker, failed_root
 from kwalk.clusters.lab.experiments import operator_steps
 from kwalk.clusters.lab.experiments.operator_steps import carry_out
 from kwalk.invariants.reading.outlook import recovery_problem
@@ -196,7 +196,7 @@ def test_a_broker_may_have_several_log_directories(tmp_path):
     (broker.roots[1] / "t-0").mkdir(parents=True)
     assert [root.name for root in broker.roots] == ["data", "data-2"]
     assert broker.directory("t-0") == tmp_path / "data-2" / "t-0" and broker.directory("t-1") is None
-    assert _failed(broker.data).name == "data.failed"
+    assert failed_root(broker.data).name == "data.failed"
 
 
 def test_logs_that_were_set_aside_are_brought_back_by_the_commands_themselves(tmp_path):

@@ -20,7 +20,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.cluster import Lab, LabOptions, failed_root
 from kwalk.clusters.lab.experiments import damages
 from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, RandomDamages, Scene
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
@@ -140,7 +140,17 @@ def _damage_now(scene: Scene) -> list[str]:
         return []
     replicas = {int(number): brokers for number, brokers in znode["partitions"].items()}
     live = set(map(int, lab.zk.children("/brokers/ids")))
-    return seen_damage(scene.topic, replicas, lab.states(scene.topic), logs_on_disks(lab, scene.topic), live)
+    found = seen_damage(scene.topic, replicas, lab.states(scene.topic), logs_on_disks(lab, scene.topic), live)
+    return [line for line in found if line not in set(_on_failed_disks(scene, replicas))]
+
+
+def _on_failed_disks(scene: Scene, replicas: Mapping[int, Sequence[int]]) -> Iterator[str]:
+    """Yield that replicas are not in the ISR whose disks have failed: no plan of an inspection puts new ones in."""
+    for number, assigned in replicas.items():
+        name = f"{scene.topic}-{number}"
+        for broker in set(assigned) & scene.lab.brokers.keys():
+            if any((failed_root(root) / name).is_dir() for root in scene.lab.brokers[broker].roots):
+                yield f"{name}: broker {broker} is up and not in the ISR"
 
 
 def _served(scene: Scene, origin: str) -> list[str]:
