@@ -126,9 +126,8 @@ class Advice:
         places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
         made = kind
         if kind in OF_IDS and places:
-            made = evolve(
-                kind, cause=self._cause(kind, places), way_out=self._joined(self._remedies(places)) or kind.way_out
-            )
+            way_out = self._joined(self._remedies(places)) or kind.way_out
+            made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
@@ -288,6 +287,18 @@ class Advice:
             restarts = f", and restart {brokers(restarting)}: {why}" if restarting else ""
             once = " once all are written: two topics must not have one id then" if len(writes) > 1 else ""
             yield f"write {listed(writes)}, then fail the controller over{once}{restarts}"
+
+    def _with_states(self, way_out: str, places: Iterable[PartitionLogs]) -> str:
+        """Return a way out that fails over, with the states that are older than the logs that are kept."""
+        older = []
+        for place in places:
+            ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
+            if ahead and "fail the controller over" in way_out:
+                above = max(ahead.values()) + EPOCHS_ABOVE
+                older.append(f"a leader_epoch of {above} or more into the state of {place.name}")
+        if not older:
+            return way_out
+        return f"{way_out}; but before the failover write {listed(older)}: the logs have later leader epochs"
 
     def _ids(self, topic: Topic) -> set[str]:
         """Return the topic ids of the logs that the partitions of a topic have, and keep."""

@@ -30,6 +30,8 @@ from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, to
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
+    epochs_ahead,
+    is_behind_logs,
     listed,
     marks_refused_logs_offline,
     refused_at_start,
@@ -96,6 +98,11 @@ WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
 """What a plan keeps; records of a topic that is being deleted are not kept."""
+AHEAD = (
+    "its logs have another topic id and later leader epochs than ZooKeeper's state: that is older than the logs, or "
+    "they are of an earlier topic"
+)
+"""Why nothing is planned that keeps such logs: with the id of the logs, the state would be older than they are."""
 MOST_PARTS = 200
 """Of more parts nothing is planned: a step such as a failover would meet those that were left out."""
 
@@ -415,7 +422,16 @@ def groups_of(
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), why))
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
+            ahead = (
+                frozenset()
+                if is_behind_logs(capture, topic, partition)
+                else _ahead(capture, topic, partition, observed)
+            )
             choices = choices_of(capture, lineages, topic, partition)
+            if not ahead.isdisjoint(choices[0].keeps):
+                left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
+                continue
+            choices = tuple(one for one in choices if ahead.isdisjoint(one.keeps))
             known[partition] = PartitionGroup(topic, (), observed, lineages, choices)
             alike.setdefault((observed.situation, observed.brokers, observed.ids, choices), []).append(partition)
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
@@ -427,6 +443,13 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -> frozenset[int]:
+    """Return the brokers whose logs have later leader epochs than ZooKeeper's state, if an id is another one."""
+    if is_behind_logs(capture, topic, partition):
+        return frozenset()
+    return frozenset(epochs_ahead(capture, topic, partition, observed.brokers))
 
 
 def _without_world(

@@ -169,11 +169,28 @@ def test_a_plan_says_which_records_it_gives_up() -> None:
     topic.update(version=0, czxid=90)
     topic["znode"]["topic_id"] = OTHER
     topic["partition_state"]["0"].update(leader_epoch=0, zk_version=0)
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:1])
     first = recovery_problem(json.dumps(snapshot).encode())
     (empty,) = first.alternatives
     assert first.keeps.startswith("safe: no acknowledged record is lost")
     assert empty.premise == "to begin topic orders with empty logs"
     assert empty.keeps.startswith("it gives up the records that topic orders has now;")
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_logs_with_another_id_and_later_leader_epochs_are_not_kept_without_a_later_state(release):
+    """The id was erased and minted, and the state is that of a backup: with the id alone it is older than the logs."""
+    snapshot = cluster(release)
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader_epoch=3)
+    found = recovery_problem(json.dumps(snapshot).encode())
+    assert found.left_out == ("orders-0",) and not found.procedures
+    assert any("later leader epochs than ZooKeeper's state" in note for note in found.notes)
+    ways = ways_out(snapshot)
+    assert all(
+        "write a leader_epoch of 15 or more into the state of orders-0" in ways[name] for name in ways if "id" in name
+    )
 
 
 def several_erased(count: int) -> dict[str, Any]:
