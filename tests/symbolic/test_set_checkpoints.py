@@ -33,11 +33,25 @@ def test_a_search_that_is_killed_at_ten_random_moments_ends_as_if_it_were_not(tm
     assert not folder.exists()
 
 
-def test_counts_that_ran_out_of_memory_are_made_by_a_search_that_resumes(tmp_path: Path, monkeypatch):
+@pytest.fixture
+def without_memory_for_counts(monkeypatch):
+    """Search into a folder, and stop when all states are known, for want of memory."""
+
+    def stopped(folder: Path) -> Verdict:
+        with monkeypatch.context() as tight:
+            tight.setattr(
+                SymbolicEngine, "make_room_for_counts", lambda self: setattr(self, "_memory", self.used + 1000)
+            )
+            return searched(folder, resume=False)
+
+    return stopped
+
+
+def test_counts_that_ran_out_of_memory_are_made_by_a_search_that_resumes(
+    tmp_path: Path, monkeypatch, without_memory_for_counts
+):
     folder = tmp_path / "saved"
-    with monkeypatch.context() as tight:
-        tight.setattr(SymbolicEngine, "make_room_for_counts", lambda self: setattr(self, "_memory", self.used + 1000))
-        stopped = searched(folder, resume=False)
+    stopped = without_memory_for_counts(folder)
     assert stopped.stopped is StopReason.MEMORY and stopped.notes[-1].startswith(f"Checkpoint saved: {folder}, with ")
     with pytest.raises(UsageError, match="too small to resume from"), monkeypatch.context() as tight:
         tight.setattr("kwalk.search.symbolic.engine.LEAST_BYTES", 1 << 20)
@@ -48,12 +62,12 @@ def test_counts_that_ran_out_of_memory_are_made_by_a_search_that_resumes(tmp_pat
     assert not folder.exists()
 
 
-def test_a_checkpoint_of_single_states_is_refused_and_the_other_way_round(tmp_path: Path):
+def test_a_checkpoint_of_single_states_is_refused_and_the_other_way_round(tmp_path: Path, without_memory_for_counts):
     model, place = Model(READERS_WRITERS), CheckpointOptions(tmp_path / "of-states")
     exhaust(model, keep_going=True, memory_bytes=BUDGET, seconds=0.0, checkpoint=place)
     with pytest.raises(UsageError, match="one of the two searches is of single states"):
         searched(place.folder)
-    exhaust_symbolically(model, keep_going=True, seconds=0.0, checkpoint=CheckpointOptions(tmp_path / "of-sets"))
+    assert without_memory_for_counts(tmp_path / "of-sets").stopped is StopReason.MEMORY
     with pytest.raises(UsageError, match="one of the two searches is of single states"):
         place = CheckpointOptions(tmp_path / "of-sets", resume=True)
         exhaust(model, keep_going=True, memory_bytes=BUDGET, checkpoint=place)
