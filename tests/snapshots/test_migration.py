@@ -53,8 +53,8 @@ def healthy() -> dict[str, Any]:
         ("stray-log-3.9.0", LOSES, {"left-over-log-goes"}),
         ("deleted-by-hand-3.9.0", LOSES, {"left-over-log-goes"}),
         ("another-broker-id-rf-1-3.9.0", LOSES, {"left-over-log-goes", "broker-is-waited-for", "not-judged"}),
-        ("waiting-deletion-3.9.0", LOSES, {"deletion-is-left"}),
-        ("waiting-deletion-3.4.1", LOSES, {"deletion-is-forgotten", "broker-is-waited-for"}),
+        ("waiting-deletion-3.9.0", LOSES, {"deletion-is-left", "not-judged"}),
+        ("waiting-deletion-3.4.1", LOSES, {"deletion-is-forgotten", "broker-is-waited-for", "not-judged"}),
         ("stopped-isr-3.9.0", WAITS, {"broker-is-waited-for", "not-judged"}),
         (
             "reassignment-to-a-lost-broker-3.9.0",
