@@ -289,16 +289,16 @@ class Advice:
             yield f"write {listed(writes)}, then fail the controller over{once}{restarts}"
 
     def _with_states(self, way_out: str, places: Iterable[PartitionLogs]) -> str:
-        """Return a way out that fails over, with the states that are older than the logs that are kept."""
+        """Return a way out that keeps logs, with the states that are older than these."""
         older = []
         for place in places:
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
-            if ahead and "fail the controller over" in way_out:
-                above = max(ahead.values()) + EPOCHS_ABOVE
-                older.append(f"a leader_epoch of {above} or more into the state of {place.name}")
-        if not older:
-            return way_out
-        return f"{way_out}; but before the failover write {listed(older)}: the logs have later leader epochs"
+            if ahead:
+                wanted, others = self._state_above(place.topic, place.partition, ahead)
+                look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
+                older.append(f"the state of {place.name}: {wanted}{look}")
+        but = "; but first write what is older than the logs, "
+        return f"{way_out}{but}{listed(older)}" if older else way_out
 
     def _ids(self, topic: Topic) -> set[str]:
         """Return the topic ids of the logs that the partitions of a topic have, and keep."""
@@ -389,24 +389,25 @@ class Advice:
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
         known = newest_logs(self.capture, topic, number)
         if known:
-            which, looked = f"broker {known[0]}", ""
             above = state_above_logs(self.capture, topic, number, known[0]).leader_epoch
+            wanted, others = _state(above, f"broker {known[0]}"), list[int]()
         else:
             latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
-            newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
-            which = (
-                f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-            )
-            above = max(latest.values()) + EPOCHS_ABOVE
-            unseen = sorted(b for b in topic.partitions[number] if not self.capture.brokers[b].seen)
-            others = [b for b in topic.partitions[number] if b in unseen or b not in latest]
-            looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
+            wanted, others = self._state_above(topic, number, latest)
+        looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
         return (
             f"neither stop nor start a broker before this is done; {looked}"
             f"if the logs of {one.subject} are of the present topic, write the state znode of "
-            f"{one.subject}, with the data version that was read: a leader_epoch of {above} or more, and {which} as "
-            f"leader and only ISR member; then {'fail the controller over' if self.capture.live else 'start brokers'}"
+            f"{one.subject}, with the data version that was read: {wanted}; "
+            f"then {'fail the controller over' if self.capture.live else 'start brokers'}"
         )
+
+    def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
+        """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
+        newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
+        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
+        others = [b for b in topic.partitions[number] if not self.capture.brokers[b].seen or b not in latest]
+        return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
     # Logs that are no replica's.
 
@@ -453,3 +454,7 @@ def _key(one: Observation) -> tuple[str, int] | None:
     if "partition" not in one.fields:
         return None
     return one.fields["topic"], int(one.fields["partition"])
+
+
+def _state(epoch: int, leader: str) -> str:
+    return f"a leader_epoch of {epoch} or more, and {leader} as leader and only ISR member"

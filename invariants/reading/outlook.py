@@ -422,11 +422,7 @@ def groups_of(
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), why))
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
-            ahead = (
-                frozenset()
-                if is_behind_logs(capture, topic, partition)
-                else _ahead(capture, topic, partition, observed)
-            )
+            ahead = _ahead(capture, topic, partition, observed)
             choices = choices_of(capture, lineages, topic, partition)
             if not ahead.isdisjoint(choices[0].keeps):
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
@@ -446,8 +442,11 @@ def groups_of(
 
 
 def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -> frozenset[int]:
-    """Return the brokers whose logs have later leader epochs than ZooKeeper's state, if an id is another one."""
-    if is_behind_logs(capture, topic, partition):
+    """Return the brokers whose logs have later leader epochs than ZooKeeper's state, if an id is another one.
+
+    A topic that is being deleted keeps none.
+    """
+    if topic.name in capture.deleting or is_behind_logs(capture, topic, partition):
         return frozenset()
     return frozenset(epochs_ahead(capture, topic, partition, observed.brokers))
 

@@ -495,6 +495,7 @@ SHAPES: tuple[Mapping[int, list[int]], ...] = (
     {0: [3], 1: [1]},
 )
 MOST_TRIES = 14
+"""How many things are tried at most, as some cannot be done now."""
 
 
 @define
@@ -657,7 +658,9 @@ class RandomDamages:
     def fail_disk(self) -> bool:
         """Let a disk with a log of the topic fail, of a broker that runs."""
         found = self._replica(self._running())
-        return found is not None and self.scene.lab.fail_disk(found[0], found[1].parent)
+        if found is not None:
+            self.scene.lab.fail_disk(found[0], found[1].parent)
+        return found is not None
 
     def start_with_another_id(self) -> bool:
         """Start a broker that is down with its disks, under an id that no broker had."""

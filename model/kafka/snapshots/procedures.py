@@ -66,7 +66,6 @@ class Catalogue:
     @cached_property
     def _steps(self) -> list[Procedure]:
         live = self._stoppable
-        elsewhere = {broker for broker, _ in disks_of_others(self.capture)}
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
         gone = {broker for part in self.parts for broker in part.choice.without}
         lost = [topic for topic in self.topics if self._lost_id(topic)]
@@ -76,7 +75,7 @@ class Catalogue:
             *(self._write_id(topic, identity) for topic in singly for identity in self._ids(topic)),
             *self._write_states(),
             self._fail_over(),
-            *(self._start_broker(b) for b in down if b not in gone and b not in elsewhere),
+            *(self._start_broker(b) for b in down if b not in gone and b not in self._elsewhere),
             *(self._repair_disk(b) for b in self._failed_disks()),
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
             *(self._replace_disk(b) for b in down),
@@ -93,8 +92,12 @@ class Catalogue:
     @property
     def _stoppable(self) -> list[int]:
         """The brokers that run, and start again once they were stopped."""
-        elsewhere = {broker for broker, _ in disks_of_others(self.capture)}
-        return [b for b in self.brokers if self.capture.brokers[b].alive and b not in elsewhere]
+        return [b for b in self.brokers if self.capture.brokers[b].alive and b not in self._elsewhere]
+
+    @cached_property
+    def _elsewhere(self) -> set[int]:
+        """The brokers that do not start, as they have disks of others."""
+        return {broker for broker, _ in disks_of_others(self.capture)}
 
     def _removals(self) -> Iterator[Procedure]:
         """Yield restarts with files or directories removed meanwhile, broker by broker and for all in turn."""
@@ -334,8 +337,7 @@ class Catalogue:
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk=("while it is down, partitions have one replica less; " if is_up else "")
-            + "the log then takes the id that the controller "
-            "sends; leave leader-epoch-checkpoint in place",
+            + "the log then takes the id that the controller sends; leave leader-epoch-checkpoint in place",
             starts=frozenset() if is_up else frozenset(map(str, brokers)),
         )
 
@@ -695,7 +697,7 @@ class Catalogue:
 
     def _starts_as_it_is(self, broker: int) -> bool:
         """Whether a broker starts with its disks, and loses no records by it: no world has either."""
-        return not self._lost_records(broker) and broker not in {b for b, _ in disks_of_others(self.capture)}
+        return not self._lost_records(broker) and broker not in self._elsewhere
 
     def _lost_records(self, broker: int) -> list[str]:
         """Return the partitions of which the broker has committed records that the leader lacks."""
