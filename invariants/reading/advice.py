@@ -294,7 +294,7 @@ class Advice:
         for place in places:
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
             if ahead:
-                wanted, others = self._state_above(place.topic, place.partition, ahead)
+                wanted, others = self._state_above(place.topic.partitions[place.partition], ahead)
                 look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
@@ -393,7 +393,7 @@ class Advice:
             wanted, others = _state(above, f"broker {known[0]}"), list[int]()
         else:
             latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
-            wanted, others = self._state_above(topic, number, latest)
+            wanted, others = self._state_above(topic.partitions[number], latest)
         looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
         return (
             f"neither stop nor start a broker before this is done; {looked}"
@@ -402,11 +402,11 @@ class Advice:
             f"then {'fail the controller over' if self.capture.live else 'start brokers'}"
         )
 
-    def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
+    def _state_above(self, replicas: Iterable[int], latest: Mapping[int, int]) -> tuple[str, list[int]]:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
         newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
         which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-        others = [b for b in topic.partitions[number] if not self.capture.brokers[b].seen or b not in latest]
+        others = [b for b in replicas if not self.capture.brokers[b].seen or b not in latest]
         return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
     # Logs that are no replica's.
