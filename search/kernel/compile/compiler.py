@@ -123,26 +123,28 @@ def compiled_model(
     parts, lifted = (save_digests(model, lifted), lifted) if lifted is not None else parts_of(model)
     found = _cached(parts[IN_ORDER], target or cpu(), unoptimized=unoptimized)
     if found is None:
-        found = compile_model(model, lifted, unoptimized=unoptimized, target=target)
+        terms = "" if lifted is None else parts[IN_ORDER]
+        found = compile_model(model, lifted, terms=terms, unoptimized=unoptimized, target=target)
         key = kernel_key(found.terms, target or cpu())
         save(f"{key}-unoptimized" if found.unoptimized else key, found)
     return found
 
 
 def compile_model(
-    model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
+    model: Model, lifted: Lifted | None = None, *, terms: str = "", unoptimized: bool = False, target: str = ""
 ) -> Compiled:
-    """Lift and compile a model, without the cache; see `compiled_model`."""
+    """Lift and compile a model, without the cache; see `compiled_model`. `terms` is their digest, if it is known."""
     from kwalk.model.language.lift import lift, reads
     from kwalk.search.kernel.compile.functions import units_of
     from kwalk.search.native.object_code import object_code
 
     lifted = lifted or lift(model)
     announce("compiling the model" if unoptimized else "compiling the model, optimized")
-    texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
+    units = units_of(lifted, layout_of(model.leaves), unoptimized=unoptimized)
+    texts = [unit.text for unit in units]
     objects = tuple(object_code(texts, unoptimized=unoptimized, target=target))
     touched = tuple(f"{_mask_of(reads(action.roots) | action.writes):x}" for action in lifted.actions)
-    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms_digest(lifted), touched)
+    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms or terms_digest(lifted), touched)
 
 
 def _mask_of(leaves: Iterable[int]) -> int:
