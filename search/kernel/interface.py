@@ -12,10 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from attrs import field, frozen
 
-REPLACEMENT_SECONDS = 6.0
-"""Seconds after which a search replaces the kernel of a large model; compiling a faster one takes about as long."""
-
-
 SLICE_FUNCTIONS = ("guards", "check", "save", "check_step", "apply", "transpose", "count")
 """The functions of a sliced kernel, in the order of `SliceView`."""
 TAKEN, FAILED, CHANGED, FIRST_BOUND = range(4)
@@ -146,7 +142,7 @@ class Kernel:
         keep_alive: Owns the machine code.
         pending: Exceptions that functions written in Python could not raise through compiled loops.
         faster: Compiles a faster kernel of the same model; None if there is none.
-        replaced_after: Seconds after which a search gains by a faster kernel: about as long as compiling that takes.
+        replaced_after: Seconds after which a search that takes as long again gains by a faster kernel.
         can_be_sliced: Whether it is the machine code of its model as it is (not of a mutant), in the usual layout:
             bit-sliced functions that are compiled from the model can then be used with it.
         sliced: The bit-sliced functions of the same model, for the same layout; None if they were not compiled.
@@ -175,7 +171,7 @@ class Kernel:
     keep_alive: object = field(default=None, repr=False)
     pending: list[BaseException] = field(factory=list, repr=False)
     faster: Callable[[], Kernel] | None = field(default=None, repr=False)
-    replaced_after: float = REPLACEMENT_SECONDS
+    replaced_after: float = 0.0
     can_be_sliced: bool = False
     sliced: SlicedKernel | None = field(default=None, repr=False)
 

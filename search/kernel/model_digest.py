@@ -189,12 +189,12 @@ def digests(lifted: Lifted) -> dict[str, str]:
     """Return the digests of a lifted model: of its transitions, of deadlock freedom, and of each property by key."""
     roots = [root for action in lifted.actions for root in action.roots]
     roots += [root for prop in lifted.properties for root in prop.roots]
-    names = term_names(roots)
+    names, exact = term_names(roots)
     return {
         TRANSITIONS: _digest("\n".join(_transitions(lifted, names))),
         DEADLOCKS: _digest(f"a deadlock is an error: {lifted.model.scenario.deadlock_is_error}"),
         **{prop.prop.key: _digest(_property(prop, names)) for prop in lifted.stated_properties},
-        IN_ORDER: terms_digest(lifted),
+        IN_ORDER: _in_order(lifted, exact),
     }
 
 
@@ -203,8 +203,10 @@ def terms_digest(lifted: Lifted) -> str:
 
     Names of actions, properties and leaves make no difference; those of bounds and errors do, as a kernel has them.
     """
-    roots = [root for action in lifted.actions for root in action.roots]
-    names = term_names([*roots, *(root for prop in lifted.properties for root in prop.roots)], with_intervals=True)
+    return digests(lifted)[IN_ORDER]
+
+
+def _in_order(lifted: Lifted, names: dict[int, str]) -> str:
     lines = [f"{leaf.low} {leaf.high}" for leaf in lifted.model.leaves]
     for action in lifted.actions:
         updates = [(leaf, names[term.id]) for leaf, term in sorted(action.updates.items())]
@@ -219,22 +221,25 @@ def _named(conditions: Iterable[SideCondition], names: dict[int, str]) -> list[s
     return [f"{one.kind.name} {one.name!r} {names[one.condition.id]}" for one in conditions]
 
 
-def term_names(roots: Iterable[Term], *, with_intervals: bool = False) -> dict[int, str]:
-    """Return a name for every term below the roots, by id: equal for equal operations on equal leaves.
+def term_names(roots: Iterable[Term]) -> tuple[dict[int, str], dict[int, str]]:
+    """Return names for every term below the roots, by id: equal for equal operations on equal leaves.
 
-    The intervals of terms follow from those of the leaves; they are left out unless the names are for a compiler.
+    The second names, which are for a compiler, tell also where the interval of a term was narrowed; other intervals
+    follow from those of the leaves.
     """
     from kwalk.model.language.lift import in_order
 
     names: dict[int, str] = {}
+    exact: dict[int, str] = {}
     for term in in_order(roots):
-        below = [names[arg.id] for arg in term.args]
-        if term.op == "within" and not with_intervals:
-            names[term.id] = below[0]
-            continue
-        content = " ".join((term.op, str(term.payload), *(sorted(below) if term.op in UNORDERED else below)))
-        names[term.id] = _digest(content)
-    return names
+        below, narrowed = [names[arg.id] for arg in term.args], [exact[arg.id] for arg in term.args]
+        names[term.id] = below[0] if term.op == "within" else _name(term, below)
+        exact[term.id] = names[term.id] if term.op != "within" and below == narrowed else _name(term, narrowed)
+    return names, exact
+
+
+def _name(term: Term, below: list[str]) -> str:
+    return _digest(" ".join((term.op, str(term.payload), *(sorted(below) if term.op in UNORDERED else below))))
 
 
 def _transitions(lifted: Lifted, names: dict[int, str]) -> Iterator[str]:

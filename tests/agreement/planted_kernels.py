@@ -22,9 +22,9 @@ def _writes(change: Callable[..., object]) -> Plant:
     def plant(patch: pytest.MonkeyPatch) -> None:
         honest = functions.units_of
 
-        def units_of(lifted, layout):
+        def units_of(lifted, layout, **options):
             actions = tuple(change(action, lifted.terms) or action for action in lifted.actions)
-            return honest(evolve(lifted, actions=actions), layout)
+            return honest(evolve(lifted, actions=actions), layout, **options)
 
         patch.setattr(functions, "units_of", units_of)
 

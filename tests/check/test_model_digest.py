@@ -123,7 +123,7 @@ def test_a_flag_counts_where_it_makes_a_difference(clock):
     assert model_digest(clock(deaf, variant="silent")) == model_digest(clock())
 
 
-def test_terms_that_are_built_in_another_order_have_the_sameterm_names():
+def test_terms_that_are_built_in_another_order_have_the_same_names():
     def names(*, swapped: bool) -> list[str]:
         terms = Terms()
         a, b = (terms.int_variable(n, 0, 7) for n in ((1, 0) if swapped else (0, 1)))
@@ -131,7 +131,8 @@ def test_terms_that_are_built_in_another_order_have_the_sameterm_names():
         less, more = terms.less(first, second), terms.less(second, terms.integer(3))
         both = terms.conjunction((more, less) if swapped else (less, more))
         roots = [both, terms.add(a, b), less]
-        found = term_names(roots)
+        found, exact = term_names(roots)
+        assert found == exact
         return [found[root.id] for root in roots]
 
     assert names(swapped=False) == names(swapped=True)
@@ -142,8 +143,11 @@ def test_what_is_sure_to_be_within_a_range_is_the_same_number():
     terms = Terms()
     number = terms.int_variable(0, 0, 7)
     narrow = terms.within(number, 0, 3)
-    names = term_names([number, narrow])
-    assert narrow is not number and names[narrow.id] == names[number.id]
+    more = terms.add(number, terms.integer(1)), terms.add(narrow, terms.integer(1))
+    names, exact = term_names([number, narrow, *more])
+    assert narrow is not number
+    for one, other in ((number, narrow), more):
+        assert names[one.id] == names[other.id] and exact[one.id] != exact[other.id]
 
 
 def test_a_digest_is_cached_until_a_source_changes_and_a_broken_one_is_computed_again(clock, monkeypatch, tmp_path):

@@ -9,7 +9,6 @@ statement is taken, the step does not execute it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -225,14 +224,14 @@ class IncrementalCompiler:
 
     def __init__(self, model: Model, lifted: Lifted) -> None:
         self.model, self.lifted, self.layout = model, lifted, layout_of(model.leaves)
-        writer = Writer(lifted, self.layout, small=False)
+        writer = Writer(lifted, self.layout, small=False, unoptimized=True)
         self.names = writer.names
         texts = [writer.action(number, action) for number, action in enumerate(lifted.actions)]
         *self.effects, self.advance, self.frame = _compiled([*texts, _advance(writer), _frame(writer)])
 
     def kernel(self, lifted: Lifted, changed: Iterable[int] = ()) -> Kernel:
         """Return the kernel of the model's lifting, or of one that differs in the instances `changed`."""
-        writer = Writer(lifted, self.layout, small=False, names=self.names)
+        writer = Writer(lifted, self.layout, small=False, unoptimized=True, names=self.names)
         changed, effects = list(changed), list(self.effects)
         texts = [writer.action(number, lifted.actions[number]) for number in changed]
         if all(self._advances_alike(lifted, number) for number in changed):
@@ -259,18 +258,6 @@ def _frame(writer: Writer) -> str:
     return "\n".join([writer.expand(), writer.table(), *writer.checks(), writer.declarations(), guards])
 
 
-CHOICE = re.compile(r"(%\S+) = select i1 (\S+), i1 (\S+), i1 (\S+)")
-"""A `select` of two booleans: the result, the condition, and the two operands."""
-AS_AND_OR = (
-    r"\1.no = xor i1 \2, true\n  \1.then = and i1 \2, \3\n  "
-    r"\1.else = and i1 \1.no, \4\n  \1 = or i1 \1.then, \1.else"
-)
-
-
 def _compiled(texts: Sequence[str]) -> list[bytes]:
-    """Compile each text without optimization.
-
-    LLVM's FastISel does not support `select` of booleans, and compiles all instructions before one by the slow
-    SelectionDAG. With `and` and `or` in place of `select`, effects compile in a third of the time.
-    """
-    return object_code([CHOICE.sub(AS_AND_OR, text) for text in texts], unoptimized=True, large=True)
+    """Compile each text without optimization."""
+    return object_code(texts, unoptimized=True, large=True)

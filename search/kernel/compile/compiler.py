@@ -16,7 +16,7 @@ from kwalk.model.language import Kind, Model, UsageError
 from kwalk.search.base.progress import announce, announce_nothing
 from kwalk.search.kernel.compile.cache import Compiled, kernel_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
-from kwalk.search.kernel.interface import REPLACEMENT_SECONDS, Kernel, bit_row
+from kwalk.search.kernel.interface import Kernel, bit_row
 from kwalk.search.kernel.model_digest import IN_ORDER, known_parts, parts_of, save_digests, terms_digest
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.processor import cpu
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 SMALL_REPLACEMENT_SECONDS = 0.5
 """`Kernel.replaced_after` of a small model, whose code is one unit."""
+REPLACEMENT_SECONDS_PER_BYTE = 28e-6
+"""`Kernel.replaced_after` of another model, by the size of its code without optimization: to lift and to optimize it
+takes 7 µs a byte on two cores, and a search with optimized code takes a quarter less time."""
 MANY = 10_000
 """Action instances from which the time to optimize code grows with their square: `expand` tries one after the other."""
 
@@ -47,7 +50,8 @@ def kernel_for(model: Model, lifted: Lifted | None = None) -> Kernel:
     kernel = evolve(kernel_of(model, code), can_be_sliced=True)
     if not code.unoptimized:
         return kernel
-    seconds = REPLACEMENT_SECONDS if len(code.objects) > 1 else SMALL_REPLACEMENT_SECONDS
+    size = sum(map(len, code.objects))
+    seconds = REPLACEMENT_SECONDS_PER_BYTE * size if len(code.objects) > 1 else SMALL_REPLACEMENT_SECONDS
     seconds *= max(1.0, kernel.instances / MANY) ** 2
     return evolve(kernel, faster=partial(_faster, model, kernel.terms), replaced_after=seconds)
 
@@ -123,26 +127,28 @@ def compiled_model(
     parts, lifted = (save_digests(model, lifted), lifted) if lifted is not None else parts_of(model)
     found = _cached(parts[IN_ORDER], target or cpu(), unoptimized=unoptimized)
     if found is None:
-        found = compile_model(model, lifted, unoptimized=unoptimized, target=target)
+        terms = "" if lifted is None else parts[IN_ORDER]
+        found = compile_model(model, lifted, terms=terms, unoptimized=unoptimized, target=target)
         key = kernel_key(found.terms, target or cpu())
         save(f"{key}-unoptimized" if found.unoptimized else key, found)
     return found
 
 
 def compile_model(
-    model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
+    model: Model, lifted: Lifted | None = None, *, terms: str = "", unoptimized: bool = False, target: str = ""
 ) -> Compiled:
-    """Lift and compile a model, without the cache; see `compiled_model`."""
+    """Lift and compile a model, without the cache; see `compiled_model`. `terms` is their digest, if it is known."""
     from kwalk.model.language.lift import lift, reads
     from kwalk.search.kernel.compile.functions import units_of
     from kwalk.search.native.object_code import object_code
 
     lifted = lifted or lift(model)
     announce("compiling the model" if unoptimized else "compiling the model, optimized")
-    texts = [unit.text for unit in units_of(lifted, layout_of(model.leaves))]
+    units = units_of(lifted, layout_of(model.leaves), unoptimized=unoptimized)
+    texts = [unit.text for unit in units]
     objects = tuple(object_code(texts, unoptimized=unoptimized, target=target))
     touched = tuple(f"{_mask_of(reads(action.roots) | action.writes):x}" for action in lifted.actions)
-    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms_digest(lifted), touched)
+    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms or terms_digest(lifted), touched)
 
 
 def _mask_of(leaves: Iterable[int]) -> int:

@@ -7,7 +7,7 @@ unpacked: LLVM would do most of this, and that would take most of the time to co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from kwalk.model.language import LiftError
 from kwalk.model.language.lift import Term, in_order
@@ -19,10 +19,17 @@ BLOCK = 300
 
 
 class Emitter:
-    """Collects the instructions of one function. `states` are the names of the pointers to packed states."""
+    """Collects the instructions of one function.
 
-    def __init__(self, layout: Layout, states: Sequence[str]) -> None:
-        self.layout, self.states = layout, tuple(states)
+    Args:
+        layout: The layout of packed states.
+        states: The names of the pointers to packed states.
+        unoptimized: Whether the text is compiled without optimization: LLVM's FastISel does not support `select` of
+            truth values, and would leave all instructions before one to the slow SelectionDAG.
+    """
+
+    def __init__(self, layout: Layout, states: Sequence[str], *, unoptimized: bool = False) -> None:
+        self.layout, self.states, self.unoptimized = layout, tuple(states), unoptimized
         self.lines: list[str] = []
         self._names = 0
         self._room = BLOCK
@@ -101,11 +108,11 @@ class Emitter:
 
     def values(self, roots: Iterable[Term]) -> list[str]:
         """Return the names of the values of several terms; shared subterms are computed once."""
-        roots = list(roots)
-        for term in _needed([root for root in roots if root.id not in self._values]):
-            if term.id not in self._values:
-                self._values[term.id] = self._emit(term)
-        return [self._values[root.id] for root in roots]
+        roots, values = list(roots), self._values
+        for term in in_order(roots, leaves=lambda term: term.id in values or _is_field_test(term)):
+            if term.id not in values:
+                values[term.id] = self._emit(term)
+        return [values[root.id] for root in roots]
 
     def _emit(self, term: Term) -> str:
         if max(-term.low, term.high) > LIMIT:
@@ -148,6 +155,10 @@ class Emitter:
                 result = self.op(f"{term.op} i1 {result}, {arg}")
             return result
         if term.op == "ite":
+            if self.unoptimized and term.is_bool:
+                condition, one, other = args
+                unlike = self.op(f"and i1 {condition}, {self.op(f'xor i1 {one}, {other}')}")
+                return self.op(f"xor i1 {other}, {unlike}")
             return self.op(f"select i1 {args[0]}, {kind} {args[1]}, {kind} {args[2]}")
         if term.op in ("eq", "lt"):
             return self.op(f"icmp {'eq' if term.op == 'eq' else 'slt'} {of} {args[0]}, {args[1]}")
@@ -198,11 +209,6 @@ class Emitter:
 
 def _is_field_test(term: Term) -> bool:
     return term.op == "eq" and term.args[0].op == "intvar" and term.args[1].op == "int"
-
-
-def _needed(roots: list[Term]) -> Iterator[Term]:
-    """Yield the terms to compute, arguments first, without fields that are only compared in place."""
-    return in_order(roots, leaves=_is_field_test)
 
 
 def signed_word(number: int) -> int:

@@ -44,9 +44,15 @@ class Unit:
     text: str
 
 
-def units_of(lifted: Lifted, layout: Layout) -> list[Unit]:
-    """Return all functions of the kernel, divided into units, the largest first."""
-    writer = Writer(lifted, layout, small=len(lifted.terms) < SMALL)
+def units_of(lifted: Lifted, layout: Layout, *, unoptimized: bool = False) -> list[Unit]:
+    """Return all functions of the kernel, divided into units, the largest first.
+
+    Args:
+        lifted: The lifted model.
+        layout: The layout of its states.
+        unoptimized: Whether the units are compiled without optimization.
+    """
+    writer = Writer(lifted, layout, small=len(lifted.terms) < SMALL, unoptimized=unoptimized)
     pieces = [(len(list(in_order(a.roots))), writer.action(n, a)) for n, a in enumerate(lifted.actions)]
     if writer.small:
         return [Unit("\n".join([*(text for _, text in pieces), writer.shared()]))]
@@ -74,11 +80,13 @@ class PropertyBits:
 class Writer:
     """Writes the functions of one model; those of a `small` model are all in one unit.
 
-    Bounds and errors that are among `names` have the numbers that they have there.
+    Bounds and errors that are among `names` have the numbers that they have there. For `unoptimized` see `Emitter`.
     """
 
-    def __init__(self, lifted: Lifted, layout: Layout, *, small: bool, names: Names = NO_NAMES) -> None:
-        self.lifted, self.layout, self.small = lifted, layout, small
+    def __init__(
+        self, lifted: Lifted, layout: Layout, *, small: bool, unoptimized: bool, names: Names = NO_NAMES
+    ) -> None:
+        self.lifted, self.layout, self.small, self.unoptimized = lifted, layout, small, unoptimized
         self.actions = lifted.actions
         self.names = names.with_those_of(lifted)
         self.bounds = {name: n for n, name in enumerate(self.names.bounds)}
@@ -87,7 +95,7 @@ class Writer:
         self._readers: dict[frozenset[int], list[int]] = {}
 
     def _emitter(self, *states: str) -> Emitter:
-        return Emitter(self.layout, states)
+        return Emitter(self.layout, states, unoptimized=self.unoptimized)
 
     def _function(self, head: str, emitter: Emitter) -> str:
         return f"define {head} {{\nentry:\n" + "\n".join(emitter.lines) + "\n}\n"
