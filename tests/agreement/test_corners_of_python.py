@@ -248,6 +248,7 @@ AGREEING = {
     "positions of two queues": "w.f = all(w.q[i] == w.r[i] for i in range(min(len(w.q), len(w.r))))",
     "positions but the first": "w.f = any(w.r[i - 1] > w.r[i] for i in range(1, len(w.r)))",
     "a range of the state": "w.out = sum(range(w.m, w.n)) + len(range(w.n))\nw.f = w.c in range(w.n)",
+    "a domain that is reversed": "for n in reversed(CELLS):\n    w.out = 4 * w.out + n + 1\n    if n == w.c:\n        break",
     "a range that is reversed": "for i in reversed(range(w.n)):\n    w.out = 4 * w.out + i",
     "a range that is stored as a list": "w.r = list(range(w.n))",
     "a queue from a helper": "w.r = without(w.r, w.c)",
@@ -607,6 +608,24 @@ def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
     text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n    def {method}(self, *more):\n        pass\n"
     with pytest.raises(LiftError, match=f"Odd has a method {method}, which Python calls by itself"):
         written(tmp_path, text)
+
+
+ODD_ENUMS = {
+    "ints": "class Odd(IntEnum):\n    ONE = 0\n",
+    "flags": "class Odd(IntFlag):\n    ONE = 1\n",
+    "texts": "class Odd(str, Enum):\n    ONE = ''\n",
+    "a truth of their own": "class Odd(Enum):\n    ONE = 1\n\n    def __bool__(self):\n        return False\n",
+    "a metaclass of their own": "class Meta(enum.EnumType):\n    pass\n\n\nclass Odd(Enum, metaclass=Meta):\n    ONE = 1\n",
+}
+"""Enums whose members mean more to Python than distinct constants."""
+
+
+@pytest.mark.parametrize("field", ["choice(Odd)", "optional(Odd)", "array(CELLS, Odd)"])
+@pytest.mark.parametrize("members", ODD_ENUMS)
+def test_a_field_of_members_that_are_also_something_else_is_refused(members, field, tmp_path):
+    """`if jar.x:` and `jar.x == 0` would otherwise mean one thing to Python and another to lifting."""
+    with pytest.raises(LiftError, match="A field cannot hold the Enum Odd, whose members also behave as other values"):
+        written(tmp_path, f"{ODD_ENUMS[members]}\n\n@value\nclass Jar:\n    x: Odd = {field}\n")
 
 
 def test_declarations_compute_with_bounds(tmp_path):

@@ -410,7 +410,7 @@ def _reversed(m: SymbolicMachine, iterable: Any) -> OnceItems:
     return rounds
 
 
-@rule(Operation.REVERSED, (K.TUPLE, K.LIST, K.RANGE, K.ARRAY, K.ENUM_CLASS))
+@rule(Operation.REVERSED, (K.TUPLE, K.LIST, K.RANGE, K.DOMAIN, K.ARRAY, K.ENUM_CLASS))
 def _backwards(m: SymbolicMachine, iterable: Any) -> OnceItems:
     return _iterator(rounds_of(m, iterable)[::-1])
 
