@@ -13,6 +13,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.binding import Bound, Domain, Flag, cached
+from kwalk.model.language.declared import kind_of_class
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, RecordObject, SetObject
 from kwalk.model.language.lift.values import (
     MOST,
@@ -176,6 +177,7 @@ KINDS: dict[type, ValueKind | Callable[[Any], ValueKind]] = {
 }
 """The kind of each class of values, or a function that tells the kinds of its values apart."""
 
+
 def _kind_of_other(value: Any) -> ValueKind:
     cls = type(value)
     if isinstance(value, Enum):
@@ -187,9 +189,9 @@ def _kind_of_other(value: Any) -> ValueKind:
         return ValueKind.CLASS
     if isinstance(value, Parametric):
         return ValueKind.FUNCTION
-    if getattr(cls, "__kwalk__", "") == "value":
+    if kind_of_class(cls) == "value":
         return ValueKind.RECORD
-    if getattr(cls, "__kwalk__", "") == "state":
+    if kind_of_class(cls) == "state":
         raise Refused(f"a {cls.__name__} that is no part of the state, and can change", "a field of the state")
     what = f"{repr(value)[:80]}, of the class {cls.__name__}"
     if cls.__module__ == "random":
