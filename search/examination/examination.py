@@ -102,7 +102,7 @@ def _gaps(model: Model, properties: tuple[PropertyInstance, ...], verdict: Verdi
     counts = verdict.action_counts.values()
     if counts and not any(count.taken for count in counts):
         yield VerdictGap((), "no step was taken: every property was tested in initial states only")
-    if verdict.bounds_hit or verdict.proofs:
+    if verdict.bounds_hit or not verdict.premises:  # a proof and a reduced search do not know which bounds were reached
         yield from _cut_off(model, properties, verdict)
 
 
@@ -129,7 +129,7 @@ def _cut_off(model: Model, properties: tuple[PropertyInstance, ...], verdict: Ve
 
 
 def _what(model: Model, bound: str, count: int) -> str:
-    number = f"{count:,} s" if count else "S"  # a proof does not count them
+    number = f"{count:,} s" if count else "S"  # a proof and a reduced search do not count them
     steps = "1 step was cut off" if count == 1 else f"{number}teps were cut off"
     if bound.startswith(PREFIX):
         return f"{steps} by the {bound}"

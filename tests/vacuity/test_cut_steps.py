@@ -9,7 +9,7 @@ from attrs import evolve
 
 from kwalk import Fails, assert_holds, prove
 from kwalk import exhaust as public_exhaust
-from kwalk.model.language import Actor, Model, Scenario, action, always, require
+from kwalk.model.language import Actor, Model, Scenario, action, always, require, when_quiescent
 from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.assertions import Untested
@@ -28,6 +28,17 @@ FORBIDDEN = evolve(
     properties=(cupboard.few_letters,),
     constraints=(cupboard.nobody_posts_twice,),
 )
+
+
+@action(by=Actor("tidier"))
+def tidy(store: cupboard.Cupboard) -> None:
+    """It is always enabled, and changes nothing."""
+    store.broken = False
+
+
+@when_quiescent()
+def whole_at_rest(store: cupboard.Cupboard) -> bool:
+    return not store.broken
 
 
 @pytest.fixture(autouse=True)
@@ -141,6 +152,27 @@ def test_an_assertion_of_what_was_never_tested_warns(tmp_path) -> None:
 def test_a_proof_is_valid_only_where_no_step_is_cut_off_and_says_so() -> None:
     (gap,) = prove(evolve(POSTED, properties=(cupboard.is_where_it_was,))).gaps
     assert gap.text.startswith("Steps were cut off by the bound letters=1 (post); on it depends is_where_it_was.")
+
+
+def test_a_reduced_search_has_the_gaps_of_a_full_one_as_far_as_it_counts() -> None:
+    full, reduced = (public_exhaust(FORBIDDEN, reduce=reduce, strict=True) for reduce in (False, True))
+    assert (full.answer, reduced.answer) == (Answer.GAPS, Answer.GAPS)
+    assert [gap.bound for gap in reduced.gaps] == [gap.bound for gap in full.gaps] != []
+    assert reduced.gaps[0].text.startswith("Steps were cut off by the constraint nobody_posts_twice (post).")
+
+
+def test_a_reduced_search_in_which_no_state_is_quiescent_says_so() -> None:
+    restless = evolve(CUPBOARD, properties=(whole_at_rest,), actions=(tidy,))
+    verdict = public_exhaust(restless, reduce=True, strict=True)
+    assert (verdict.answer, verdict.gaps[0].text) == (Answer.GAPS, "never tested: whole_at_rest")
+    assert "never tested (no state was quiescent): whole_at_rest" in facts(verdict, Model(restless))
+
+
+def test_a_proof_names_what_it_proves_of_some_states_only() -> None:
+    about = "a state or step tests about_what_is_not_reached"
+    said = f"not known whether {about}: a proof does not find premises that are never true"
+    both = evolve(NEVER_TESTED, properties=(cupboard.about_what_is_not_reached, cupboard.never_broken))
+    assert said in prove(both).notes
 
 
 def roomy(size: int) -> tuple[object, object]:
