@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import pytest
 from attrs import evolve
@@ -109,6 +110,16 @@ def test_a_property_that_was_never_tested_is_a_gap() -> None:
         "never tested: about_what_is_not_reached",
         "no step was taken: every property was tested in initial states only",
     ]
+
+
+@pytest.mark.parametrize("search", [prove, partial(public_exhaust, reduce=True)], ids=["prove", "reduce"])
+def test_an_engine_that_does_not_count_steps_says_that_there_is_none(search) -> None:
+    verdict = search(NEVER_TESTED, strict=True)
+    texts = [gap.text for gap in verdict.gaps]
+    assert (verdict.answer, texts) == (
+        Answer.GAPS,
+        ["no step was taken: every property was tested in initial states only"],
+    )
 
 
 def test_a_constraint_that_no_initial_state_satisfies_leaves_a_gap() -> None:
