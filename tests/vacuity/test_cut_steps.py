@@ -69,6 +69,20 @@ def test_a_cut_step_is_found_with_its_path_and_what_one_step_further_violates(co
     assert cut_steps(model) == (found,)
 
 
+def test_a_property_that_is_edited_beyond_the_domains_only_is_tried_again() -> None:
+    """Its terms are the same: `used` is at most 3 there."""
+
+    def violated(forbidden: int) -> tuple[str, ...]:
+        @always()
+        def not_this(store: cupboard.Cupboard) -> bool:
+            return store.used != forbidden
+
+        (found,) = cut_steps(Model(evolve(CUPBOARD, properties=(not_this,), actions=(cupboard.put,))))
+        return found.violated
+
+    assert [violated(5), violated(4), violated(5)] == [(), ("not_this()",), ()]
+
+
 def test_a_step_further_a_queue_has_more_elements_than_its_capacity() -> None:
     (found,) = cut_steps(Model(POSTED))
     assert (found.bound, found.steps, found.violated) == ("letters", ("post()", "post()"), ("few_letters()",))
