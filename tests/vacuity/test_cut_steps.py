@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -10,7 +11,19 @@ from attrs import evolve
 
 from kwalk import Fails, assert_holds, prove
 from kwalk import exhaust as public_exhaust
-from kwalk.model.language import Actor, Model, Scenario, action, always, require, when_quiescent
+from kwalk.model.language import (
+    Actor,
+    Fresh,
+    Model,
+    Property,
+    Scenario,
+    action,
+    always,
+    fresh,
+    require,
+    state,
+    when_quiescent,
+)
 from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.assertions import Untested
@@ -40,6 +53,18 @@ def tidy(store: cupboard.Cupboard) -> None:
 @when_quiescent()
 def whole_at_rest(store: cupboard.Cupboard) -> bool:
     return not store.broken
+
+
+@state
+class Tickets(cupboard.Cupboard):
+    """A cupboard that gives out tickets."""
+
+    ids: Fresh = fresh(cupboard.SHELVES)
+
+
+@action(by=Actor("tidier"))
+def take_ticket(store: Tickets) -> None:
+    store.ids.take()
 
 
 @pytest.fixture(autouse=True)
@@ -221,3 +246,58 @@ def test_a_bound_is_found_around_a_function_in_a_module_and_in_what_a_guard_call
     put_carefully, is_below = roomy(cupboard.SIZE)
     model = Model(evolve(CUPBOARD, actions=(put_carefully,), properties=(is_below,)))
     assert dependents(model, model.properties) == {"size": ("is_below", "the guard of put_carefully")}
+
+
+def in_use(store: cupboard.Cupboard) -> int:
+    return store.used
+
+
+class Counts:
+    """Functions of the state in a class."""
+
+    @staticmethod
+    def posted(store: cupboard.Cupboard) -> int:
+        return len(store.letters)
+
+
+USES = (in_use, 3)
+
+
+def used_by_default(store: cupboard.Cupboard, count: Callable[[cupboard.Cupboard], int] = in_use) -> int:
+    return count(store)
+
+
+@always()
+def by_a_method_of_a_class(store: cupboard.Cupboard) -> bool:
+    return Counts.posted(store) < 9
+
+
+@always()
+def by_a_part_of_a_tuple(store: cupboard.Cupboard) -> bool:
+    return USES[0](store) < 9
+
+
+@always()
+def by_a_default(store: cupboard.Cupboard) -> bool:
+    return used_by_default(store) < 9
+
+
+@always()
+def by_what_was_taken(store: Tickets) -> bool:
+    return store.ids.taken < 9
+
+
+@pytest.mark.parametrize(
+    ("prop", "bound"),
+    [
+        (by_a_method_of_a_class, "letters"),
+        (by_a_part_of_a_tuple, "size"),
+        (by_a_default, "size"),
+        (by_what_was_taken, "shelves"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else one.name,
+)
+def test_a_bound_is_found_in_each_way_in_which_a_property_can_reach_it(prop: Property, bound: str) -> None:
+    scenario = evolve(CUPBOARD, actions=(take_ticket,), state=Tickets, properties=(prop,))
+    model = Model(scenario)
+    assert dependents(model, model.properties)[bound] == (prop.name,)
