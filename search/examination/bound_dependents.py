@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import fields_dict
 
-from kwalk.model.language import Action, Bound, Model, PropertyInstance
+from kwalk.model.language import Action, Bound, Model, PropertyInstance, require
 from kwalk.model.language.binding import DerivedBound
 from kwalk.model.language.containers import FreshShape
 from kwalk.model.language.errors import LiftError
@@ -126,13 +126,16 @@ def _within(shape: Shape) -> Iterator[Shape]:
 
 
 def _names_in_guards(function: FunctionType) -> list[str]:
-    """Return the names and attributes in the arguments of a function's calls of `require`."""
+    """Return the names and attributes in the arguments of a function's calls of `require`, under whatever name."""
     try:
         tree = source_of(function)
     except LiftError:
         return []
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    guards = (call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) == "require")
+    names = ((call, getattr(call.func, "id", getattr(call.func, "attr", ""))) for call in calls)
+    guards = (
+        call for call, name in names if name == "require" or any(thing is require for thing in _reached(function, name))
+    )
     nodes = (inner for guard in guards for argument in guard.args for inner in ast.walk(argument))
     return [node.id if isinstance(node, ast.Name) else node.attr for node in nodes if isinstance(node, NAMES)]
 

@@ -227,9 +227,10 @@ def test_a_proof_names_what_it_proves_of_some_states_only() -> None:
 
 def roomy(size: int) -> tuple[object, object]:
     """An action and a property that reach a bound through a variable around them, a function and a module."""
+    guard = require
 
     def is_room(store: cupboard.Cupboard) -> None:
-        require(store.used < size)
+        guard(store.used < size)
 
     @action(by=Actor("tidier"))
     def put_carefully(store: cupboard.Cupboard) -> None:
