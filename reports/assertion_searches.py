@@ -11,7 +11,7 @@ from kwalk.model.language import Kind, Property, PropertyInstance, Scenario
 from kwalk.model.language.errors import unknown
 from kwalk.reports.assertion_options import active_options
 from kwalk.reports.scenario_reference import reference_to, scenario_at
-from kwalk.search.base.option_table import rows
+from kwalk.search.base.option_table import ModelKeywords, rows
 from kwalk.search.base.query import Query
 from kwalk.search.engines import ENGINES, SHRINK_SECONDS
 from kwalk.search.results.fairness import without_liveness
@@ -102,6 +102,7 @@ class SharedSearches:
 
     on_verdict: Callable[[Verdict, str, int, str], None] = lambda verdict, reference, number, unchecked: None
     _verdicts: dict[tuple[Any, ...], Verdict] = field(factory=dict, init=False)
+    _exhaustive: dict[tuple[Any, ...], Verdict] = field(factory=dict, init=False)
     _shapes: dict[Any, str] = field(factory=dict, init=False)
 
     def verdict(self, query: Query, engine: str, *, strict: bool = False) -> Verdict:
@@ -111,15 +112,16 @@ class SharedSearches:
         nothing else: their tests read its verdict. Where it has found a shortest counterexample, theirs are not
         minimized. A proof ends at its first violation, so it is not shared.
         """
-        model = query.model
-        place = (query.reference, model.variant, *sorted(model.binding.bounds.items()))
-        key, exhaustive = (*place, engine), self._verdicts.get((*place, "exhaust"))
+        model = _meaning(query)
+        key, exhaustive = (model, engine, _searched(query)), self._exhaustive.get(model)
         if exhaustive is not None and exhaustive.stopped is None:
             return minimized(query, _about(exhaustive, query.properties, strict=strict), SHRINK_SECONDS)
         if not ENGINES[engine].keeps_going:
             return minimized(query, search(query, engine, strict=strict))
         if key not in self._verdicts:
             self._verdicts[key] = self._search(query, engine)
+            if engine == "exhaust":
+                self._exhaustive[model] = self._verdicts[key]
         verdict = _about(self._verdicts[key], query.properties, strict=strict)
         if not ENGINES[engine].checks_liveness:
             verdict = without_liveness(verdict, query.properties, ENGINES[engine].title)
@@ -148,17 +150,35 @@ class SharedSearches:
         return None if first == where else first
 
 
+def _meaning(query: Query) -> tuple[Any, ...]:
+    """Return what the models of two queries have in common if a search of one answers for the other."""
+    from kwalk.search.kernel.model_digest import cache_key, meaning_key
+
+    return query.reference, query.model.variant, meaning_key(query.model) or cache_key(query.model), query.model.initial
+
+
+def _searched(query: Query) -> tuple[tuple[str, str], ...]:
+    """Return the options with which an engine searches, without those of the model and of what is shown."""
+    return tuple(sorted((name, repr(value)) for name, value in query.options.items() if name not in UNSEARCHED))
+
+
+UNSEARCHED = frozenset({*rows(ModelKeywords), "keep_going", "minimize", "strict"})
+"""Options that `_meaning` covers, or that make no difference to a search for all properties."""
+
+
 def _about(verdict: Verdict, properties: Iterable[PropertyInstance], *, strict: bool = False) -> Verdict:
     """Return the part of a verdict on all properties of a scenario that is about some of them."""
-    by_key = {prop.key: prop for prop in properties}
+    by_key: dict[str, PropertyInstance | None] = {prop.key: prop for prop in properties}
+    names = tuple(dict.fromkeys(prop.declaration.title for prop in properties))
+    by_key[DEADLOCK] = None  # it is a finding only if the scenario calls it an error
     findings = tuple(finding for finding in verdict.findings if finding.prop in by_key)
     answer = Answer.HOLDS if verdict.stopped is None else Answer.UNDECIDED
-    violated = [finding for finding in findings if by_key[finding.prop].kind is not Kind.REACHABLE]
+    found = [by_key[finding.prop] for finding in findings]
+    violated = [prop for prop in found if prop is None or prop.kind is not Kind.REACHABLE]
     if violated:
-        answer = answer_to(by_key[violated[0].prop])
+        answer = answer_to(violated[0])
     elif findings:
         answer = Answer.NOT_REACHABLE
-    names = tuple(dict.fromkeys(prop.declaration.title for prop in by_key.values()))
     premises = {key: count for key, count in verdict.premises.items() if key in by_key}
     unfailing = tuple(one for one in verdict.cannot_fail if one.prop in names)
     gaps = tuple(gap for gap in verdict.gaps if not gap.properties or set(gap.properties) & set(names))

@@ -24,7 +24,7 @@ from attrs import frozen
 
 from kwalk.model.language.binding import Domain
 from kwalk.model.language.containers import Array, ArrayShape, FifoShape, FreshShape
-from kwalk.model.language.declared import a_name, check_declared, decorator, text, truth_value
+from kwalk.model.language.declared import a_name, check_declared, decorator, kind_of_class, text, truth_value
 from kwalk.model.language.errors import GuardFailed, LiftError, PremiseFailed, UsageError, one_of
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape
 from kwalk.model.language.records import RecordShape, ValueShape, token_of
@@ -230,7 +230,7 @@ class Parametric:
                     return self._range(name, note.metadata["shape"])
         if isinstance(hint, type) and (issubclass(hint, Enum) or hint is bool):
             return hint
-        if getattr(hint, "__kwalk__", "") == "value":
+        if kind_of_class(hint) == "value":
             return self._range(name, ValueShape(hint))
         raise LiftError(
             f"{place_of(self.function)}: parameter {name!r} of {self.name} has no domain "

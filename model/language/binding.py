@@ -340,6 +340,9 @@ class Domain:
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self)))
 
+    def __reversed__(self) -> Iterator[int]:
+        return reversed(range(len(self)))
+
     def __contains__(self, member: object) -> bool:
         member = plain_value(member)
         return isinstance(member, int) and 0 <= member < len(self)

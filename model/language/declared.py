@@ -28,6 +28,11 @@ def check_declared(called: str, *requirements: Requirement) -> None:
             raise UsageError(f"{called}: `{name}` must be {what} (got {brief(value)}).")
 
 
+def kind_of_class(cls: object) -> str:
+    """Return what a class is declared as, "state" or "value"; "" for others, as subclasses without a decorator."""
+    return vars(cls).get("__kwalk__", "") if isinstance(cls, type) else ""
+
+
 def text(name: str, value: object) -> Requirement:
     """Require a text."""
     return name, value, isinstance(value, str), "a text in quotes"

@@ -11,6 +11,7 @@ from typing import Any
 from attrs import fields, frozen
 
 from kwalk.model.language.binding import cached
+from kwalk.model.language.declared import kind_of_class
 from kwalk.model.language.errors import DomainError
 from kwalk.model.language.shapes import (
     MAX_CACHED_VALUES,
@@ -181,7 +182,7 @@ def token_of(value: Any) -> str:
     if isinstance(value, frozenset):
         in_order = sorted(value) if all(isinstance(one, int) for one in value) else sorted(value, key=token_of)
         return f"{{{','.join(map(token_of, in_order))}}}"
-    if getattr(type(value), "__kwalk__", "") == "value":
+    if kind_of_class(type(value)) == "value":
         return f"{type(value).__name__}({','.join(token_of(getattr(value, one.name)) for one in fields(type(value)))})"
     return str(int(value))
 

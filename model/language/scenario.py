@@ -16,7 +16,7 @@ from attrs import evolve, field, fields, frozen
 from kwalk.model.language.action import Action, Parametric, place_of
 from kwalk.model.language.binding import Binding
 from kwalk.model.language.constraints import Constraint
-from kwalk.model.language.declared import is_table
+from kwalk.model.language.declared import is_table, kind_of_class
 from kwalk.model.language.errors import UsageError, one_of, unknown
 from kwalk.model.language.fairness import SYSTEM_FAIRNESS, Fairness
 from kwalk.model.language.properties import Property
@@ -204,7 +204,7 @@ class Scenario:
         for name in ("read_snapshot", "read_series", "inspect_snapshot", "recover_snapshot"):
             reader = getattr(self, name)
             yield name, reader is None or callable(reader), "a function"
-        yield "state", getattr(self.state, "__kwalk__", "") == "state", "a class declared with @state"
+        yield "state", kind_of_class(self.state) == "state", "a class declared with @state"
         yield "actions", _all_are(Action, self.actions) and bool(self.actions), "one or more @action functions"
         yield "properties", _all_are(Property, self.properties), "functions declared as properties, such as @always()"
         yield "fairness", _all_are(Fairness, self.fairness), "declarations such as weakly_fair(…) and strongly_fair(…)"

@@ -9,7 +9,7 @@ not differ in what cannot be observed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
+from enum import Enum, EnumType
 from functools import cache
 from itertools import product
 from typing import Any
@@ -275,11 +275,46 @@ class MemberShape(Scalar):
         return self.domain.label(number)
 
 
+CHANGED_BY = (
+    "__eq__",
+    "__hash__",
+    "__bool__",
+    "__len__",
+    "__contains__",
+    "__iter__",
+    "__getattr__",
+    "__getattribute__",
+)
+"""Special methods that give members of an Enum another meaning than that of distinct constants."""
+NOT_PLAIN, PLAIN = (
+    "the Enum {}, whose members also behave as other values",
+    "a class derived from Enum alone, without special methods",
+)
+"""What is refused if an Enum is not plain, and what to write instead."""
+
+
+@cache
+def is_plain_enum(enum: type[Enum]) -> bool:
+    """Return whether the members of an Enum are distinct constants that are true, and nothing else."""
+    bases = (base for base in enum.__mro__ if base not in (Enum, object))
+    is_own = type(enum) is EnumType and getattr(enum, "_member_type_", None) is object
+    return is_own and not any(name in base.__dict__ for base in bases for name in CHANGED_BY)
+
+
+def _check_plain(shape: ChoiceShape, attribute: Any, enum: type[Enum]) -> None:
+    if not is_plain_enum(enum):
+        raise LiftError(f"A field cannot hold {NOT_PLAIN.format(enum.__name__)}. Instead: {PLAIN}.")
+
+
 @frozen
 class ChoiceShape(Scalar):
-    """A member of an Enum."""
+    """A member of an Enum.
 
-    enum: type[Enum]
+    Raises:
+        LiftError: the Enum is not plain: one field of it would mean a number, and be true or false, to Python only.
+    """
+
+    enum: type[Enum] = field(validator=_check_plain)
     start: Enum
 
     def default(self) -> Enum:

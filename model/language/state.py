@@ -15,7 +15,7 @@ import attrs
 
 from kwalk.model.language.binding import Bound, Domain, Flag
 from kwalk.model.language.containers import Array, ArrayShape, Fifo, FifoShape, Fresh, FreshShape
-from kwalk.model.language.declared import check_declared, truth_value
+from kwalk.model.language.declared import check_declared, kind_of_class, truth_value
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.record_sets import BoundedSetShape, FlaggedSetShape, SetShape
 from kwalk.model.language.records import RecordShape, ValueShape
@@ -147,12 +147,12 @@ def subset(of: Any, *more: Any, full: bool = False, default: Any = None, when: W
         LiftError: the default is no set of members.
     """
     classes = (of, *more)
-    if all(getattr(cls, "__kwalk__", "") == "value" for cls in classes):
+    if all(kind_of_class(cls) == "value" for cls in classes):
         if full or default is not None or when is not None or len(set(classes)) < len(classes):
             raise LiftError("subset(…) of @value classes takes each class once, and neither full=, default= nor when=.")
         return shape_field(FlaggedSetShape(classes))
     for one in classes:
-        if not more or getattr(one, "__kwalk__", "") != "value":
+        if not more or kind_of_class(one) != "value":
             _must_be_domain("subset", one)
     if more:
         raise LiftError(
@@ -175,7 +175,7 @@ def bounded_set(of: type[T], most: int | Bound) -> set[T]:
         of: the class.
         most: how many records it can hold. If it is a Bound, what would add one more is a bound hit, and not an error.
     """
-    if getattr(of, "__kwalk__", "") != "value":
+    if kind_of_class(of) != "value":
         raise LiftError(f"bounded_set(…) takes a @value class (got {of!r}); of members write subset(DOMAIN).")
     if not isinstance(most, Bound) and (type(most) is not int or most < 1):
         raise LiftError(f"bounded_set({of.__name__}, {most!r}): the most records are an int of 1 or more, or a Bound.")
@@ -265,8 +265,7 @@ def shape_of(element: Any) -> Shape:
         return MemberShape(element)
     if isinstance(element, type) and issubclass(element, Enum):
         return ChoiceShape(element, next(iter(element)))
-    kind = getattr(element, "__kwalk__", None)
-    if kind is not None:
+    if kind := kind_of_class(element):
         return RecordShape(element) if kind == "state" else ValueShape(element)
     metadata = getattr(element, "metadata", {})
     if "shape" in metadata:

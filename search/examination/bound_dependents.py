@@ -2,8 +2,7 @@
 
 A property, or a guard of an action, *depends* on a bound if its source names the bound, or a field that the bound
 limits, itself or through a function or method of the model that it calls. A name stands for all that has it (globals,
-variables of functions around it, attributes of modules), so a dependence may be listed that does not exist. A bound
-that a function reaches in another way, such as in a tuple or a partial function, is missed.
+variables of functions around it, attributes of modules and classes), so a dependence may be listed that does not exist.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from typing import Any
 
 from attrs import fields_dict
 
-from kwalk.model.language import Action, Bound, Model, PropertyInstance
+from kwalk.model.language import Action, Bound, Model, PropertyInstance, require
 from kwalk.model.language.binding import DerivedBound
+from kwalk.model.language.containers import FreshShape
 from kwalk.model.language.errors import LiftError
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.shapes import Shape
@@ -61,13 +61,15 @@ class _Names:
             return
         self._classes.add(cls)
         for name, member in vars(cls).items():
-            function = getattr(member, "fget", member)
+            function = getattr(member, "fget", getattr(member, "__func__", member))
             if isinstance(function, FunctionType) and not name.startswith("__"):
                 self.methods.setdefault(name, []).append(function)
         for name, shape in shapes_of(cls):
             for inner in _within(shape):
                 for attribute in fields_dict(type(inner)):  # type: ignore[arg-type]
                     self.limits.setdefault(name, set()).update(_bound_names(getattr(inner, attribute)))
+                if isinstance(inner, FreshShape):
+                    self.limits[name].update(_bound_names(inner.domain.bound))
                 own = (inner.cls,) if isinstance(inner, RecordShape | ValueShape) else ()
                 for part in getattr(inner, "classes", own):
                     self._add(part)
@@ -82,13 +84,17 @@ class _Names:
             if not isinstance(function, FunctionType) or function in seen or _is_of_language(function):
                 continue
             seen.add(function)
-            for name in _names_in(function.__code__):
+            for name in ("", *_names_in(function.__code__)):
                 waiting += self._note(function, name, found)
         return list(found)
 
     def _note(self, function: FunctionType, name: str, bounds: dict[str, None]) -> list[Any]:
-        """Note the bounds that a name in a function stands for, or whose fields it names; return what it can call."""
-        things = list(_reached(function, name))
+        """Note the bounds that a name in a function stands for, or whose fields it names; return what it can call.
+
+        The name "" is that of its defaults.
+        """
+        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+        things = [part for thing in (_reached(function, name) if name else defaults) for part in _parts(thing)]
         for thing in things:
             bounds |= dict.fromkeys(_bound_names(thing))
         bounds |= dict.fromkeys(self.limits.get(name, ()))
@@ -106,7 +112,7 @@ class _Names:
             seen.add(function)
             for name in _names_in_guards(function):
                 found |= dict.fromkeys(self.bounds_of(self._note(function, name, found)))
-            for name in _names_in(function.__code__):
+            for name in ("", *_names_in(function.__code__)):
                 waiting += self._note(function, name, {})
         return list(found)
 
@@ -120,35 +126,54 @@ def _within(shape: Shape) -> Iterator[Shape]:
 
 
 def _names_in_guards(function: FunctionType) -> list[str]:
-    """Return the names and attributes in the arguments of a function's calls of `require`."""
+    """Return the names and attributes in the arguments of a function's calls of `require`, under whatever name."""
     try:
         tree = source_of(function)
     except LiftError:
         return []
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    guards = (call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) == "require")
+    names = ((call, getattr(call.func, "id", getattr(call.func, "attr", ""))) for call in calls)
+    guards = (
+        call for call, name in names if name == "require" or any(thing is require for thing in _reached(function, name))
+    )
     nodes = (inner for guard in guards for argument in guard.args for inner in ast.walk(argument))
     return [node.id if isinstance(node, ast.Name) else node.attr for node in nodes if isinstance(node, NAMES)]
 
 
 def _reached(function: FunctionType, name: str) -> Iterator[Any]:
-    """Yield what a name in a function can stand for: a global, a variable around it, an attribute of a module there."""
+    """Yield what a name in a function can stand for: a global, a variable around it, an attribute of a place there."""
     around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
     with suppress(ValueError):  # a variable that has no value yet
         if name in around:
             yield around[name].cell_contents
     if name in function.__globals__:
         yield function.__globals__[name]
-    for module in _modules_in(function):
-        if name in vars(module):
-            yield vars(module)[name]
+    for place in _places_in(function):
+        if name in vars(place):
+            yield vars(place)[name]
 
 
 @lru_cache(maxsize=4096)
-def _modules_in(function: FunctionType) -> tuple[ModuleType, ...]:
-    """Return the modules that a function names."""
-    things = (function.__globals__.get(name) for name in dict.fromkeys(_names_in(function.__code__)))
-    return tuple(thing for thing in things if isinstance(thing, ModuleType))
+def _places_in(function: FunctionType) -> tuple[ModuleType | type, ...]:
+    """Return the modules and classes that a function names, also as attributes of each other, with base classes."""
+    names = tuple(dict.fromkeys(_names_in(function.__code__)))
+    found: dict[ModuleType | type, None] = {}
+    waiting = [function.__globals__.get(name) for name in names]
+    while waiting:
+        place = waiting.pop()
+        if isinstance(place, ModuleType | type) and place not in found:
+            found[place] = None
+            waiting += [*getattr(place, "__bases__", ()), *(vars(place)[name] for name in names if name in vars(place))]
+    return tuple(found)
+
+
+def _parts(thing: Any) -> Iterator[Any]:
+    """Yield a thing, or the function of a method, or the parts of a tuple."""
+    if isinstance(thing, tuple):
+        for part in thing:
+            yield from _parts(part)
+    else:
+        yield getattr(thing, "__func__", thing)
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

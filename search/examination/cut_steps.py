@@ -21,7 +21,7 @@ from kwalk.model.language.binding import unlimited
 from kwalk.search.base.cache import read_cache, write_cache
 from kwalk.search.kernel.calls import way_to
 from kwalk.search.kernel.compile.compiler import cached_kernel
-from kwalk.search.kernel.model_digest import path_for
+from kwalk.search.kernel.model_digest import meaning_key, path_for
 from kwalk.search.kernel.stepping import KernelStepper, PlainStepper, Stepper
 
 ATTEMPTS = 20_000
@@ -52,9 +52,13 @@ class CutStep:
 def cut_steps(model: Model) -> tuple[CutStep, ...]:
     """Return a cut step for each bound and action, if one is met near the initial states or by some random walks.
 
-    They are in the cache.
+    They are in the cache, also under the meaning key: what functions do beyond the domains is not in the terms.
     """
+    meaning = meaning_key(model)
+    if meaning is None:
+        return tuple(_Finder(model).run())
     path = path_for(model, "cut-steps", __file__)
+    path = path.with_name(f"{path.name}-{meaning}")
     with suppress(ValueError, TypeError):
         return tuple(CutStep(b, a, tuple(s), tuple(v), e) for b, a, s, v, e in json.loads(read_cache(path) or b""))
     found = tuple(_Finder(model).run())

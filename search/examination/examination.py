@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from kwalk.model.language import Model, PropertyInstance
+from kwalk.model.language import DomainError, Model, PropertyInstance
 from kwalk.model.language.constraints import PREFIX
 from kwalk.search.examination.falsifiability import Falsifiability, falsifiability
 from kwalk.search.results.vacuity import listed, never_tested
@@ -100,10 +100,18 @@ def _gaps(model: Model, properties: tuple[PropertyInstance, ...], verdict: Verdi
     if untested:
         yield VerdictGap(untested, f"never tested: {listed(untested)}")
     counts = verdict.action_counts.values()
-    if counts and not any(count.taken for count in counts):
+    if not (any(count.taken for count in counts) if counts else _moves(model)):
         yield VerdictGap((), "no step was taken: every property was tested in initial states only")
-    if verdict.bounds_hit or verdict.proofs:
+    if verdict.bounds_hit or not verdict.premises:  # a proof and a reduced search do not know which bounds were reached
         yield from _cut_off(model, properties, verdict)
+
+
+def _moves(model: Model) -> bool:
+    """Return whether a step is possible at first; a proof and a reduced search do not count steps."""
+    try:
+        return any(True for vector in model.initial for _ in model.successors(vector))
+    except DomainError:
+        return True
 
 
 def _cut_off(model: Model, properties: tuple[PropertyInstance, ...], verdict: Verdict) -> Iterator[VerdictGap]:
@@ -129,7 +137,7 @@ def _cut_off(model: Model, properties: tuple[PropertyInstance, ...], verdict: Ve
 
 
 def _what(model: Model, bound: str, count: int) -> str:
-    number = f"{count:,} s" if count else "S"  # a proof does not count them
+    number = f"{count:,} s" if count else "S"  # a proof and a reduced search do not count them
     steps = "1 step was cut off" if count == 1 else f"{number}teps were cut off"
     if bound.startswith(PREFIX):
         return f"{steps} by the {bound}"

@@ -19,6 +19,7 @@ from kwalk.search.proof.bounded import BoundedCounterexample
 from kwalk.search.proof.induction import DomainViolation
 from kwalk.search.results.fairness import safety_properties, without_liveness
 from kwalk.search.results.trace import ReplayError, Trace, reference_of, run
+from kwalk.search.results.vacuity import whole_names
 from kwalk.search.results.verdict import Answer, Finding, ProofOutcome, ProofResult, Strength, Verdict
 from kwalk.search.results.verdict_builder import VerdictBuilder, answer_to, error_notes
 
@@ -165,8 +166,18 @@ class _ProofVerdict:
         if ProofOutcome.PROVED in outcomes and attempt.model.constraints:
             names = ", ".join(each.name for each in attempt.model.constraints)
             yield f"proved within the constraints ({names}): behaviours that leave them are not covered"
+        if conditional := list(self._conditional()):
+            names = ", ".join(whole_names(conditional, [lifted.prop for lifted in attempt.properties]))
+            yield f"not known whether a state or step tests {names}: a proof does not find premises that are never true"
         if ProofOutcome.PROVED in outcomes:
             yield "proved for behaviours of any length, within the bounds: nothing is proved of larger sizes or budgets"
+
+    def _conditional(self) -> Iterator[str]:
+        """Yield the keys of the proved properties that are about some states or steps only."""
+        for lifted, proof in zip(self.attempt.properties, self._proofs(), strict=True):
+            always = lifted.premise is self.attempt.lifted.terms.true and lifted.prop.kind is not Kind.WHEN_QUIESCENT
+            if proof.outcome is ProofOutcome.PROVED and not always and not lifted.prop.declaration.only_counts:
+                yield proof.prop
 
     def _length_note(self, counterexample: BoundedCounterexample) -> str:
         depths = self.attempt.counterexample_refuted

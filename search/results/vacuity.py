@@ -32,7 +32,7 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
         still = [key for key, count in verdict.action_counts.items() if count.taken and not count.changed]
         if still:
             yield f"action instances that fired and never changed the state: {listed(still)}"
-    untested = {key for key, count in verdict.premises.items() if not count}
+    untested = _untested(verdict, model)
     mapped = [prop for prop in model.properties if isinstance(prop.declaration, MappedAction)]
     yield from _without_liveness(verdict, mapped)
     yield from _unmapped([prop for prop in mapped if prop.key in untested])
@@ -50,11 +50,23 @@ def vacuity_notes(verdict: Verdict, model: Model) -> Iterator[str]:
 
 def never_tested(verdict: Verdict, model: Model) -> tuple[str, ...]:
     """Return the names of the properties of which no instance was tested, in the order of the model."""
-    counted = [prop for prop in model.properties if prop.key in verdict.premises and not prop.declaration.only_counts]
-    tested = {prop.declaration.title for prop in counted if verdict.premises[prop.key]}
+    untested = _untested(verdict, model)
+    known = untested.union(verdict.premises)
+    counted = [prop for prop in model.properties if prop.key in known and not prop.declaration.only_counts]
+    tested = {prop.declaration.title for prop in counted if prop.key not in untested}
     empty = {counts.prop.title for counts in _without_elements(verdict, model) if counts.quantifier.is_whole}
     names = dict.fromkeys(prop.declaration.title for prop in counted)
     return tuple(name for name in names if name not in tested or name in empty)
+
+
+def _untested(verdict: Verdict, model: Model) -> set[str]:
+    """Return the keys of the property instances that are known to be never tested."""
+    if verdict.premises or verdict.quiescent_states != 0:
+        return {key for key, count in verdict.premises.items() if not count}
+    waiting = [
+        prop for prop in model.properties if prop.kind is Kind.WHEN_QUIESCENT
+    ]  # all that a reduced search counts
+    return {prop.key for prop in waiting if prop.declaration.title in verdict.properties}
 
 
 def unfailing_notes(verdict: Verdict) -> Iterator[str]:

@@ -34,7 +34,7 @@ from kwalk.search.symbolic.components import components_of, in_good_order
 from kwalk.search.symbolic.conditions import What
 from kwalk.search.symbolic.counts import Counts
 from kwalk.search.symbolic.engine import Stopped, SymbolicEngine
-from kwalk.search.symbolic.reachability import Reachability, States
+from kwalk.search.symbolic.reachability import Reachability, States, without
 
 if TYPE_CHECKING:
     from kwalk.search.symbolic.checkpoint import SetCheckpoints
@@ -228,8 +228,16 @@ class SymbolicSearch:
 
     def _violations(self) -> Iterator[Violation]:
         """Yield the violations of all properties, the witnesses of those that are `reachable`, and the errors."""
-        for which, step, states, count in self.counts.violations():
+        found = list(self.counts.violations())
+        for which, step, states, count in found:
             prop = None if which.prop is None else self.model.properties[which.prop]
+            failed = [here for other, at, here, _ in found if other == evolve(which, what=What.FAILED) and at == step]
+            if which.what is What.FALSE and states and failed:  # the terms of a property that fails are false
+                states = without(self.engine, states, failed)
+                if not states:
+                    continue
+                self.reachability.keep(states)
+                count = number_of_states(self.engine, states)
             yield Violation(prop, states, count, step, is_error=which.what is not What.FALSE)
         if self.model.scenario.deadlock_is_error and (dead := self.counts.without_enabled(all_instances=True)):
             yield Violation(None, dead, number_of_states(self.engine, dead))

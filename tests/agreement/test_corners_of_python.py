@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwalk.model.language import LiftError, Model, Scenario, UsageError
+from kwalk.model.language import LiftError, Model, Scenario, UsageError, nested, optional, subset
 from kwalk.model.language.lift import lift
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.differential import disagreements
@@ -248,6 +248,7 @@ AGREEING = {
     "positions of two queues": "w.f = all(w.q[i] == w.r[i] for i in range(min(len(w.q), len(w.r))))",
     "positions but the first": "w.f = any(w.r[i - 1] > w.r[i] for i in range(1, len(w.r)))",
     "a range of the state": "w.out = sum(range(w.m, w.n)) + len(range(w.n))\nw.f = w.c in range(w.n)",
+    "a domain that is reversed": "for n in reversed(CELLS):\n    w.out += n + 1\n    if n == w.c:\n        break",
     "a range that is reversed": "for i in reversed(range(w.n)):\n    w.out = 4 * w.out + i",
     "a range that is stored as a list": "w.r = list(range(w.n))",
     "a queue from a helper": "w.r = without(w.r, w.c)",
@@ -607,6 +608,52 @@ def test_a_class_with_a_special_method_is_refused(kind, method, tmp_path):
     text = f"@{kind}\nclass Odd:\n    n: int = number(0, 2)\n    def {method}(self, *more):\n        pass\n"
     with pytest.raises(LiftError, match=f"Odd has a method {method}, which Python calls by itself"):
         written(tmp_path, text)
+
+
+INHERITING = {
+    "a call": ("s.n = int(Note(1) == Note(2))", "a call of Note"),
+    "a constant": ("s.n = int(NOTE == Base(2))", "of the class Note"),
+    "a test of its class": ("s.n = int(isinstance(s.base, Note))", "isinstance of the class Note"),
+}
+"""Uses of a class that inherits from a record class and has no decorator of its own, and words of their refusal."""
+
+
+@pytest.mark.parametrize("use", INHERITING)
+def test_a_class_that_only_inherits_from_a_record_class_is_no_record_class(use, tmp_path):
+    """Its special methods have not been looked at."""
+    body, words = INHERITING[use]
+    module = written(
+        tmp_path,
+        "@value\nclass Base:\n    n: int = number(0, 2)\n\n\n"
+        "class Note(Base):\n    def __eq__(self, other):\n        return True\n\n\nNOTE = Note(1)\n\n\n"
+        "@state\nclass Pot:\n    n: int = number(0, 2)\n    base: Base = nested(Base)\n\n\n"
+        f"@action(by=ANY)\ndef go(s: Pot) -> None:\n    {body}\n",
+    )
+    with pytest.raises(LiftError, match=words):
+        lift(Model(Scenario("pot", "", module.Pot, [module.go])))
+    for declaration in (nested, optional, subset):
+        with pytest.raises(LiftError):
+            declaration(module.Note)
+    with pytest.raises(UsageError, match="`state` must be a class declared with @state"):
+        Scenario("note", "", type("Bare", (module.Pot,), {}), [module.go])
+
+
+ODD_ENUMS = {
+    "ints": "class Odd(IntEnum):\n    ONE = 0\n",
+    "flags": "class Odd(IntFlag):\n    ONE = 1\n",
+    "texts": "class Odd(str, Enum):\n    ONE = ''\n",
+    "a truth of their own": "class Odd(Enum):\n    ONE = 1\n\n    def __bool__(self):\n        return False\n",
+    "a metaclass of their own": "class M(enum.EnumType):\n    pass\n\n\nclass Odd(Enum, metaclass=M):\n    ONE = 1\n",
+}
+"""Enums whose members mean more to Python than distinct constants."""
+
+
+@pytest.mark.parametrize("field", ["choice(Odd)", "optional(Odd)", "array(CELLS, Odd)"])
+@pytest.mark.parametrize("members", ODD_ENUMS)
+def test_a_field_of_members_that_are_also_something_else_is_refused(members, field, tmp_path):
+    """`if jar.x:` and `jar.x == 0` would otherwise mean one thing to Python and another to lifting."""
+    with pytest.raises(LiftError, match="A field cannot hold the Enum Odd, whose members also behave as other values"):
+        written(tmp_path, f"{ODD_ENUMS[members]}\n\n@value\nclass Jar:\n    x: Odd = {field}\n")
 
 
 def test_declarations_compute_with_bounds(tmp_path):

@@ -93,6 +93,7 @@ ANNOUNCED = (
     "a value that can be None is compared with a negative number",
     "a comprehension over a set, whose order Python does not fix",
     "an index into something that is empty",
+    "… is read here, and what it refers to was changed under another name meanwhile",
 )
 """Beginnings of the refusals that a model of documented constructs can meet: `language.md` says when."""
 

@@ -85,6 +85,9 @@ class OracleDomain:
     def __iter__(self) -> Iterator[int]:
         return iter(range(self.size))
 
+    def __reversed__(self) -> Iterator[int]:
+        return reversed(range(self.size))
+
     def __contains__(self, item: object) -> bool:
         return isinstance(item, int) and 0 <= item < self.size
 

@@ -225,6 +225,26 @@ SCENARIO = Scenario(name="two", story="Two.", state=S, actions=(idle, accepted, 
     assert (report.accepted, report.refusals, report.differences) == (1, Counter({"the statement While": 1}), ())
 
 
+def test_a_model_with_a_refusal_that_the_reference_announces_does_not_differ():
+    source = f"""{HEADER}
+@state
+class S:
+    queue: Fifo[int] = fifo(number(0, 1), Bound("most"))
+
+
+@action(by=SYSTEM)
+def refused(s: S) -> None:
+    queue = s.queue
+    s.queue = queue + [1]
+    s.queue = queue[1:]
+
+
+SCENARIO = Scenario(name="two", story="Two.", state=S, actions=(refused,), bounds={{"most": 2}})
+"""
+    kind = "… is read here, and what it refers to was changed under another name meanwhile"
+    assert compare_model(source, 0).refusal == kind
+
+
 @pytest.mark.parametrize("tasks", [6, pytest.param(20, marks=pytest.mark.thorough)])
 def test_random_snippets_mean_what_cpython_does(tasks):
     reports = [run_task(FuzzTask(seed, 25)) for seed in range(FIRST, FIRST + tasks)]

@@ -24,6 +24,7 @@ from kwalk.model.language import (
     Actor,
     Array,
     Domain,
+    DomainError,
     Model,
     Scenario,
     UsageError,
@@ -70,6 +71,17 @@ def turn(s: Dials, dial: Annotated[int, DIALS]) -> None:
 @always()
 def digits_are_even(s: Dials) -> bool:
     return s.dials[0].digit % 2 == 0
+
+
+@always()
+def has_a_place(s: Dials) -> bool:
+    """It has an error after two turns of the first dial."""
+    return (1, 2, 3)[s.dials[0].digit] > 0
+
+
+@always()
+def is_below_four(s: Dials) -> bool:
+    return s.dials[0].digit < 4
 
 
 COUNTERS = Scenario(
@@ -131,6 +143,15 @@ def test_the_first_violation_has_a_shortest_trace():
     verdict = exhaust_symbolically(Model(DIE_HARD), memory_bytes=64 * MIB)
     assert verdict.counterexample is not None
     assert (verdict.answer, verdict.counterexample.length) == (Answer.VIOLATED, 6)
+
+
+@pytest.mark.parametrize("keep_going", [False, True])
+def test_a_violation_comes_before_an_error_that_needs_as_many_steps(keep_going: bool):
+    both = COUNTERS.varied(name="both", properties=(has_a_place, is_below_four), bounds={"dials": 1})
+    verdict = kwalk.exhaust(both, symbolic=True, keep_going=keep_going)
+    assert [finding.prop for finding in verdict.findings] == ["is_below_four()"]
+    with pytest.raises(DomainError, match=r"has_a_place.. cannot be run.* This happens after 2 steps"):
+        kwalk.exhaust(evolve(both, properties=(has_a_place,)), symbolic=True, keep_going=keep_going)
 
 
 def test_properties_about_behaviours_leave_the_verdict_undecided():

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from attrs import evolve
 
 from kwalk import Fails, assert_holds, prove
 from kwalk import exhaust as public_exhaust
-from kwalk.model.language import Actor, Model, Scenario, action, always, require
+from kwalk.model.language import (
+    Actor,
+    Fresh,
+    Model,
+    Property,
+    Scenario,
+    action,
+    always,
+    fresh,
+    require,
+    state,
+    when_quiescent,
+)
 from kwalk.reports.assertion_options import AssertionOptions
 from kwalk.reports.assertion_searches import SharedSearches
 from kwalk.reports.assertions import Untested
@@ -28,6 +42,29 @@ FORBIDDEN = evolve(
     properties=(cupboard.few_letters,),
     constraints=(cupboard.nobody_posts_twice,),
 )
+
+
+@action(by=Actor("tidier"))
+def tidy(store: cupboard.Cupboard) -> None:
+    """It is always enabled, and changes nothing."""
+    store.broken = False
+
+
+@when_quiescent()
+def whole_at_rest(store: cupboard.Cupboard) -> bool:
+    return not store.broken
+
+
+@state
+class Tickets(cupboard.Cupboard):
+    """A cupboard that gives out tickets."""
+
+    ids: Fresh = fresh(cupboard.SHELVES)
+
+
+@action(by=Actor("tidier"))
+def take_ticket(store: Tickets) -> None:
+    store.ids.take()
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +92,20 @@ def test_a_cut_step_is_found_with_its_path_and_what_one_step_further_violates(co
     assert (found.bound, found.action, found.steps) == ("size", "put", ("put()",) * 4)
     assert found.violated == ("never_overfull()",)
     assert cut_steps(model) == (found,)
+
+
+def test_a_property_that_is_edited_beyond_the_domains_only_is_tried_again() -> None:
+    """Its terms are the same: `used` is at most 3 there."""
+
+    def violated(forbidden: int) -> tuple[str, ...]:
+        @always()
+        def not_this(store: cupboard.Cupboard) -> bool:
+            return store.used != forbidden
+
+        (found,) = cut_steps(Model(evolve(CUPBOARD, properties=(not_this,), actions=(cupboard.put,))))
+        return found.violated
+
+    assert [violated(5), violated(4), violated(5)] == [(), ("not_this()",), ()]
 
 
 def test_a_step_further_a_queue_has_more_elements_than_its_capacity() -> None:
@@ -100,6 +151,16 @@ def test_a_property_that_was_never_tested_is_a_gap() -> None:
     ]
 
 
+@pytest.mark.parametrize("search", [prove, partial(public_exhaust, reduce=True)], ids=["prove", "reduce"])
+def test_an_engine_that_does_not_count_steps_says_that_there_is_none(search) -> None:
+    verdict = search(NEVER_TESTED, strict=True)
+    texts = [gap.text for gap in verdict.gaps]
+    assert (verdict.answer, texts) == (
+        Answer.GAPS,
+        ["no step was taken: every property was tested in initial states only"],
+    )
+
+
 def test_a_constraint_that_no_initial_state_satisfies_leaves_a_gap() -> None:
     nowhere = evolve(OVERFULL, properties=(cupboard.never_broken,), constraints=(cupboard.is_nowhere,))
     assert "no step was taken: every property was tested in initial states only" in gaps(nowhere)
@@ -143,11 +204,33 @@ def test_a_proof_is_valid_only_where_no_step_is_cut_off_and_says_so() -> None:
     assert gap.text.startswith("Steps were cut off by the bound letters=1 (post); on it depends is_where_it_was.")
 
 
+def test_a_reduced_search_has_the_gaps_of_a_full_one_as_far_as_it_counts() -> None:
+    full, reduced = (public_exhaust(FORBIDDEN, reduce=reduce, strict=True) for reduce in (False, True))
+    assert (full.answer, reduced.answer) == (Answer.GAPS, Answer.GAPS)
+    assert [gap.bound for gap in reduced.gaps] == [gap.bound for gap in full.gaps] != []
+    assert reduced.gaps[0].text.startswith("Steps were cut off by the constraint nobody_posts_twice (post).")
+
+
+def test_a_reduced_search_in_which_no_state_is_quiescent_says_so() -> None:
+    restless = evolve(CUPBOARD, properties=(whole_at_rest,), actions=(tidy,))
+    verdict = public_exhaust(restless, reduce=True, strict=True)
+    assert (verdict.answer, verdict.gaps[0].text) == (Answer.GAPS, "never tested: whole_at_rest")
+    assert "never tested (no state was quiescent): whole_at_rest" in facts(verdict, Model(restless))
+
+
+def test_a_proof_names_what_it_proves_of_some_states_only() -> None:
+    about = "a state or step tests about_what_is_not_reached"
+    said = f"not known whether {about}: a proof does not find premises that are never true"
+    both = evolve(NEVER_TESTED, properties=(cupboard.about_what_is_not_reached, cupboard.never_broken))
+    assert said in prove(both).notes
+
+
 def roomy(size: int) -> tuple[object, object]:
     """An action and a property that reach a bound through a variable around them, a function and a module."""
+    guard = require
 
     def is_room(store: cupboard.Cupboard) -> None:
-        require(store.used < size)
+        guard(store.used < size)
 
     @action(by=Actor("tidier"))
     def put_carefully(store: cupboard.Cupboard) -> None:
@@ -164,3 +247,58 @@ def test_a_bound_is_found_around_a_function_in_a_module_and_in_what_a_guard_call
     put_carefully, is_below = roomy(cupboard.SIZE)
     model = Model(evolve(CUPBOARD, actions=(put_carefully,), properties=(is_below,)))
     assert dependents(model, model.properties) == {"size": ("is_below", "the guard of put_carefully")}
+
+
+def in_use(store: cupboard.Cupboard) -> int:
+    return store.used
+
+
+class Counts:
+    """Functions of the state in a class."""
+
+    @staticmethod
+    def posted(store: cupboard.Cupboard) -> int:
+        return len(store.letters)
+
+
+USES = (in_use, 3)
+
+
+def used_by_default(store: cupboard.Cupboard, count: Callable[[cupboard.Cupboard], int] = in_use) -> int:
+    return count(store)
+
+
+@always()
+def by_a_method_of_a_class(store: cupboard.Cupboard) -> bool:
+    return Counts.posted(store) < 9
+
+
+@always()
+def by_a_part_of_a_tuple(store: cupboard.Cupboard) -> bool:
+    return USES[0](store) < 9
+
+
+@always()
+def by_a_default(store: cupboard.Cupboard) -> bool:
+    return used_by_default(store) < 9
+
+
+@always()
+def by_what_was_taken(store: Tickets) -> bool:
+    return store.ids.taken < 9
+
+
+@pytest.mark.parametrize(
+    ("prop", "bound"),
+    [
+        (by_a_method_of_a_class, "letters"),
+        (by_a_part_of_a_tuple, "size"),
+        (by_a_default, "size"),
+        (by_what_was_taken, "shelves"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else one.name,
+)
+def test_a_bound_is_found_in_each_way_in_which_a_property_can_reach_it(prop: Property, bound: str) -> None:
+    scenario = evolve(CUPBOARD, actions=(take_ticket,), state=Tickets, properties=(prop,))
+    model = Model(scenario)
+    assert dependents(model, model.properties)[bound] == (prop.name,)

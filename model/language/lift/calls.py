@@ -14,6 +14,7 @@ import attrs
 from attrs import frozen
 
 from kwalk.model.language.action import Parametric, premise, require
+from kwalk.model.language.declared import kind_of_class
 from kwalk.model.language.errors import Abort
 from kwalk.model.language.lift import containers, sets
 from kwalk.model.language.lift.access import fit, write_attribute
@@ -410,7 +411,7 @@ def _reversed(m: SymbolicMachine, iterable: Any) -> OnceItems:
     return rounds
 
 
-@rule(Operation.REVERSED, (K.TUPLE, K.LIST, K.RANGE, K.ARRAY, K.ENUM_CLASS))
+@rule(Operation.REVERSED, (K.TUPLE, K.LIST, K.RANGE, K.DOMAIN, K.ARRAY, K.ENUM_CLASS))
 def _backwards(m: SymbolicMachine, iterable: Any) -> OnceItems:
     return _iterator(rounds_of(m, iterable)[::-1])
 
@@ -431,7 +432,7 @@ def _isinstance(m: SymbolicMachine, value: Any, cls: Any) -> Any:
 
 @rule(Operation.ISINSTANCE, (K.NONE, *RECORDS), (K.CLASS,))
 def _is_record_of(m: SymbolicMachine, value: Any, cls: type) -> Any:
-    if getattr(cls, "__kwalk__", None) != "value":
+    if kind_of_class(cls) != "value":
         raise Refused(f"isinstance of the class {cls.__name__}", "a @value class or an Enum")
     of = record_class(value)
     return bool_value(m.values.is_not_none(value)) if of is not None and issubclass(of, cls) else False
@@ -640,8 +641,8 @@ def _parameters(declared: ast.arguments) -> tuple[tuple[str, ...], dict[str, Non
 
 
 def _construct(m: SymbolicMachine, cls: type, args: list[Any], keywords: dict[str, Any]) -> Any:
-    kind = getattr(cls, "__kwalk__", None)
-    if kind is None:
+    kind = kind_of_class(cls)
+    if not kind:
         if issubclass(cls, Abort):
             return cls
         instead = CLASSES.get(cls, "a @state or @value class, or a builtin that the reference lists")

@@ -13,6 +13,7 @@ from typing import Any
 
 from kwalk.model.language.action import Parametric
 from kwalk.model.language.binding import Bound, Domain, Flag, cached
+from kwalk.model.language.declared import kind_of_class
 from kwalk.model.language.lift.objects import ArrayObject, FifoObject, FreshObject, RecordObject, SetObject
 from kwalk.model.language.lift.values import (
     MOST,
@@ -30,6 +31,7 @@ from kwalk.model.language.lift.values import (
     digits,
     is_constant_member,
 )
+from kwalk.model.language.shapes import NOT_PLAIN, PLAIN, is_plain_enum
 
 
 class ValueKind(Enum):
@@ -175,18 +177,6 @@ KINDS: dict[type, ValueKind | Callable[[Any], ValueKind]] = {
 }
 """The kind of each class of values, or a function that tells the kinds of its values apart."""
 
-CHANGED_BY = (
-    "__eq__",
-    "__hash__",
-    "__bool__",
-    "__len__",
-    "__contains__",
-    "__iter__",
-    "__getattr__",
-    "__getattribute__",
-)
-"""Special methods that give members of an Enum another meaning than that of distinct constants."""
-
 
 def _kind_of_other(value: Any) -> ValueKind:
     cls = type(value)
@@ -199,9 +189,9 @@ def _kind_of_other(value: Any) -> ValueKind:
         return ValueKind.CLASS
     if isinstance(value, Parametric):
         return ValueKind.FUNCTION
-    if getattr(cls, "__kwalk__", "") == "value":
+    if kind_of_class(cls) == "value":
         return ValueKind.RECORD
-    if getattr(cls, "__kwalk__", "") == "state":
+    if kind_of_class(cls) == "state":
         raise Refused(f"a {cls.__name__} that is no part of the state, and can change", "a field of the state")
     what = f"{repr(value)[:80]}, of the class {cls.__name__}"
     if cls.__module__ == "random":
@@ -214,16 +204,6 @@ INSTEAD_OF: dict[type, str] = {float: "an int", complex: "an int", bytes: "an En
 
 def _kind_of_member(cls: type[Enum]) -> ValueKind:
     """Return the kind of the members of an Enum; members that also are something else are refused."""
-    known = _PLAIN.get(cls)
-    if known is None:
-        is_plain = getattr(cls, "_member_type_", None) is object and not any(
-            name in base.__dict__ for base in cls.__mro__ if base not in (Enum, object) for name in CHANGED_BY
-        )
-        known = _PLAIN[cls] = is_plain
-    if not known:
-        what = f"the Enum {cls.__name__}, whose members also behave as other values"
-        raise Refused(what, "a class derived from Enum alone, without special methods")
+    if not is_plain_enum(cls):
+        raise Refused(NOT_PLAIN.format(cls.__name__), PLAIN)
     return ValueKind.MEMBER
-
-
-_PLAIN: dict[type[Enum], bool] = {}

@@ -59,7 +59,7 @@ class Operation(Enum):
     EXTREME = Construct("x as an item of min or max", "min or max of {0}", "numbers or truth values")
     LENGTH = Construct("len(x)", "len of {0}", "len of a set, Fifo, Array, Domain, list or tuple")
     ITERATE = Construct("for y in x:, [… for y in x]", "a loop over {0}", "a Domain, range, tuple, Array, Fifo or Enum")
-    REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range, Array or Fifo")
+    REVERSED = Construct("reversed(x)", "reversed of {0}", "a tuple, list, range, Domain, Array or Fifo")
     INDEX = Construct("x[y]", "{0} indexed with {1}", "an Array, Fifo, list or tuple, indexed with a number")
     SET_ITEM = Construct(
         "{x}", "a set that holds {0}", "a set of numbers (`int(x)` of a truth value), Enum members, records, or tuples"

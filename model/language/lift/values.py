@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import define, frozen
 
+from kwalk.model.language.declared import kind_of_class
 from kwalk.model.language.lift.terms import Term, Terms
 from kwalk.model.language.records import shapes_of
 from kwalk.model.language.shapes import NONE
@@ -206,12 +207,12 @@ def record_class(value: Any) -> type | None:
     cls = type(value)
     if cls is RecordValue:
         return value.cls  # type: ignore[no-any-return]
-    return cls if getattr(cls, "__kwalk__", "") == "value" else None
+    return cls if kind_of_class(cls) == "value" else None
 
 
 def is_constant_record(value: Any) -> bool:
     """Return whether a value is a frozen record of Python."""
-    return getattr(type(value), "__kwalk__", "") == "value"
+    return kind_of_class(type(value)) == "value"
 
 
 def is_constant_member(value: Any) -> bool:
