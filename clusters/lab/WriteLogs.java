@@ -28,12 +28,18 @@ import org.apache.kafka.common.utils.Time;
  *   hw OFFSET, start OFFSET, flush OFFSET        sets the high watermark, raises the start offset, flushes
  *   truncate OFFSET, restart OFFSET              truncates the log, or all of it, so that it begins again there
  *   retain, files                                does what retention does; removes the .deleted files that are due
+ *   record BASE_OFFSET KEY SIZE TIMESTAMP        appends a batch of one record with a key; of size -1, a tombstone
+ *   clean KEYS BYTES TICK CHECKS RENAMES         has a cleaner clean the log, whose map has room for KEYS, and whose buffers
+ *                                                for BYTES; the clock moves on by TICK once it has begun; it stops, as by a
+ *                                                crash, before check CHECKS that it goes on, or behind the RENAMES-th old
+ *                                                segment that it renames; 0 for never
+ *   expire                                       has the cleaner's thread delete segments
  *   offset OFFSET                                says the base offset of the first batch of a fetch, or none
  *   time TIMESTAMP                               says the offset that a lookup by timestamp answers, or none
  *   close, crash                                 flushes and closes the log, or closes its files without a write
  *
- * An answer is `none`, a number (of a batch: its bytes; of a command without one: 0), or `error` and the exception's
- * class. Behind it are, while the log is open, its start offset, end offset, high watermark and recovery point, and the
+ * An answer is `none`, a number (of a batch: its bytes; of a cleaning: up to where it goes, and -1 if it has stopped; of a
+ * command without one: 0), or `error` and the exception's class. Behind it are, while the log is open, its start offset, end offset, high watermark and recovery point, and the
  * numbers of entries in both indexes of the active segment, behind which the files have what was there before.
  */
 public class WriteLogs {
@@ -43,6 +49,12 @@ public class WriteLogs {
     private static File folder;
     private static String settings;
     private static Object log;
+    private static Object manager;
+    private static int checks, renames, tick;
+
+    /** Ends a cleaning where a crash of the broker would. */
+    private static class Crash extends Error {
+    }
 
     /** Return the first of these classes that the release has. */
     private static Class<?> type(String... names) throws ClassNotFoundException {
@@ -76,6 +88,8 @@ public class WriteLogs {
                 try {
                     return method.invoke(target == owner ? null : target, arguments);
                 } catch (InvocationTargetException error) {
+                    if (error.getCause() instanceof Error)
+                        throw (Error) error.getCause();
                     throw (Exception) error.getCause();
                 }
             }
@@ -107,8 +121,11 @@ public class WriteLogs {
                 case "schedule$default$4": return -1L;
                 case "schedule$default$5": return java.util.concurrent.TimeUnit.MILLISECONDS;
                 case "schedule": case "scheduleOnce":
-                    if (arguments[0].equals("delete-file"))
+                    if (arguments[0].equals("delete-file")) {
                         deletions.add(new Object[] {now + (arguments.length > 2 ? (Long) arguments[2] : 0L), arguments[1]});
+                        if (renames > 0 && --renames == 0)
+                            throw new Crash();
+                    }
                     return future;
                 default: return null;
             }
@@ -151,10 +168,65 @@ public class WriteLogs {
             type(LOGS + "LogOffsetsListener").getField("NO_OP_OFFSETS_LISTENER").get(null));
     }
 
+    private static Object list(Object element) throws Exception {
+        return call(type("scala.collection.immutable.Nil$").getField("MODULE$").get(null), "$colon$colon", element);
+    }
+
+    private static Object cleanerManager() throws Exception {
+        Object logs = make(type("kafka.utils.Pool"), scala.Option.empty());
+        for (Method method : logs.getClass().getMethods())
+            if (method.getName().equals("put"))
+                method.invoke(logs, call(log, "topicPartition"), log);
+        return make(type("kafka.log.LogCleanerManager"), list(folder.getParentFile()), logs,
+            make(type(LOGS + "LogDirFailureChannel", "kafka.server.LogDirFailureChannel"), 1));
+    }
+
+    /** Clean the log as LogCleaner.CleanerThread.cleanFilthiestLog does. */
+    private static String clean(int keys, int bytes) throws Exception {
+        scala.Option<?> found = (scala.Option<?>) call(manager, "grabFilthiestCompactedLog", clock(),
+            make(type("kafka.log.PreCleanStats")));
+        if (found.isEmpty())
+            return "none";
+        // Half of the slots are used, which have 16 bytes of a hash and 8 of an offset.
+        int memory = 24 * (2 * keys + 1);
+        Object map = isOld()
+            ? make(type("kafka.log.SkimpyOffsetMap"), memory, "MD5")
+            : make(type(LOGS + "SkimpyOffsetMap"), memory);
+        Object throttler = isOld()
+            ? make(type("kafka.utils.Throttler"), Double.MAX_VALUE, 1000L, true, "throttler", "entries", clock())
+            : make(type(LOGS.replace(".log.", ".utils.") + "Throttler"), Double.MAX_VALUE, 1000L, "throttler", "entries", clock());
+        scala.Function1<Object, Object> check = partition -> {
+            now += tick;
+            tick = 0;
+            if (checks > 0 && --checks == 0)
+                throw new Crash();
+            return null;
+        };
+        Object cleaner = make(type("kafka.log.Cleaner"), 0, map, bytes, 1 << 20, 0.5, throttler, clock(), check);
+        Object cleanable = found.get();
+        Object end = call(call(cleaner, "clean", cleanable), "_1");
+        call(manager, "doneCleaning", call(log, "topicPartition"), folder.getParentFile(), end);
+        return end.toString();
+    }
+
+    private static void expire() throws Exception {
+        call(manager, "deletableLogs");
+        call(log, "deleteOldSegments");
+        call(manager, "doneDeleting", list(call(log, "topicPartition")));
+    }
+
+    private static MemoryRecords keyed(long baseOffset, String key, int size, long timestamp) throws Exception {
+        return batch(baseOffset, new SimpleRecord(timestamp, key.getBytes(), size < 0 ? null : new byte[size]));
+    }
+
     private static MemoryRecords batch(long baseOffset, int size, String[] timestamps) throws Exception {
         SimpleRecord[] records = new SimpleRecord[timestamps.length];
         for (int i = 0; i < records.length; i++)
             records[i] = new SimpleRecord(Long.parseLong(timestamps[i]), new byte[size]);
+        return batch(baseOffset, records);
+    }
+
+    private static MemoryRecords batch(long baseOffset, SimpleRecord... records) throws Exception {
         Object none = type("org.apache.kafka.common.compress.Compression", "org.apache.kafka.common.record.CompressionType")
             .getField("NONE").get(null);
         return (MemoryRecords) call(MemoryRecords.class, "withRecords", baseOffset, none, 0, records);
@@ -204,6 +276,12 @@ public class WriteLogs {
         }
     }
 
+    private static String append(MemoryRecords records) throws Exception {
+        int size = records.sizeInBytes();
+        call(log, "appendAsFollower", records);
+        return Integer.toString(size);
+    }
+
     private static String answer(String[] words) throws Exception {
         long number = words.length > 1 && words[1].matches("-?\\d+") ? Long.parseLong(words[1]) : 0;
         switch (words[0]) {
@@ -211,14 +289,30 @@ public class WriteLogs {
                 folder = new File(words[1]);
                 settings = words[2];
                 log = open(0, 0, true);
+                manager = cleanerManager();
                 break;
-            case "load": log = open(number, Long.parseLong(words[2]), words[3].equals("1")); break;
+            case "load":
+                log = open(number, Long.parseLong(words[2]), words[3].equals("1"));
+                manager = cleanerManager();
+                break;
             case "clock": now = number; break;
             case "batch":
                 MemoryRecords records = batch(number, Integer.parseInt(words[2]), words[3].split(","));
-                int size = records.sizeInBytes();
-                call(log, "appendAsFollower", records);
-                return Integer.toString(size);
+                return append(records);
+            case "record":
+                return append(keyed(number, words[2], Integer.parseInt(words[3]), Long.parseLong(words[4])));
+            case "clean":
+                tick = Integer.parseInt(words[3]);
+                checks = Integer.parseInt(words[4]);
+                renames = Integer.parseInt(words[5]);
+                try {
+                    return clean((int) number, Integer.parseInt(words[2]));
+                } catch (Crash crash) {
+                    return "-1";
+                } finally {
+                    checks = renames = tick = 0;
+                }
+            case "expire": expire(); break;
             case "hw": call(log, "updateHighWatermark", number); break;
             case "start": raiseStart(number); break;
             case "flush": call(log, isOld() ? "flush" : "flushUptoOffsetExclusive", number); break;
