@@ -34,13 +34,22 @@ import org.apache.kafka.common.utils.Time;
  *                                                crash, before check CHECKS that it goes on, or behind the RENAMES-th old
  *                                                segment that it renames; 0 for never
  *   expire                                       has the cleaner's thread delete segments
+ *   produce OFFSET SEQUENCE TIMESTAMP ONGOING    appends a batch of producer 1, epoch 0, as a leader or, at an OFFSET, as a
+ *                                                follower; in a transaction, which is ONGOING at its coordinator (1), or not
+ *                                                (0), or without one (2); answers 0 for a duplicate, else 1
+ *   marker OFFSET EPOCH TIMESTAMP                appends a commit marker of producer 1
+ *   roll, forget                                 rolls; forgets producers that have appended nothing for long
  *   offset OFFSET                                says the base offset of the first batch of a fetch, or none
  *   time TIMESTAMP                               says the offset that a lookup by timestamp answers, or none
  *   close, crash                                 flushes and closes the log, or closes its files without a write
  *
+ * Of the settings, `producer.expiration` is after how many milliseconds a log forgets a producer.
+ *
  * An answer is `none`, a number (of a batch: its bytes; of a cleaning: up to where it goes, and -1 if it has stopped; of a
- * command without one: 0), or `error` and the exception's class. Behind it are, while the log is open, its start offset, end offset, high watermark and recovery point, and the
- * numbers of entries in both indexes of the active segment, behind which the files have what was there before.
+ * command without one: 0), or `error` and the exception's class. Behind it are, while the log is open, its start offset,
+ * end offset, high watermark and recovery point, and the numbers of entries in both indexes of the active segment, behind
+ * which the files have what was there before; then the last stable offset and, if the log knows producer 1, its epoch, its
+ * last sequence number with its offset, the timestamp, and the first offset of its open transaction; -1 for none.
  */
 public class WriteLogs {
     private static final String LOGS = "org.apache.kafka.storage.internals.log.";
@@ -149,6 +158,8 @@ public class WriteLogs {
             String[] parts = setting.split("=");
             properties.put(parts[0], parts[1]);
         }
+        int expiration = Integer.parseInt(properties.getOrDefault("producer.expiration", "86400000").toString());
+        properties.remove("producer.expiration");
         folder.mkdirs();
         deletions.clear();
         Object statistics = isOld()
@@ -159,11 +170,11 @@ public class WriteLogs {
             Class<?> config = type("kafka.log.LogConfig");
             return call(type("kafka.log.Log"), "apply", folder,
                 make(config, properties, call(config, "apply$default$2")), start, recoveryPoint, scheduler(), statistics,
-                clock(), 3600000, 600000, failures, isClean, false);
+                clock(), expiration, 600000, failures, isClean, false);
         }
         return call(type("kafka.log.UnifiedLog"), "apply", folder, make(type(LOGS + "LogConfig"), properties), start,
             recoveryPoint, scheduler(), statistics, clock(), 3600000,
-            make(type(LOGS + "ProducerStateManagerConfig"), 86400000, false), 600000, failures, isClean,
+            make(type(LOGS + "ProducerStateManagerConfig"), expiration, true), 600000, failures, isClean,
             scala.Option.empty(), false, new ConcurrentHashMap<String, Object>(), false,
             type(LOGS + "LogOffsetsListener").getField("NO_OP_OFFSETS_LISTENER").get(null));
     }
@@ -227,9 +238,12 @@ public class WriteLogs {
     }
 
     private static MemoryRecords batch(long baseOffset, SimpleRecord... records) throws Exception {
-        Object none = type("org.apache.kafka.common.compress.Compression", "org.apache.kafka.common.record.CompressionType")
+        return (MemoryRecords) call(MemoryRecords.class, "withRecords", baseOffset, noCompression(), 0, records);
+    }
+
+    private static Object noCompression() throws Exception {
+        return type("org.apache.kafka.common.compress.Compression", "org.apache.kafka.common.record.CompressionType")
             .getField("NONE").get(null);
-        return (MemoryRecords) call(MemoryRecords.class, "withRecords", baseOffset, none, 0, records);
     }
 
     private static String read(long offset) throws Exception {
@@ -276,6 +290,54 @@ public class WriteLogs {
         }
     }
 
+    private static String produce(long offset, int sequence, long timestamp, int ongoing) throws Exception {
+        boolean follows = offset >= 0;
+        Object guard = null;
+        if (!isOld() && !follows && ongoing < 2) {
+            // As ReplicaManager, which asks the coordinator unless the log has an open transaction of the producer.
+            guard = call(log, "maybeStartTransactionVerification", 1L, sequence, (short) 0);
+            if (!guard.equals(guard.getClass().getField("SENTINEL").get(null)) && ongoing == 0)
+                throw new org.apache.kafka.common.errors.InvalidTxnStateException("not ongoing at the coordinator");
+        }
+        SimpleRecord[] records = {new SimpleRecord(timestamp, new byte[0])};
+        return append((MemoryRecords) call(MemoryRecords.class, ongoing < 2 ? "withTransactionalRecords" : "withIdempotentRecords",
+            follows ? offset : 0, noCompression(), 1L, (short) 0, sequence, 0, records), follows, "Client", guard);
+    }
+
+    private static String mark(long offset, int epoch, long timestamp) throws Exception {
+        Object marker = new org.apache.kafka.common.record.EndTransactionMarker(
+            org.apache.kafka.common.record.ControlRecordType.COMMIT, 0);
+        return append((MemoryRecords) call(MemoryRecords.class, "withEndTransactionMarker", Math.max(offset, 0), timestamp, 0,
+            1L, (short) epoch, marker), offset >= 0, "Coordinator", null);
+    }
+
+    private static String append(MemoryRecords records, boolean follows, String origin, Object guard) throws Exception {
+        Object end = call(log, "logEndOffset");
+        if (follows)
+            call(log, "appendAsFollower", records);
+        else if (isOld())
+            call(log, "appendAsLeader", records, 0, type("kafka.log.AppendOrigin$" + origin + "$").getField("MODULE$").get(null),
+                call(log, "appendAsLeader$default$4"));
+        else
+            call(log, "appendAsLeader", records, 0, type(LOGS + "AppendOrigin").getField(origin.toUpperCase()).get(null),
+                call(log, "appendAsLeader$default$4"), call(log, "appendAsLeader$default$5"),
+                guard == null ? call(log, "appendAsLeader$default$6") : guard);
+        return end.equals(call(log, "logEndOffset")) ? "0" : "1";
+    }
+
+    private static String producer() throws Exception {
+        String answer = " " + call(log, "lastStableOffset");
+        Object found = call(call(log, "producerStateManager"), "lastEntry", 1L);
+        if (!((Boolean) call(found, isOld() ? "isDefined" : "isPresent")))
+            return answer;
+        Object entry = call(found, "get");
+        for (String name : new String[] {"producerEpoch", "lastSeq", "lastDataOffset", "lastTimestamp"})
+            answer += " " + call(entry, name);
+        Object first = call(entry, "currentTxnFirstOffset");
+        boolean isOpen = (Boolean) call(first, isOld() ? "isDefined" : "isPresent");
+        return answer + " " + (isOpen ? call(first, isOld() ? "get" : "getAsLong") : -1);
+    }
+
     private static String append(MemoryRecords records) throws Exception {
         int size = records.sizeInBytes();
         call(log, "appendAsFollower", records);
@@ -313,6 +375,11 @@ public class WriteLogs {
                     checks = renames = tick = 0;
                 }
             case "expire": expire(); break;
+            case "produce":
+                return produce(number, Integer.parseInt(words[2]), Long.parseLong(words[3]), Integer.parseInt(words[4]));
+            case "marker": return mark(number, Integer.parseInt(words[2]), Long.parseLong(words[3]));
+            case "roll": call(log, "roll", scala.Option.empty()); break;
+            case "forget": call(call(log, "producerStateManager"), "removeExpiredProducers", now); break;
             case "hw": call(log, "updateHighWatermark", number); break;
             case "start": raiseStart(number); break;
             case "flush": call(log, isOld() ? "flush" : "flushUptoOffsetExclusive", number); break;
@@ -359,6 +426,8 @@ public class WriteLogs {
             if (log != null && !answer.startsWith("error"))
                 for (String name : new String[] {"offsetIndex", "timeIndex"})
                     answer += " " + call(call(call(log, "activeSegment"), name), "entries");
+            if (log != null && !answer.startsWith("error"))
+                answer += producer();
             System.out.println(answer);
             System.out.flush();
         }

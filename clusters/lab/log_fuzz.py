@@ -12,8 +12,8 @@ from attrs import field, mutable
 
 from kwalk.clusters.lab.cleaner_histories import CleanerHistory
 from kwalk.clusters.lab.log_histories import LogHistory, LogSettings
+from kwalk.clusters.lab.producer_histories import ProducerHistory
 from kwalk.clusters.lab.segment_files import RealLog
-from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.language import UsageError
 
 LENGTH = 40
@@ -22,7 +22,7 @@ ROUNDS = 100
 """Histories of a run."""
 RELEASES = ("2.8.2", "3.9.0")
 """Those whose class Log can be driven, and has a variant of the model."""
-KINDS = (LogHistory, CleanerHistory)
+KINDS = (LogHistory, CleanerHistory, ProducerHistory)
 """The kinds of histories; each is compared on its own."""
 
 
@@ -90,7 +90,7 @@ def fuzz_logs(
             shutil.rmtree(path.parent, ignore_errors=True)
             path.mkdir(parents=True)
             with settings.binding(release, operations).active():
-                history = kind(real, release, path, settings, source, PartitionLog(), result.counts)
+                history = kind(real, release, path, settings, source, kind.state(), result.counts)
                 history.begin()
                 found: list[str] = []
                 while len(history.operations) < operations and not found and not history.is_over:

@@ -128,6 +128,7 @@ class LogHistory:
     """
 
     kind: ClassVar[str] = "log"
+    state: ClassVar = PartitionLog
     settings_of: ClassVar[Callable[[random.Random], LogSettings]] = LogSettings.of
     weights: ClassVar[dict[str, float]] = {
         "append": 40,
@@ -162,7 +163,7 @@ class LogHistory:
         self.operations.append(line)
         answer, memory = self.real.ask(line)
         if memory:
-            self.offsets, self.entries = memory[:4], memory[4:]
+            self.offsets, self.entries = memory[:4], memory[4:6]
         self._date()
         return answer
 

@@ -786,6 +786,27 @@ LATE_BATCHES = PRODUCER_STATE.varied(
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
 )
+LATE_COPIES = LATE_BATCHES.varied(
+    name="log-late-copies",
+    story="A batch is sent twice, and the first request comes when its transaction has ended, or another one begun.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.delay_copy,
+        producer_state.arrive_copy,
+        producer_state.end_transaction,
+    ),
+    properties=(
+        producers.producer_can_continue,
+        producers.batch_is_appended_once,
+        producers.open_transaction_is_ongoing,
+        producers.late_copy_changes_nothing,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 0, "stops": 0, "truncations": 0, "epochs": 0, "offsets": 3, "copies": 1},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.9.0")},
+    source="UnifiedLog.maybeStartTransactionVerification, ProducerAppendInfo.checkSequence; KAFKA-14920",
+)
 COMMITTED_READS = LATE_BATCHES.varied(
     name="log-committed-reads",
     story="A consumer reads committed records while a producer appends, in transactions, and others do.",
@@ -1177,6 +1198,7 @@ SCENARIOS = (
     PRODUCER_STATE,
     COPIED_PRODUCER,
     LATE_BATCHES,
+    LATE_COPIES,
     MOVE,
     LARGEST_TIMESTAMP,
     MOVE_COMPACTED,

@@ -1013,6 +1013,22 @@ TRANSACTIONS_ARE_VERIFIED = version_flag(
     source="KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0)",
     trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
 )
+EARLIEST_SEQUENCE_COUNTS = version_flag(
+    "earliest_sequence_counts",
+    "KAFKA-14920 (3.6.0): a leader appends no batch behind the earliest one that it has asked the coordinator about, "
+    "which it remembers also after a refusal",
+    {"3.6.0": True},
+    closes="a batch does not overtake one about which the coordinator is asked again",
+    source="KAFKA-14920 (3.6.0)",
+    trials=(
+        Trial(
+            "log-late-copies",
+            ("producer_can_continue",),
+            variant="3.9.0",
+            about="the price: after a late copy of a batch the next transaction is refused",
+        ),
+    ),
+)
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
     "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
