@@ -424,6 +424,7 @@ PRODUCER_TRIALS = (
     Trial("log-producer-state", variant=LATEST, bounds={"offsets": 3}, about="A producer sends batches again."),
     Trial("log-copied-producer", variant=LATEST, bounds={"offsets": 3}, about="A follower copies its leader's log."),
     Trial("log-late-batches", variant=LATEST, about="A batch comes after its transaction."),
+    Trial("log-late-copies", variant="2.8.2", about="A copy of a batch comes after its transaction."),
 )
 """The trials of what logs know of producers: docs/reference/mutants-of-producers.md."""
 
@@ -441,8 +442,17 @@ PARTITION_TRIALS = (
     Trial("log-shared-with-the-cleaner", variant=LATEST, about="The cleaner and a fetcher share a log."),
     Trial("log-deletion", variant=LATEST, about="A log is deleted while it is flushed, or created again."),
     Trial("log-deletion-after-a-move", variant=LATEST, about="A future log has a removed segment."),
+    Trial(
+        "log-created-amid-a-change", variant=LATEST, about="A log is created while its topic's configuration changes."
+    ),
+    Trial("replica-lag", variant=LATEST, about="A follower fetches or stands still, and leaves the ISR."),
+    Trial("replica-lag-oversized", variant="0.10.0", about="A batch is larger than a fetch, before 0.10.1."),
+    Trial(
+        "replica-lag-beside-a-reassignment", variant=LATEST, about="The ISR of another partition has a broker too many."
+    ),
 )
-"""The trials of ISR changes, empty batches, failing writes, and of logs that are cleaned, truncated or deleted.
+"""The trials of ISR changes and replicas that lag, empty batches, failing writes, and of logs that are created, cleaned,
+truncated or deleted.
 
 The page: docs/reference/mutants-of-partitions.md.
 """
