@@ -451,8 +451,7 @@ PARTITION_TRIALS = (
         "replica-lag-beside-a-reassignment", variant=LATEST, about="The ISR of another partition has a broker too many."
     ),
 )
-"""The trials of ISR changes and replicas that lag, empty batches, failing writes, and of logs that are created, cleaned,
-truncated or deleted.
+"""The trials of ISR changes, lags, empty batches, failing writes, and of logs that are created, cleaned or deleted.
 
 The page: docs/reference/mutants-of-partitions.md.
 """

@@ -738,6 +738,7 @@ PRODUCER_STATE = Scenario(
         "losses": 1,
         "stops": 1,
         "truncations": 1,
+        "copies": 0,
         "reads": 0,
         "lookups": 0,
     },
@@ -806,6 +807,29 @@ LATE_COPIES = LATE_BATCHES.varied(
     bounds={"times": 0, "stops": 0, "truncations": 0, "epochs": 0, "offsets": 3, "copies": 1},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.9.0")},
     source="UnifiedLog.maybeStartTransactionVerification, ProducerAppendInfo.checkSequence; KAFKA-14920",
+)
+RECOVERED_TRANSACTIONS = LATE_BATCHES.varied(
+    name="log-recovered-transactions",
+    story="A transaction is open while segments roll, and the broker crashes; the next start recovers the log.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.end_transaction,
+        producer_state.crash,
+        producer_state.start,
+    ),
+    properties=(
+        producers.open_transaction_has_its_first_offset,
+        *(
+            prop
+            for prop in PRODUCERS
+            if prop not in (producers.producer_is_forgotten, producers.producer_is_known_until_it_expires)
+        ),
+        producers.batches_are_in_sequence,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 0, "segments": 3, "stops": 0, "truncations": 0, "epochs": 0, "crashes": 1, "losses": 1},
+    source="Log.recoverSegment, Log.loadProducersFromLog; KAFKA-10832",
 )
 COMMITTED_READS = LATE_BATCHES.varied(
     name="log-committed-reads",
@@ -1199,6 +1223,7 @@ SCENARIOS = (
     COPIED_PRODUCER,
     LATE_BATCHES,
     LATE_COPIES,
+    RECOVERED_TRANSACTIONS,
     MOVE,
     LARGEST_TIMESTAMP,
     MOVE_COMPACTED,

@@ -40,6 +40,7 @@ from kwalk.model.kafka.storage.versions import (
     LOOKUPS_END_AT_THE_STABLE_OFFSET,
     MARKERS_KEEP_PRODUCERS,
     PRODUCERS_OUTLIVE_RECORDS,
+    RECOVERY_READS_ITS_OWN_STATE,
     REPLICATION_IS_NOT_VALIDATED,
     ROLLS_BEFORE_THE_BATCH,
     SNAPSHOTS_ARE_FLUSHED,
@@ -56,6 +57,7 @@ from kwalk.model.language import (
     Fifo,
     action,
     choice,
+    evolve,
     fifo,
     flag,
     number,
@@ -142,7 +144,7 @@ class ProducerLog:
 
     A fetch with read_committed that `is_reading` has found that no open transaction begins below `read_limit`; the
     last one has read up to `read_to`. The last lookup of a timestamp has found the record at the offset `looked_up`.
-    A broker `cannot_start` if it cannot read a snapshot.
+    A broker `cannot_start` if it cannot read a snapshot. After a crash the log `recovers_last` its last segment only.
     """
 
     batches: Fifo[ProducerBatch] = fifo(ProducerBatch, OFFSETS)
@@ -174,6 +176,7 @@ class ProducerLog:
     looked_up: int | None = optional(number(0, OFFSETS), when=LOOKUPS)
     lookups: int = number(0, LOOKUPS)
     cannot_start: bool = flag(when=LOSSES)
+    recovers_last: bool = flag(when=TRANSACTIONAL)
 
 
 def end_offset(log: ProducerLog) -> int:
@@ -416,7 +419,8 @@ def is_retained(entry: ProducerEntry, start_offset: int) -> bool:
 def load_producers(log: ProducerLog, *, was_known: bool = True) -> None:
     """Read the last snapshot within the log, and the batches behind it; then write a snapshot.
 
-    A log that knew no producer before a truncation reads no batches.
+    A log that knew no producer before a truncation reads no batches. Before KAFKA-10832 a recovery of the last segment
+    read each segment before it as if no transaction were open.
     Kafka: Log.loadProducerState, ProducerStateManager.truncateAndReload, ProducerStateManager.loadFromSnapshot.
     """
     end = end_offset(log)
@@ -431,9 +435,13 @@ def load_producers(log: ProducerLog, *, was_known: bool = True) -> None:
         producer = last.producer
         if producer is not None and is_retained(producer, log.start_offset) and not is_expired(producer, log.clock):
             entry = producer
-    at = log.start_offset
+    at, is_anew = log.start_offset, False
     for batch in log.batches:
+        is_before = at < log.bases[-1] and TRANSACTIONAL > 0 and log.recovers_last
+        is_anew = is_before and (is_anew or at == begin_at or any(base == at for base in log.bases))
         if at >= begin_at and was_known:
+            if is_anew and batch.kind is not BatchKind.OTHER and not RECOVERY_READS_ITS_OWN_STATE:
+                entry, is_anew = None if entry is None else evolve(entry, transaction=None), False
             entry = update(entry, batch, at)
         at = at + 1
     log.entry, log.loaded_to = entry, end
@@ -538,6 +546,8 @@ def crash(log: ProducerLog, loses: bool, whole: bool) -> None:
     require(log.is_up and (LOSSES > 0 or not loses) and (len(log.bases) > 1 or not whole))
     log.crashes += 1
     recovered = log.bases.head if whole else log.bases[-1]
+    if TRANSACTIONAL > 0:
+        log.recovers_last = not whole
     log.snapshots = [snapshot for snapshot in log.snapshots if snapshot.offset <= recovered]
     if loses:
         log.snapshots = [
@@ -570,6 +580,7 @@ def start(log: ProducerLog) -> None:
     else:
         log.is_up = True
         load_producers(log)
+        log.recovers_last = False
         # The state is read from a snapshot at the end of the log, which a stop has written, or a recovery.
         if log.entry is not None and is_expired(log.entry, log.clock):
             log.entry = None

@@ -1013,6 +1013,15 @@ TRANSACTIONS_ARE_VERIFIED = version_flag(
     source="KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0)",
     trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
 )
+RECOVERY_READS_ITS_OWN_STATE = version_flag(
+    "recovery_reads_its_own_state",
+    "KAFKA-10832 (2.8.0): a recovery that reads earlier segments knows the transactions that were open before each; "
+    "until then, one that goes on began for it with the first batch of the segment",
+    {"2.8.0": True},
+    closes="a log that was recovered knows where its open transactions begin",
+    source="KAFKA-10832 (2.8.0)",
+    trials=(Trial("log-recovered-transactions", ("open_transaction_has_its_first_offset",), variant="2.7"),),
+)
 EARLIEST_SEQUENCE_COUNTS = version_flag(
     "earliest_sequence_counts",
     "KAFKA-14920 (3.6.0): a leader appends no batch behind the earliest one that it has asked the coordinator about, "
