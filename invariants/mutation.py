@@ -423,7 +423,12 @@ LOG_TRIALS = (
 PRODUCER_TRIALS = (
     Trial("log-producer-state", variant=LATEST, bounds={"offsets": 3}, about="A producer sends batches again."),
     Trial("log-copied-producer", variant=LATEST, bounds={"offsets": 3}, about="A follower copies its leader's log."),
-    Trial("log-late-batches", variant=LATEST, about="A batch comes after its transaction."),
+    Trial(
+        "log-late-batches",
+        variant=LATEST,
+        flags={"truncation_reads_batches": True},
+        about="A batch comes after its transaction.",
+    ),
     Trial("log-late-copies", variant="2.8.2", about="A copy of a batch comes after its transaction."),
 )
 """The trials of what logs know of producers: docs/reference/mutants-of-producers.md."""

@@ -44,6 +44,8 @@ from kwalk.model.language.errors import GuardFailed
 
 BEGIN = 1_000_000_000_000
 """The clock at the beginning of a history, in ms: before all modification times that the machine itself gives files."""
+LATER = 2**62
+"""A timestamp above all others."""
 DATED = 1_400_000_000
 """Seconds: a modification time above that was given by this machine's clock, and not by that of the log."""
 
@@ -259,6 +261,9 @@ class LogHistory:
         log = self.log
         offset = self.source.randint(max(log.high_watermark, log.start_offset), log.end_offset)
         log_model.truncate_to(log, offset)
+        # A segment that was loaded reads its largest timestamp when that is first needed, by this lookup at the latest;
+        # a truncation before that forgets it, which the model lacks.
+        self.ask(f"time {LATER}")
         self.ask(f"truncate {offset}")
 
     def _restart(self) -> None:

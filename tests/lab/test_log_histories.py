@@ -193,7 +193,8 @@ def test_a_file_that_lacks_a_batch_is_a_difference(recorded, tmp_path):
 
 
 def test_a_file_that_is_not_deleted_is_a_difference(recorded, tmp_path):
-    recorded["notes"][2][3]["00000000000000000000.log.deleted"] = base64.b64encode(zlib.compress(b"")).decode()
+    text = base64.b64encode(zlib.compress(b"")).decode()
+    recorded["notes"][2][3] = {**recorded["notes"][1][3], "00000000000000000000.log.deleted": text}
     _, found = again(recorded, tmp_path, LogHistory)
     assert found == ["files [] in place of [0] with the suffix .deleted"]
 

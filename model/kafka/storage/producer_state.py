@@ -49,6 +49,7 @@ from kwalk.model.kafka.storage.versions import (
     TORN_SNAPSHOTS_ARE_LEFT_OUT,
     TRANSACTIONS_ARE_VERIFIED,
     TRUNCATES_TRANSACTIONS_FIRST,
+    TRUNCATION_READS_BATCHES,
     UNKNOWN_PRODUCERS_CONTINUE,
 )
 from kwalk.model.language import (
@@ -470,7 +471,7 @@ def truncate_to(log: ProducerLog, offset: Offset) -> None:
         if not SNAPSHOTS_ARE_RENAMED:
             log.doomed = [base for base in log.bases if base > offset]
         log.bases = [base for base in log.bases if base <= offset]
-        load_producers(log, was_known=log.entry is not None)
+        load_producers(log, was_known=log.entry is not None or bool(TRUNCATION_READS_BATCHES))
 
 
 @action(

@@ -1011,7 +1011,14 @@ TRANSACTIONS_ARE_VERIFIED = version_flag(
     {"3.6.0": True},
     closes="a batch that comes after its transaction has ended begins none that nobody ends",
     source="KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0)",
-    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
+    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",), bounds={"truncations": 0}),),
+)
+TRUNCATION_READS_BATCHES = candidate(
+    "truncation_reads_batches",
+    "a truncation reads the batches behind its snapshot, also if the log knew no producer before",
+    closes="a transaction that has ended is not open again after a truncation",
+    source="no release",
+    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",), variant="3.9.0"),),
 )
 RECOVERY_READS_ITS_OWN_STATE = version_flag(
     "recovery_reads_its_own_state",
