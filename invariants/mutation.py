@@ -450,13 +450,8 @@ PARTITION_TRIALS = (
     Trial(
         "log-created-amid-a-change", variant=LATEST, about="A log is created while its topic's configuration changes."
     ),
-    Trial("replica-lag", variant=LATEST, about="A follower fetches or stands still, and leaves the ISR."),
-    Trial("replica-lag-oversized", variant="0.10.0", about="A batch is larger than a fetch, before 0.10.1."),
-    Trial(
-        "replica-lag-beside-a-reassignment", variant=LATEST, about="The ISR of another partition has a broker too many."
-    ),
 )
-"""The trials of ISR changes, lags, empty batches, failing writes, and of logs that are created, cleaned or deleted.
+"""The trials of ISR changes, empty batches, failing writes, and of logs that are created, cleaned or deleted.
 
 The page: docs/reference/mutants-of-partitions.md.
 """

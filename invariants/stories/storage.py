@@ -484,6 +484,7 @@ CREATED_AMID_A_CHANGE = Scenario(
     properties=(
         creations.log_has_the_topics_configuration,
         creations.configuration_of_a_log_is_the_topics,
+        creations.creation_goes_step_by_step,
         creations.log_is_created_amid_a_change,
     ),
     bounds={"changes": 3, "creations": 2},
