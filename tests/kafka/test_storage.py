@@ -784,15 +784,6 @@ BROKEN = (
     ),
     (
         Broken(
-            "open_transaction_has_its_first_offset()",
-            "log-recovered-transactions",
-            "2.7",
-            "begin() produce(1,0) produce(1,1) produce(0,1) crash(1,0) start()",
-        ),
-        "2.8.2",
-    ),
-    (
-        Broken(
             "move_ends()",
             "log-move",
             "2.0",
@@ -998,12 +989,6 @@ NEVER_FIXED = (
         "begin() produce(1,0) delay_copy() end_transaction(0) begin() arrive_copy()",
     ),
     Broken(
-        "producer_can_continue()",
-        "log-late-copies",
-        "3.9.0",
-        "begin() produce(1,0) delay_copy() end_transaction(0) begin() arrive_copy()",
-    ),
-    Broken(
         "batch_is_appended_once()",
         "log-producer-state",
         "3.9.0",
@@ -1135,52 +1120,6 @@ def test_segments_are_cleaned_into_one_whose_index_has_room_for_their_entries(en
             log_segment.append_batch(log.segments[slot], Batch(last_offset=slot), 0)
             log.segments[slot].time_index.push(TimestampOffset(timestamp=0, offset=slot))
         log.count, log.cleaning_to = 3, 2
-        assert log_cleaner.group_size(log, 0) == number
-
-
-def test_a_tombstone_remembers_when_the_cleaning_began_that_has_first_seen_it():
-    steps = "append_keyed(0,0,1,0) append_keyed(1,0,0,0) replicate() begin_cleaning() time_passes() write_cleaned()"
-    _, log = log_after("log-tombstones", "3.9.0", steps)
-    assert log.clock == 1 and log.cleaned[0].cleaned == 0
-
-
-def log_after(story: str, variant: str, steps: str, **bounds: int) -> tuple[Model, PartitionLog]:
-    """The log of a story after some steps."""
-    model = Model(STORIES[story], variant, bounds)
-    state = model.initial[0]
-    for key in steps.split():
-        after = model.attempt(model.instance(key.replace(",", ", ")), state).after
-        assert after is not None, key
-        state = after
-    return model, model.state(state)
-
-
-def test_a_cleaning_passes_a_gap_before_a_segment_of_which_its_map_has_nothing():
-    records = "append_keyed(0,0,0,0) append_keyed(0,0,0,0) append_keyed(1,0,0,2) append_keyed(1,0,0,0)"
-    steps = f"{records} append_keyed(0,0,0,0) replicate() begin_cleaning()"
-    _, log = log_after("log-small-map", "3.9.0", steps, gaps=2, offsets=8)
-    assert (log.segments[1].base_offset, log.cleaning_to) == (4, 4)
-
-
-def test_a_tombstone_behind_the_end_of_a_cleaning_is_kept():
-    steps = "append_keyed(0,0,0,0) append_keyed(1,0,1,0) append_keyed(0,0,0,0) replicate() begin_cleaning()"
-    model, log = log_after("log-tombstones", "2.8.2", steps, map_keys=1, segment_bytes=2, batches=2)
-    with model.active():
-        log.horizon = 1
-        assert log.cleaning_to == 1
-        assert log_cleaner.is_retained(log, log.segments[0], log.segments[0].batches[1])
-
-
-@pytest.mark.parametrize(("entries", "number"), [(1, 1), (2, 2)])
-def test_segments_are_cleaned_into_one_whose_index_has_room_for_their_entries(entries, number):
-    steps = " ".join(["append_keyed(0,0,0,0)"] * 3)
-    model, log = log_after("log-compaction", "3.9.0", steps, time_index_entries=entries, segment_bytes=entries)
-    with model.active():
-        log.cleaning_to = 2
-        log.segments[0].time_index.clear()
-        log.segments[1].time_index.clear()
-        for slot in range(2):
-            log.segments[slot].time_index.push(TimestampOffset(timestamp=0, offset=slot))
         assert log_cleaner.group_size(log, 0) == number
 
 
