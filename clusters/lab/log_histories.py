@@ -152,11 +152,12 @@ class LogHistory:
     folder: Path
     settings: LogSettings
     source: random.Random
-    log: PartitionLog
+    log: Any
     counts: Counter[str] = field(factory=Counter)
     operations: list[str] = field(factory=list)
     offsets: tuple[int, ...] = ()
     entries: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
     is_over: bool = False
     problems: list[str] = field(factory=list)
 
@@ -165,7 +166,7 @@ class LogHistory:
         self.operations.append(line)
         answer, memory = self.real.ask(line)
         if memory:
-            self.offsets, self.entries = memory[:4], memory[4:6]
+            self.offsets, self.entries, self.known = memory[:4], memory[4:6], memory[6:]
         self._date()
         return answer
 
@@ -181,11 +182,15 @@ class LogHistory:
         self.ask(f"clock {BEGIN}")
         self.ask(f"log {self.folder} {self.settings.line()}")
 
+    @property
+    def is_up(self) -> bool:
+        """Whether the log is open."""
+        return self.log.phase is not LogPhase.STOPPED
+
     def step(self) -> list[str]:
         """Do a random operation that the model allows; return the differences after it."""
-        if self.log.phase is LogPhase.STOPPED:
-            name = "load"
-        else:
+        name = "load"
+        if self.is_up:
             name = self.source.choices(list(self.weights), list(self.weights.values()))[0]
         before = len(self.operations)
         try:

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import random
 import struct
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-from attrs import field, frozen, mutable
+from attrs import frozen, mutable
 
-from kwalk.clusters.lab.log_histories import BEGIN
-from kwalk.clusters.lab.segment_files import LogRefused, RealLog
+from kwalk.clusters.lab.log_histories import BEGIN, LogHistory
+from kwalk.clusters.lab.segment_files import LogRefused
 from kwalk.invariants.stories.storage import LATE_BATCHES
 from kwalk.model.kafka.storage import producer_state
 from kwalk.model.kafka.storage.producer_state import ProducerEntry, ProducerLog, end_offset
@@ -81,7 +80,7 @@ class ProducerSettings:
 
 
 @mutable
-class ProducerHistory:
+class ProducerHistory(LogHistory):
     """One history: the real log, the model's, and what was done to both.
 
     After a crash the next start recovers the log from the `recovery_point` on.
@@ -89,7 +88,7 @@ class ProducerHistory:
 
     kind: ClassVar[str] = "producer"
     state: ClassVar = ProducerLog
-    settings_of: ClassVar[Callable[[random.Random], ProducerSettings]] = ProducerSettings.of
+    settings_of: ClassVar = ProducerSettings.of
     weights: ClassVar[dict[str, float]] = {
         "produce": 30,
         "other": 10,
@@ -106,24 +105,13 @@ class ProducerHistory:
         "crash": 4,
     }
 
-    real: RealLog
-    release: str
-    folder: Path
-    settings: ProducerSettings
-    source: random.Random
-    log: ProducerLog
-    counts: Counter[str] = field(factory=Counter)
-    operations: list[str] = field(factory=list)
-    known: tuple[int, ...] = ()
     recovery_point: int | None = None
     is_over: bool = False
 
-    def ask(self, line: str) -> int | None:
-        """Have the real log do what a line says, and note it."""
-        self.operations.append(line)
-        answer, memory = self.real.ask(line)
-        self.known = memory[6:]
-        return answer
+    @property
+    def is_up(self) -> bool:
+        """Whether the log is open."""
+        return bool(self.log.is_up)
 
     def begin(self) -> None:
         """Make the log, empty."""
@@ -132,26 +120,7 @@ class ProducerHistory:
         self.ask(f"clock {BEGIN}")
         self.ask(f"log {self.folder} {self.settings.line()}")
 
-    def step(self) -> list[str]:
-        """Do a random operation that the model allows; return the differences after it."""
-        name = "start"
-        if self.log.is_up:
-            name = self.source.choices(list(self.weights), list(self.weights.values()))[0]
-        before = len(self.operations)
-        try:
-            getattr(self, f"_{name}")()
-        except GuardFailed:
-            return ["does not allow this"] if len(self.operations) > before else []
-        except LogRefused as refused:
-            return [f"allows what the log refuses: {refused}"]
-        if len(self.operations) == before:
-            return []
-        self.counts[name] += 1
-        if self.log.is_up:
-            self.ask(f"hw {self.log.high_watermark}")
-        return self.differences()
-
-    def _append(self, line: str, model: Callable[[], None], *, rolls: bool) -> None:
+    def _append_both(self, line: str, model: Callable[[], None], *, rolls: bool) -> None:
         """Have both append, or refuse to."""
         if rolls:
             self.ask("roll")
@@ -185,12 +154,12 @@ class ProducerHistory:
         is_new = self.settings.follows or not producer_state.is_duplicate(log, log.next_sequence)
         rolls = is_new and producer_state.accepts(log, log.next_sequence) and self._rolls()
         answered = not is_new or self.settings.follows or self.source.random() < 0.7
-        self._append(self._batch(), lambda: producer_state.produce(log, answered, rolls), rolls=rolls)
+        self._append_both(self._batch(), lambda: producer_state.produce(log, answered, rolls), rolls=rolls)
 
     def _other(self) -> None:
         log, rolls, replicated = self.log, self._rolls(), self.source.random() < 0.5
         line = f"batch {end_offset(log)} 0 {log.clock}"
-        self._append(line, lambda: producer_state.append_other(log, replicated, rolls), rolls=rolls)
+        self._append_both(line, lambda: producer_state.append_other(log, replicated, rolls), rolls=rolls)
 
     def _begin(self) -> None:
         if self.settings.is_transactional:
@@ -204,7 +173,7 @@ class ProducerHistory:
 
     def _arrive(self) -> None:
         if self.log.in_flight:
-            self._append(self._batch(), lambda: producer_state.arrive(self.log), rolls=False)
+            self._append_both(self._batch(), lambda: producer_state.arrive(self.log), rolls=False)
 
     def _copy(self) -> None:
         """Send the last batch again, which was answered."""
@@ -272,7 +241,7 @@ class ProducerHistory:
         self.recovery_point = self.log.start_offset if recovers_all else end_offset(self.log)
         producer_state.crash(self.log, loses, recovers_all)
 
-    def _start(self) -> None:
+    def _load(self) -> None:
         log = self.log
         recovery_point = end_offset(log) if self.recovery_point is None else self.recovery_point
         self.ask(f"load {log.start_offset} {recovery_point} {int(self.recovery_point is None)}")
@@ -282,6 +251,7 @@ class ProducerHistory:
         """Return where the model knows something else than the real log, or its snapshots."""
         log, found = self.log, []
         if log.is_up:
+            self.ask(f"hw {log.high_watermark}")
             stable, *known = self.known
             mine = log.high_watermark
             if log.entry is not None and log.entry.transaction is not None:

@@ -156,7 +156,7 @@ def test_a_record_that_is_not_cleaned_away_is_a_difference(cleaned, tmp_path):
 def test_the_model_agrees_with_a_recorded_history_of_a_producer(known, tmp_path):
     history, found = again(known, tmp_path, ProducerHistory)
     assert found == []
-    assert {"produce", "crash", "start", "delete"} <= set(history.counts)
+    assert {"produce", "crash", "load", "delete"} <= set(history.counts)
 
 
 @pytest.mark.parametrize("place", [6, 8, 9, 10, 11])
