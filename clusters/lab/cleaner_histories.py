@@ -70,15 +70,15 @@ class CleanerSettings(LogSettings):
             f"delete.retention.ms={self.delete_retention_ms}"
         )
 
-    def binding(self, release: str, operations: int) -> Binding:
+    def binding(self, version: str, length: int) -> Binding:
         """Return the bounds and flags in which its log is modelled."""
-        given = super().binding(release, operations)
+        given = super().binding(version, length)
         bounds = {
             **given.bounds,
             "losses": 0,
             "keys": len(KEYS),
             "tombstones": 1,
-            "cleanings": operations,
+            "cleanings": length,
             "min_dirty_percent": self.min_dirty_percent,
             "delete_retention_ms": self.delete_retention_ms,
             "map_keys": self.map_keys,
@@ -257,9 +257,9 @@ class CleanerHistory(LogHistory):
                 at += AFTER_LENGTH + length
 
 
-def _clean_group(history: CleanerHistory, renames: int = 0) -> list[int]:
+def _clean_group(done_by: CleanerHistory, renames: int = 0) -> list[int]:
     """Have the model clean the next group of segments; stop behind so many renames. Return those that were done."""
-    log, done = history.log, []
+    log, done = done_by.log, []
     log_cleaner.write_cleaned(log)
     log_cleaner.rename_to_swap(log)
     while log.renamed < log.replaced and len(done) != (renames or -1):
@@ -268,5 +268,5 @@ def _clean_group(history: CleanerHistory, renames: int = 0) -> list[int]:
     if len(done) != renames:
         log_cleaner.finish_swap(log)
     assert log.suffix is Suffix.NONE or renames
-    history.counts["groups"] += 1
+    done_by.counts["groups"] += 1
     return done

@@ -95,20 +95,20 @@ class LogSettings:
         }
         return ",".join(f"{name}={value}" for name, value in settings.items())
 
-    def binding(self, release: str, operations: int) -> Binding:
+    def binding(self, version: str, length: int) -> Binding:
         """Return the bounds and flags in which its log is modelled: larger numbers than those of a search."""
         bounds = {
             **RECOVERY.bounds,
             "offsets": 2**40,
             "times": 2 * BEGIN,
-            "segments": operations + 2,
-            "batches": operations,
+            "segments": length + 2,
+            "batches": length,
             "batch_bytes": 100_000,
             "batch_records": 100,
             "gaps": INT_MAX,
-            "truncations": operations,
-            "crashes": operations,
-            "stops": operations,
+            "truncations": length,
+            "crashes": length,
+            "stops": length,
             "segment_bytes": self.segment_bytes,
             "segment_ms": self.segment_ms,
             "index_interval_bytes": self.index_interval_bytes,
@@ -119,7 +119,7 @@ class LogSettings:
             "retention_bytes": self.retention_bytes,
             "file_delete_delay_ms": self.delay_ms,
         }
-        return Binding(bounds, VARIANTS[release])
+        return Binding(bounds, VARIANTS[version])
 
 
 @mutable

@@ -59,24 +59,24 @@ class ProducerSettings:
         """Return them as a topic is configured."""
         return f"file.delete.delay.ms=0,producer.expiration={self.expiration_ms}"
 
-    def binding(self, release: str, operations: int) -> Binding:
+    def binding(self, version: str, length: int) -> Binding:
         """Return the bounds and flags in which the log is modelled."""
         bounds = {
             **LATE_BATCHES.bounds,
-            "offsets": operations,
+            "offsets": length,
             "times": 2 * BEGIN,
-            "segments": operations,
+            "segments": length,
             "expiration_ms": self.expiration_ms,
             "follows": int(self.follows),
             "transactional": int(self.is_transactional),
             "epochs": 1,
-            "crashes": operations,
+            "crashes": length,
             "losses": 1,
-            "stops": operations,
-            "truncations": operations,
-            "copies": operations,
+            "stops": length,
+            "truncations": length,
+            "copies": length,
         }
-        return Binding(bounds, VARIANTS[release])
+        return Binding(bounds, VARIANTS[version])
 
 
 @mutable
