@@ -24,6 +24,34 @@ def configuration_of_a_log_is_the_topics(before: ConfiguredLog, after: Configure
     return after.has in (before.configuration, before.read) and after.has >= before.has
 
 
+@step(
+    symptom="a log that is created or deleted has another configuration than its topic, or none",
+    log="none: kafka-configs.sh --describe shows the topic's configuration",
+)
+def creation_goes_step_by_step(before: ConfiguredLog, after: ConfiguredLog) -> bool:
+    """A creation goes through its phases and is counted, a deletion leaves nothing, and each change is notified."""
+    begins = before.phase is CreationPhase.NONE and after.phase is CreationPhase.READ
+    ends = before.phase is CreationPhase.DONE and after.phase is CreationPhase.NONE
+    is_next = (
+        begins
+        or ends
+        or (before.phase is CreationPhase.READ and after.phase is CreationPhase.KNOWN)
+        or (before.phase is CreationPhase.KNOWN and after.phase is CreationPhase.DONE)
+    )
+    is_counted = after.creations == (before.creations + 1 if begins else before.creations)
+    is_change = after.configuration == before.configuration + 1 and after.is_changed
+    is_handled = before.is_changed and not after.is_changed
+    is_forgotten = after.has == 0 and after.read == 0
+    return (
+        is_counted
+        and (is_next or after.phase == before.phase)
+        and (is_change or after.configuration == before.configuration)
+        and not (is_handled and is_next)
+        and not (after.has_missed and (begins or after.phase is CreationPhase.DONE))
+        and (is_forgotten or not ends)
+    )
+
+
 @reachable()
 def log_is_created_amid_a_change(log: ConfiguredLog) -> bool:
     """A log is created whose topic's configuration has changed since it was read."""

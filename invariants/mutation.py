@@ -423,7 +423,13 @@ LOG_TRIALS = (
 PRODUCER_TRIALS = (
     Trial("log-producer-state", variant=LATEST, bounds={"offsets": 3}, about="A producer sends batches again."),
     Trial("log-copied-producer", variant=LATEST, bounds={"offsets": 3}, about="A follower copies its leader's log."),
-    Trial("log-late-batches", variant=LATEST, about="A batch comes after its transaction."),
+    Trial(
+        "log-late-batches",
+        variant=LATEST,
+        flags={"truncation_reads_batches": True},
+        about="A batch comes after its transaction.",
+    ),
+    Trial("log-late-copies", variant="2.8.2", about="A copy of a batch comes after its transaction."),
 )
 """The trials of what logs know of producers: docs/reference/mutants-of-producers.md."""
 
@@ -441,8 +447,11 @@ PARTITION_TRIALS = (
     Trial("log-shared-with-the-cleaner", variant=LATEST, about="The cleaner and a fetcher share a log."),
     Trial("log-deletion", variant=LATEST, about="A log is deleted while it is flushed, or created again."),
     Trial("log-deletion-after-a-move", variant=LATEST, about="A future log has a removed segment."),
+    Trial(
+        "log-created-amid-a-change", variant=LATEST, about="A log is created while its topic's configuration changes."
+    ),
 )
-"""The trials of ISR changes, empty batches, failing writes, and of logs that are cleaned, truncated or deleted.
+"""The trials of ISR changes, empty batches, failing writes, and of logs that are created, cleaned or deleted.
 
 The page: docs/reference/mutants-of-partitions.md.
 """

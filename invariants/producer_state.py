@@ -47,8 +47,18 @@ def answered_batch_was_appended(log: ProducerLog) -> bool:
 )
 def producer_can_continue(log: ProducerLog) -> bool:
     """The leader takes the producer's next batch for one that it has, or appends it."""
-    premise(log.is_up and FOLLOWS == 0 and TRANSACTIONAL == 0)
+    premise(log.is_up and FOLLOWS == 0 and (TRANSACTIONAL == 0 or (log.is_ongoing and not log.is_fenced)))
     return is_duplicate(log, log.next_sequence) or accepts(log, log.next_sequence)
+
+
+@step(
+    symptom="a record of a transactional producer is in the topic twice",
+    log="none: kafka-dump-log.sh shows the sequence number twice",
+)
+def late_copy_changes_nothing(before: ProducerLog, after: ProducerLog) -> bool:
+    """A late copy of a batch is not appended, and changes nothing of what is known of the producer."""
+    premise(before.copy is not None and after.copy is None)
+    return after.batches == before.batches and after.entry == before.entry
 
 
 @always(

@@ -366,16 +366,21 @@ def tombstone_is_kept_after_its_append(before: PartitionLog, after: PartitionLog
     log="Cleaner …: Cleaning log … (cleaning prior to …, discarding tombstones prior to …)",
 )
 def tombstone_goes_after_its_time(before: PartitionLog, after: PartitionLog) -> bool:
-    """A compaction writes no tombstone that an earlier one saw delete.retention.ms ago, or before."""
+    """A compaction writes no tombstone that an earlier one saw delete.retention.ms before it began."""
     premise(before.suffix is Suffix.NONE and after.suffix is Suffix.CLEANED)
     return all(
         batch is None
         or not batch.is_tombstone
         or batch.cleaned is None
-        or batch.cleaned == after.clock
-        or after.clock - batch.cleaned < DELETE_RETENTION_MS
+        or batch.cleaned == cleaning_time(after)
+        or cleaning_time(after) - batch.cleaned < DELETE_RETENTION_MS
         for batch in after.cleaned
     )
+
+
+def cleaning_time(log: PartitionLog) -> int:
+    """Return the moment by which a compaction decides: that of its beginning, or before KIP-534 the present one."""
+    return log.horizon if TOMBSTONES_HAVE_A_HORIZON else log.clock
 
 
 @step(
@@ -394,8 +399,8 @@ def due_tombstone_is_not_written(before: PartitionLog, after: PartitionLog) -> b
 def is_within_retention(log: PartitionLog, tombstone: Batch) -> bool:
     """Whether delete.retention.ms have not passed for a tombstone that a compaction writes."""
     if TOMBSTONES_HAVE_A_HORIZON:
-        first_seen = tombstone.cleaned
-        return first_seen is not None and (first_seen == log.clock or log.clock - first_seen < DELETE_RETENTION_MS)
+        first_seen, now = tombstone.cleaned, cleaning_time(log)
+        return first_seen is not None and (first_seen == now or now - first_seen < DELETE_RETENTION_MS)
     modified = clean = -1
     for slot in SEGMENTS:
         segment = log.segments[slot]

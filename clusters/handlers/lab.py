@@ -10,12 +10,13 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from pathlib import Path
 from posixpath import normpath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kwalk.clusters.lab import fuzz, log_histories
+from kwalk.clusters.lab import fuzz, log_fuzz
 from kwalk.clusters.lab.cluster import Lab, LabOptions, capture_running
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import (
@@ -27,7 +28,7 @@ from kwalk.clusters.lab.experiments.experiment import (
 )
 from kwalk.clusters.lab.fuzz import FuzzOptions, FuzzResult, fuzz_lab, fuzz_lines, fuzz_object
 from kwalk.clusters.lab.jars import jar_store
-from kwalk.clusters.lab.log_histories import RELEASES, fuzz_logs, log_fuzz_lines, log_fuzz_object
+from kwalk.clusters.lab.log_fuzz import KINDS, RELEASES, fuzz_logs, log_fuzz_lines, log_fuzz_object
 from kwalk.clusters.lab.replay import LabReplay, check_replayable, replay_object, replay_on_lab
 from kwalk.model.language import UsageError
 from kwalk.model.language.errors import one_of, unknown
@@ -226,15 +227,16 @@ def _fuzz(options: Namespace) -> int:
 def _fuzz_logs(options: Namespace) -> int:
     """Compare random histories of one log with the model, byte by byte; 12 if one differs."""
     results = []
-    for release in options.general_releases or RELEASES:
+    for release, kind in product(options.general_releases or RELEASES, KINDS):
         with TemporaryDirectory(prefix="kwalk-logs-") as folder:
             results.append(
                 fuzz_logs(
                     release,
                     Path(folder),
-                    rounds=options.rounds or log_histories.ROUNDS,
+                    kind,
+                    rounds=options.rounds or log_fuzz.ROUNDS,
                     seed=options.seed or 0,
-                    operations=options.operations or log_histories.LENGTH,
+                    operations=options.operations or log_fuzz.LENGTH,
                 )
             )
         for line in log_fuzz_lines(results[-1]):

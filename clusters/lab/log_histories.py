@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import field, frozen, mutable
 
@@ -40,40 +39,21 @@ from kwalk.model.kafka.storage.log import active_segment, fetch_offset_by_timest
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import Batch, LogPhase, PartitionLog
 from kwalk.model.kafka.storage.versions import VARIANTS
-from kwalk.model.language import UsageError
 from kwalk.model.language.binding import Binding
 from kwalk.model.language.errors import GuardFailed
 
 BEGIN = 1_000_000_000_000
 """The clock at the beginning of a history, in ms: before all modification times that the machine itself gives files."""
-LENGTH = 40
-"""Operations of a history."""
-ROUNDS = 100
-"""Histories of a run."""
-RELEASES = ("2.8.2", "3.9.0")
-"""Those whose class Log can be driven, and has a variant of the model."""
+LATER = 2**62
+"""A timestamp above all others."""
 DATED = 1_400_000_000
 """Seconds: a modification time above that was given by this machine's clock, and not by that of the log."""
 
-OVERFLOW = "ended by a recovery that overflows an index"
+OVERFLOW = "ended by an index that overflows"
 NOT_MODELLED = ("full time index", "full offset index", "Attempt to append to a full index")
-"""What Kafka says when recovery needs more entries than a small index has room for, as appends after a start have left
-entries out: the directory fails then. The model's recovery does not fail; such a history ends there, and is counted."""
-WEIGHTS: dict[str, float] = {
-    "append": 40,
-    "hw": 12,
-    "wait": 8,
-    "delete_records": 3,
-    "retain": 8,
-    "files": 3,
-    "flush": 6,
-    "checkpoint": 6,
-    "checkpoint_start": 3,
-    "truncate": 3,
-    "restart": 0.4,
-    "stop": 2,
-    "crash": 4,
-}
+"""What Kafka says when a recovery or a cleaning needs more entries than a small index has room for: appends after a
+start have left entries out, or other records went. The directory fails then, or the log is not cleaned any more. In the
+model neither fails; such a history ends there, and is counted."""
 
 
 @frozen
@@ -115,20 +95,20 @@ class LogSettings:
         }
         return ",".join(f"{name}={value}" for name, value in settings.items())
 
-    def binding(self, release: str, operations: int) -> Binding:
+    def binding(self, version: str, length: int) -> Binding:
         """Return the bounds and flags in which its log is modelled: larger numbers than those of a search."""
         bounds = {
             **RECOVERY.bounds,
             "offsets": 2**40,
             "times": 2 * BEGIN,
-            "segments": operations + 2,
-            "batches": operations,
+            "segments": length + 2,
+            "batches": length,
             "batch_bytes": 100_000,
             "batch_records": 100,
             "gaps": INT_MAX,
-            "truncations": operations,
-            "crashes": operations,
-            "stops": operations,
+            "truncations": length,
+            "crashes": length,
+            "stops": length,
             "segment_bytes": self.segment_bytes,
             "segment_ms": self.segment_ms,
             "index_interval_bytes": self.index_interval_bytes,
@@ -139,49 +119,54 @@ class LogSettings:
             "retention_bytes": self.retention_bytes,
             "file_delete_delay_ms": self.delay_ms,
         }
-        return Binding(bounds, VARIANTS[release])
-
-
-@mutable
-class LogDifference:
-    """Where the model and the real log differ after the last of some operations."""
-
-    seed: int
-    settings: LogSettings
-    operations: tuple[str, ...]
-    details: tuple[str, ...]
-
-    def lines(self) -> tuple[str, ...]:
-        """Return it as text: the shortest prefix, and what the model has in place of what the real log has."""
-        return (
-            f"seed {self.seed}: {self.settings}",
-            *(f"  {number}. {operation}" for number, operation in enumerate(self.operations, 1)),
-            *(f"  model: {text}" for text in self.details),
-        )
+        return Binding(bounds, VARIANTS[version])
 
 
 @mutable
 class LogHistory:
-    """One history: the real log, the model's, and what was done to both."""
+    """One history: the real log, the model's, and what was done to both.
 
+    A difference that an operation sees itself is one of its `problems`.
+    """
+
+    kind: ClassVar[str] = "log"
+    state: ClassVar = PartitionLog
+    settings_of: ClassVar[Callable[[random.Random], LogSettings]] = LogSettings.of
+    weights: ClassVar[dict[str, float]] = {
+        "append": 40,
+        "hw": 12,
+        "wait": 8,
+        "delete_records": 3,
+        "retain": 8,
+        "files": 3,
+        "flush": 6,
+        "checkpoint": 6,
+        "checkpoint_start": 3,
+        "truncate": 3,
+        "restart": 0.4,
+        "stop": 2,
+        "crash": 4,
+    }
     real: RealLog
     release: str
     folder: Path
     settings: LogSettings
     source: random.Random
-    log: PartitionLog
+    log: Any
     counts: Counter[str] = field(factory=Counter)
     operations: list[str] = field(factory=list)
     offsets: tuple[int, ...] = ()
     entries: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
     is_over: bool = False
+    problems: list[str] = field(factory=list)
 
     def ask(self, line: str) -> int | None:
         """Have the real log do what a line says, and note it; its files then have the time of its clock."""
         self.operations.append(line)
         answer, memory = self.real.ask(line)
         if memory:
-            self.offsets, self.entries = memory[:4], memory[4:]
+            self.offsets, self.entries, self.known = memory[:4], memory[4:6], memory[6:]
         self._date()
         return answer
 
@@ -197,12 +182,16 @@ class LogHistory:
         self.ask(f"clock {BEGIN}")
         self.ask(f"log {self.folder} {self.settings.line()}")
 
+    @property
+    def is_up(self) -> bool:
+        """Whether the log is open."""
+        return self.log.phase is not LogPhase.STOPPED
+
     def step(self) -> list[str]:
         """Do a random operation that the model allows; return the differences after it."""
-        if self.log.phase is LogPhase.STOPPED:
-            name = "load"
-        else:
-            name = self.source.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        name = "load"
+        if self.is_up:
+            name = self.source.choices(list(self.weights), list(self.weights.values()))[0]
         before = len(self.operations)
         try:
             getattr(self, f"_{name}")()
@@ -211,7 +200,10 @@ class LogHistory:
                 return ["does not allow this"]
             return []
         except LogRefused as refused:
-            return [f"allows what the log refuses: {refused}"]
+            self.is_over = any(text in str(refused) for text in NOT_MODELLED)
+            if not self.is_over:
+                return [f"allows what the log refuses: {refused}"]
+            self.counts[OVERFLOW] += 1
         if len(self.operations) == before:
             return []
         self.counts[name] += 1
@@ -274,6 +266,9 @@ class LogHistory:
         log = self.log
         offset = self.source.randint(max(log.high_watermark, log.start_offset), log.end_offset)
         log_model.truncate_to(log, offset)
+        # A segment that was loaded reads its largest timestamp when that is first needed, by this lookup at the latest;
+        # a truncation before that forgets it, which the model lacks.
+        self.ask(f"time {LATER}")
         self.ask(f"truncate {offset}")
 
     def _restart(self) -> None:
@@ -309,14 +304,7 @@ class LogHistory:
     def _load(self) -> None:
         log, is_clean = self.log, self.log.has_clean_shutdown_file
         watermark = log.high_watermark
-        try:
-            self.ask(f"load {log.start_offset_checkpoint} {log.recovery_point_checkpoint} {int(is_clean)}")
-        except LogRefused as refused:
-            self.is_over = any(text in str(refused) for text in NOT_MODELLED)
-            if not self.is_over:
-                raise
-            self.counts[OVERFLOW] += 1
-            return
+        self.ask(f"load {log.start_offset_checkpoint} {log.recovery_point_checkpoint} {int(is_clean)}")
         log_loading.load(log)
         log_loading.finish_loading(log)
         self.ask(f"hw {watermark}")
@@ -341,13 +329,16 @@ class LogHistory:
         if bases != real:
             found.append(f"segments {bases} in place of {real}")
         deleted = sorted({entry.base_offset for entry in log.deleted})
-        gone = sorted({int(path.name.partition(".")[0]) for path in self.folder.glob("*.log.deleted")})
+        gone = sorted(self._deleted_files())
         if deleted != gone:
             found.append(f"files {deleted} in place of {gone} with the suffix .deleted")
         offsets = (log.start_offset, log.end_offset, log.high_watermark, log.recovery_point)
         if is_open and offsets != self.offsets:
             found.append(f"start, end, high watermark, recovery point {offsets} in place of {self.offsets}")
         return found or (self._lookups() if is_open else [])
+
+    def _deleted_files(self) -> set[int]:
+        return {int(path.name.partition(".")[0]) for path in self.folder.glob("*.log.deleted")}
 
     def _files_of_segments(self) -> list[SegmentFiles]:
         bases = sorted(int(path.stem) for path in self.folder.glob("*.log"))
@@ -422,80 +413,3 @@ def _whole(data: bytes, path: Path) -> list[tuple[int, int, int, int]]:
         for batch in read_batches(data, path):
             found.append(batch)
     return found
-
-
-@mutable
-class LogFuzz:
-    """What some histories with one release have shown."""
-
-    release: str
-    histories: int = 0
-    counts: Counter[str] = field(factory=Counter)
-    differences: list[LogDifference] = field(factory=list)
-
-
-def fuzz_logs(
-    release: str, folder: Path, *, rounds: int, seed: int, operations: int = LENGTH, most: int = 5
-) -> LogFuzz:
-    """Compare random histories, of which each has its own seed, until some differ.
-
-    Args:
-        release: The version of Kafka, which is a variant of the model.
-        folder: Where logs are written; that of a history without a difference is removed.
-        rounds: The number of histories.
-        seed: That of the first history; the next one has the next seed.
-        operations: The operations of a history.
-        most: How many differences end the comparison.
-
-    Raises:
-        UsageError: the release is not one of `RELEASES`; the jars or Java are not there, or Java fails.
-    """
-    if release not in RELEASES:
-        raise UsageError(f"Histories of logs run with version {' or '.join(RELEASES)}, not with {release}.")
-    result = LogFuzz(release)
-    with RealLog(release) as real:
-        for one in range(seed, seed + rounds):
-            source = random.Random(one)
-            settings = LogSettings.of(source)
-            path = folder / f"history-{one}" / "log-0"
-            shutil.rmtree(path.parent, ignore_errors=True)
-            path.mkdir(parents=True)
-            with settings.binding(release, operations).active():
-                history = LogHistory(real, release, path, settings, source, PartitionLog(), result.counts)
-                history.begin()
-                found: list[str] = []
-                while len(history.operations) < operations and not found and not history.is_over:
-                    found = history.step()
-            result.histories += 1
-            if found:
-                result.differences.append(LogDifference(one, settings, tuple(history.operations), tuple(found)))
-                if len(result.differences) >= most:
-                    break
-            else:
-                shutil.rmtree(path.parent)
-    return result
-
-
-def log_fuzz_lines(result: LogFuzz) -> list[str]:
-    """Return what some histories have shown, as text."""
-    counts = ", ".join(f"{name} {number:,}" for name, number in sorted(result.counts.items()))
-    head = f"version {result.release}: {result.histories:,} histories of one log; {len(result.differences)} differ"
-    return [head, f"  {counts}", *(line for one in result.differences for line in one.lines())]
-
-
-def log_fuzz_object(result: LogFuzz) -> dict[str, Any]:
-    """Return what some histories have shown, as an object for `--json`."""
-    return {
-        "release": result.release,
-        "histories": result.histories,
-        "counts": dict(sorted(result.counts.items())),
-        "differences": [
-            {
-                "seed": one.seed,
-                "settings": one.settings.line(),
-                "operations": one.operations,
-                "details": one.details,
-            }
-            for one in result.differences
-        ],
-    }

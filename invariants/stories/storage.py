@@ -484,6 +484,7 @@ CREATED_AMID_A_CHANGE = Scenario(
     properties=(
         creations.log_has_the_topics_configuration,
         creations.configuration_of_a_log_is_the_topics,
+        creations.creation_goes_step_by_step,
         creations.log_is_created_amid_a_change,
     ),
     bounds={"changes": 3, "creations": 2},
@@ -738,6 +739,7 @@ PRODUCER_STATE = Scenario(
         "losses": 1,
         "stops": 1,
         "truncations": 1,
+        "copies": 0,
         "reads": 0,
         "lookups": 0,
     },
@@ -785,6 +787,50 @@ LATE_BATCHES = PRODUCER_STATE.varied(
     ),
     bounds={"times": 1, "segments": 1, "crashes": 0, "losses": 0, "transactional": 1, "epochs": 1},
     source="ProducerAppendInfo, UnifiedLog.analyzeAndValidateProducerState; KAFKA-9144, KAFKA-12153, KIP-890",
+)
+LATE_COPIES = LATE_BATCHES.varied(
+    name="log-late-copies",
+    story="A batch is sent twice, and the first request comes when its transaction has ended, or another one begun.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.delay_copy,
+        producer_state.arrive_copy,
+        producer_state.end_transaction,
+    ),
+    properties=(
+        producers.producer_can_continue,
+        producers.batch_is_appended_once,
+        producers.open_transaction_is_ongoing,
+        producers.late_copy_changes_nothing,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 0, "stops": 0, "truncations": 0, "epochs": 0, "offsets": 3, "copies": 1},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.9.0")},
+    source="UnifiedLog.maybeStartTransactionVerification, ProducerAppendInfo.checkSequence; KAFKA-14920",
+)
+RECOVERED_TRANSACTIONS = LATE_BATCHES.varied(
+    name="log-recovered-transactions",
+    story="A transaction is open while segments roll, and the broker crashes; the next start recovers the log.",
+    actions=(
+        producer_state.begin,
+        producer_state.produce,
+        producer_state.end_transaction,
+        producer_state.crash,
+        producer_state.start,
+    ),
+    properties=(
+        producers.open_transaction_has_its_first_offset,
+        *(
+            prop
+            for prop in PRODUCERS
+            if prop not in (producers.producer_is_forgotten, producers.producer_is_known_until_it_expires)
+        ),
+        producers.batches_are_in_sequence,
+        producers.next_transaction_is_ongoing,
+    ),
+    bounds={"times": 0, "segments": 3, "stops": 0, "truncations": 0, "epochs": 0, "crashes": 1, "losses": 1},
+    source="Log.recoverSegment, Log.loadProducersFromLog; KAFKA-10832",
 )
 COMMITTED_READS = LATE_BATCHES.varied(
     name="log-committed-reads",
@@ -1177,6 +1223,8 @@ SCENARIOS = (
     PRODUCER_STATE,
     COPIED_PRODUCER,
     LATE_BATCHES,
+    LATE_COPIES,
+    RECOVERED_TRANSACTIONS,
     MOVE,
     LARGEST_TIMESTAMP,
     MOVE_COMPACTED,

@@ -164,6 +164,8 @@ SEARCHES = (
     "log-producer-state --variant 3.9.0 --keep-going",
     "log-copied-producer --variant 3.9.0 --keep-going",
     "log-late-batches --variant 3.9.0 --keep-going",
+    "log-late-copies --variant 3.9.0 --keep-going",
+    "log-recovered-transactions --variant 3.9.0 --keep-going",
     "log-largest-timestamp --variant 3.9.0 --keep-going",
     "log-move --variant 3.9.0 --keep-going",
     "log-move-compacted --variant 3.9.0 --keep-going",

@@ -12,7 +12,7 @@ from attrs import evolve
 from kwalk.invariants.stories.storage import LOOKUP
 from kwalk.invariants.stories.storage import SCENARIOS as LOG_SCENARIOS
 from kwalk.model.kafka.storage import log as log_module
-from kwalk.model.kafka.storage import log_loading, log_segment
+from kwalk.model.kafka.storage import log_cleaner, log_loading, log_segment
 from kwalk.model.kafka.storage.config_keys import TOPIC_CONFIG_SYNONYMS, UpdateMode, update_mode
 from kwalk.model.kafka.storage.indexes import lookup_offset, lookup_timestamp
 from kwalk.model.kafka.storage.log import (
@@ -511,7 +511,7 @@ BROKEN = (
             "broker_starts_after_a_crash()",
             "log-producer-state",
             "0.11.0.0",
-            "produce(0,0) append_other(0,1) crash(1) start()",
+            "produce(0,0) append_other(0,1) crash(1,0) start()",
         ),
         "1.0",
     ),
@@ -725,7 +725,7 @@ BROKEN = (
         "2.5",
     ),
     (
-        Broken("snapshot_can_be_read()", "log-producer-state", "2.7", "produce(0,0) append_other(0,1) crash(1)"),
+        Broken("snapshot_can_be_read()", "log-producer-state", "2.7", "produce(0,0) append_other(0,1) crash(1,0)"),
         "2.8.2",
     ),
     (
@@ -772,6 +772,15 @@ BROKEN = (
             "begin() delay() end_transaction(0) arrive()",
         ),
         "3.7.0",
+    ),
+    (
+        Broken(
+            "open_transaction_has_its_first_offset()",
+            "log-recovered-transactions",
+            "2.7",
+            "begin() produce(1,0) produce(1,1) produce(0,1) crash(1,0) start()",
+        ),
+        "2.8.2",
     ),
     (
         Broken(
@@ -966,6 +975,20 @@ NEVER_FIXED = (
         "append_compressed(0,0) raise_high_watermark(2) delete_records(2)",
     ),
     Broken(
+        "open_transaction_is_ongoing()",
+        "log-late-batches",
+        "3.9.0",
+        """
+        begin() produce(0,0) stop() start() end_transaction(0) append_other(0,0) time_passes() expire() truncate_to(2)
+        """,
+    ),
+    Broken(
+        "producer_can_continue()",
+        "log-late-copies",
+        "3.9.0",
+        "begin() produce(1,0) delay_copy() end_transaction(0) begin() arrive_copy()",
+    ),
+    Broken(
         "batch_is_appended_once()",
         "log-producer-state",
         "3.9.0",
@@ -1013,6 +1036,8 @@ SEARCHED = (
     ("log-producer-state", "3.9.0"),
     ("log-copied-producer", "3.9.0"),
     ("log-late-batches", "3.9.0"),
+    ("log-late-copies", "3.9.0"),
+    ("log-recovered-transactions", "3.9.0"),
     ("log-largest-timestamp", "3.9.0"),
     ("log-move", "3.9.0"),
     ("log-move-compacted", "3.9.0"),
@@ -1056,6 +1081,52 @@ def fill(log: PartitionLog, *batches: tuple[int, int, int]) -> None:
     for records, timestamp, size in batches:
         last = log.end_offset + records - 1
         append_to_log(log, Batch(last_offset=last, records=records, timestamp=timestamp, size=size))
+
+
+def log_after(story: str, variant: str, steps: str, **bounds: int) -> tuple[Model, PartitionLog]:
+    """The log of a story after some steps."""
+    model = Model(STORIES[story], variant, bounds)
+    state = model.initial[0]
+    for key in steps.split():
+        after = model.attempt(model.instance(key.replace(",", ", ")), state).after
+        assert after is not None, key
+        state = after
+    return model, model.state(state)
+
+
+def test_a_cleaning_passes_a_gap_before_a_segment_of_which_its_map_has_nothing():
+    records = "append_keyed(0,0,0,0) append_keyed(1,0,0,0) append_keyed(1,0,0,2) append_keyed(1,0,0,0)"
+    steps = f"{records} append_keyed(0,0,0,0) replicate() begin_cleaning()"
+    _, log = log_after("log-small-map", "3.9.0", steps, gaps=2, offsets=8, map_keys=2)
+    assert (log.segments[1].base_offset, log.cleaning_to) == (4, 4)
+
+
+def test_a_tombstone_behind_the_end_of_a_cleaning_is_kept():
+    steps = "append_keyed(0,0,0,0) append_keyed(1,0,1,0) append_keyed(0,0,0,0) replicate() begin_cleaning()"
+    model, log = log_after("log-tombstones", "2.8.2", steps, map_keys=1, segment_bytes=2, batches=2)
+    with model.active():
+        log.horizon = 1
+        assert log.cleaning_to == 1
+        assert log_cleaner.is_retained(log, log.segments[0], log.segments[0].batches[1])
+
+
+@pytest.mark.parametrize(("entries", "number"), [(1, 1), (2, 2)])
+def test_segments_are_cleaned_into_one_whose_index_has_room_for_their_entries(entries, number):
+    model, log = log_after("log-compaction", "3.9.0", "", time_index_entries=entries)
+    with model.active():
+        for slot in range(3):
+            open_segment(log.segments[slot], slot, 0)
+        for slot in range(2):
+            log_segment.append_batch(log.segments[slot], Batch(last_offset=slot), 0)
+            log.segments[slot].time_index.push(TimestampOffset(timestamp=0, offset=slot))
+        log.count, log.cleaning_to = 3, 2
+        assert log_cleaner.group_size(log, 0) == number
+
+
+def test_a_tombstone_remembers_when_the_cleaning_began_that_has_first_seen_it():
+    steps = "append_keyed(0,0,1,0) append_keyed(1,0,0,0) replicate() begin_cleaning() time_passes() write_cleaned()"
+    _, log = log_after("log-tombstones", "3.9.0", steps)
+    assert log.clock == 1 and log.cleaned[0].cleaned == 0
 
 
 def test_a_segment_is_named_by_its_base_offset_in_20_digits():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from kwalk.model.kafka.storage.domains import (
     CLEANED_BATCHES,
     DELETE_RETENTION_MS,
+    INDEX_ENTRIES,
     KEYS,
     LARGE_BATCHES,
     LIMIT_CHANGES,
@@ -21,6 +22,7 @@ from kwalk.model.kafka.storage.domains import (
     PREALLOCATES,
     SEGMENT_BYTES,
     SEGMENTS,
+    TIME_INDEX_ENTRIES,
 )
 from kwalk.model.kafka.storage.log import active_segment, next_base_offset
 from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inactive, open_segment
@@ -122,10 +124,11 @@ def begin_cleaning(log: PartitionLog) -> None:
     has_segments = log.segments[0].base_offset < to and not log.is_cleaner_dead
     log.cleaning_to, log.cleaned_to = to if has_segments else 0, 0
     log.dirty_offset = dirty if has_segments or log.is_cleaner_dead else to
-    log.horizon = -1
+    log.horizon = log.clock if TOMBSTONES_HAVE_A_HORIZON and log.cleaning_to > 0 else -1
     for slot in SEGMENTS:
         segment = log.segments[slot]
-        if slot < log.count and segment.base_offset < dirty and log.cleaning_to > 0:
+        is_clean = slot < log.count and segment.base_offset < dirty and log.cleaning_to > 0
+        if is_clean and not TOMBSTONES_HAVE_A_HORIZON:
             log.horizon = max(file_time(segment) - DELETE_RETENTION_MS, -1)
 
 
@@ -143,9 +146,11 @@ def end_of_map(log: PartitionLog, dirty: int, end: int) -> int:
     """
     if MAP_KEYS > 0 and first_unmapped(log, dirty, end) < end:
         unmapped = first_unmapped(log, dirty, end)
-        if CLEANS_PARTS_OF_SEGMENTS:
-            return end_of_records(log, dirty, unmapped)
         base_offset = max(segment.base_offset for segment in log.segments if segment.base_offset <= unmapped)
+        if CLEANS_PARTS_OF_SEGMENTS:
+            # A gap before a segment of which the map has nothing is passed, too.
+            passed = base_offset if GAPS_ARE_PASSED and base_offset > dirty else 0
+            return max(end_of_records(log, dirty, unmapped), passed)
         return end_of_records(log, dirty, base_offset) if base_offset > dirty else NO_MAP
     return end if GAPS_ARE_PASSED else end_of_records(log, dirty, end)
 
@@ -228,21 +233,27 @@ def first_slot(log: PartitionLog) -> int:
 
 
 def group_size(log: PartitionLog, first: int) -> int:
-    """Return how many segments are cleaned into one: as many as fit, by bytes and by relative offset.
+    """Return how many segments are cleaned into one: as many as fit, by bytes, by entries and by relative offset.
 
     Kafka: Cleaner.groupSegmentsBySize, Cleaner.lastOffsetForFirstSegment.
     """
     size, number, is_open = 0, 0, True
+    offsets, times = 0, 0
     for slot in SEGMENTS:
         segment = log.segments[slot]
         if slot >= first and is_open:
-            fits = size + segment.size <= SEGMENT_BYTES
+            fits = (
+                size + segment.size <= SEGMENT_BYTES
+                and offsets + len(segment.offset_index) <= INDEX_ENTRIES
+                and times + len(segment.time_index) <= TIME_INDEX_ENTRIES
+            )
             is_within = last_offset(log, slot) - log.segments[first].base_offset <= MAX_RELATIVE_OFFSET
             is_dirty = slot < log.count and segment.base_offset < log.cleaning_to
             is_within = is_within or (bool(EMPTY_SEGMENTS_ARE_MERGED) and segment.batches.is_empty)
             is_open = slot == first or (is_dirty and fits and is_within)
             if is_open:
                 size, number = size + segment.size, number + 1
+                offsets, times = offsets + len(segment.offset_index), times + len(segment.time_index)
     return number
 
 
@@ -257,8 +268,11 @@ def last_offset(log: PartitionLog, slot: int) -> int:
 def is_retained(log: PartitionLog, segment: LogSegment, batch: Batch) -> bool:
     """Whether a record is kept: the last one of its key up to where the log is cleaned, and no tombstone that is due.
 
+    Behind that, which may be within a segment, all are.
     Kafka: Cleaner.shouldRetainRecord, Cleaner.buildOffsetMap.
     """
+    if batch.last_offset >= log.cleaning_to:
+        return True
     is_last = all(
         other.key != batch.key or other.last_offset <= batch.last_offset or not is_mapped(log, other)
         for later in log.segments
@@ -275,13 +289,15 @@ def is_mapped(log: PartitionLog, batch: Batch) -> bool:
 def retains_deletes(log: PartitionLog, segment: LogSegment, batch: Batch) -> bool:
     """Whether a tombstone is kept: by its own horizon, or before KIP-534 by that of its segment."""
     if TOMBSTONES_HAVE_A_HORIZON:
-        return batch.cleaned is None or log.clock < batch.cleaned + DELETE_RETENTION_MS
+        return batch.cleaned is None or log.horizon < batch.cleaned + DELETE_RETENTION_MS
     return file_time(segment) > log.horizon
 
 
 def cleaned_batch(log: PartitionLog, batch: Batch) -> Batch:
     """Return the batch as it is written: a tombstone remembers when a compaction has first seen it."""
-    return evolve(batch, cleaned=log.clock) if batch.is_tombstone and batch.cleaned is None else batch
+    if not batch.is_tombstone or batch.cleaned is not None:
+        return batch
+    return evolve(batch, cleaned=log.horizon if TOMBSTONES_HAVE_A_HORIZON else log.clock)
 
 
 @action(

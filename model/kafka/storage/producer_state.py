@@ -36,9 +36,11 @@ from kwalk.model.kafka.storage.domains import (
     Offset,
 )
 from kwalk.model.kafka.storage.versions import (
+    EARLIEST_SEQUENCE_COUNTS,
     LOOKUPS_END_AT_THE_STABLE_OFFSET,
     MARKERS_KEEP_PRODUCERS,
     PRODUCERS_OUTLIVE_RECORDS,
+    RECOVERY_READS_ITS_OWN_STATE,
     REPLICATION_IS_NOT_VALIDATED,
     ROLLS_BEFORE_THE_BATCH,
     SNAPSHOTS_ARE_FLUSHED,
@@ -47,6 +49,7 @@ from kwalk.model.kafka.storage.versions import (
     TORN_SNAPSHOTS_ARE_LEFT_OUT,
     TRANSACTIONS_ARE_VERIFIED,
     TRUNCATES_TRANSACTIONS_FIRST,
+    TRUNCATION_READS_BATCHES,
     UNKNOWN_PRODUCERS_CONTINUE,
 )
 from kwalk.model.language import (
@@ -55,6 +58,7 @@ from kwalk.model.language import (
     Fifo,
     action,
     choice,
+    evolve,
     fifo,
     flag,
     number,
@@ -69,6 +73,7 @@ FOLLOWS = Bound("follows", "1 if the broker follows: the batches come from the l
 TRANSACTIONAL = Bound("transactional", "1 if the producer is transactional", default=0)
 EPOCHS = Bound("epochs", "the highest epoch of the producer: 1 if the coordinator may fence it", default=0)
 READS = Bound("reads", "how often a consumer fetches with read_committed", default=0)
+COPIES = Bound("copies", "how often a copy of a batch is late, which was sent again and answered", default=0)
 LOOKUPS = Bound("lookups", "how often a consumer looks up a timestamp with read_committed", default=0)
 NEVER = -1
 """The time of a producer of which only a marker is known (Kafka: RecordBatch.NO_TIMESTAMP)."""
@@ -135,9 +140,12 @@ class ProducerLog:
     `is_fenced` once the coordinator has ended its transaction, which `is_ongoing`, on its own. History has
     how many of its batches were `appended` and not truncated.
 
+    The `copy` of a batch with that sequence number is late. While a leader asks the coordinator, and also later if the
+    answer was no, it remembers the `earliest` sequence number that it has asked about.
+
     A fetch with read_committed that `is_reading` has found that no open transaction begins below `read_limit`; the
     last one has read up to `read_to`. The last lookup of a timestamp has found the record at the offset `looked_up`.
-    A broker `cannot_start` if it cannot read a snapshot.
+    A broker `cannot_start` if it cannot read a snapshot. After a crash the log `recovers_last` its last segment only.
     """
 
     batches: Fifo[ProducerBatch] = fifo(ProducerBatch, OFFSETS)
@@ -159,6 +167,9 @@ class ProducerLog:
     crashes: int = number(0, CRASHES)
     stops: int = number(0, STOPS)
     truncations: int = number(0, TRUNCATIONS)
+    copy: int | None = optional(number(0, OFFSETS), when=COPIES)
+    copies: int = number(0, COPIES)
+    earliest: int | None = optional(number(0, OFFSETS), when=COPIES)
     is_reading: bool = flag(when=READS)
     read_limit: int = number(0, OFFSETS, when=READS)
     read_to: int = number(0, OFFSETS, when=READS)
@@ -166,6 +177,7 @@ class ProducerLog:
     looked_up: int | None = optional(number(0, OFFSETS), when=LOOKUPS)
     lookups: int = number(0, LOOKUPS)
     cannot_start: bool = flag(when=LOSSES)
+    recovers_last: bool = flag(when=TRANSACTIONAL)
 
 
 def end_offset(log: ProducerLog) -> int:
@@ -220,6 +232,8 @@ def append(log: ProducerLog, batch: ProducerBatch, *, rolls: bool) -> None:
         log.bases.push(end_offset(log))
     log.batches.push(batch)
     log.entry = entry
+    if batch.kind is not BatchKind.OTHER:
+        log.earliest = None
 
 
 def is_duplicate(log: ProducerLog, sequence: int) -> bool:
@@ -234,6 +248,8 @@ def accepts(log: ProducerLog, sequence: int) -> bool:
     """
     if FOLLOWS > 0 and REPLICATION_IS_NOT_VALIDATED:
         return True
+    if COPIES > 0 and log.earliest is not None and sequence > log.earliest:
+        return False
     if log.entry is None:
         return sequence == 0 or bool(UNKNOWN_PRODUCERS_CONTINUE)
     expected = 0 if log.entry.sequence is None else log.entry.sequence + 1
@@ -315,6 +331,29 @@ def arrive(log: ProducerLog) -> None:
     log.in_flight = False
 
 
+@action(by=PRODUCER, description="has sent a batch twice, as its answer was late", source="Sender.completeBatch")
+def delay_copy(log: ProducerLog) -> None:
+    """The log has got it, and has answered the second request; the first one is still on its way."""
+    require(log.copy is None and log.next_sequence > 0)
+    log.copies += 1
+    log.copy = log.next_sequence - 1
+
+
+@action(
+    by=LOG,
+    description="gets the copy that was late",
+    source="UnifiedLog.maybeStartTransactionVerification; VerificationStateEntry.maybeUpdateLowestSequenceAndEpoch",
+)
+def arrive_copy(log: ProducerLog) -> None:
+    """The log has the batch. Since KIP-890 the leader asks the coordinator first, unless it has an open transaction."""
+    require(log.is_up and log.copy is not None)
+    assert log.copy is not None
+    has_open = log.entry is not None and log.entry.transaction is not None
+    if TRANSACTIONS_ARE_VERIFIED and EARLIEST_SEQUENCE_COUNTS and not has_open:
+        log.earliest = log.copy if log.earliest is None else min(log.earliest, log.copy)
+    log.copy = None
+
+
 @action(
     by=COORDINATOR,
     description="ends the transaction, with epoch {epoch} in the marker",
@@ -378,9 +417,11 @@ def is_retained(entry: ProducerEntry, start_offset: int) -> bool:
     return bool(PRODUCERS_OUTLIVE_RECORDS) or entry.offset >= start_offset
 
 
-def load_producers(log: ProducerLog) -> None:
+def load_producers(log: ProducerLog, *, was_known: bool = True) -> None:
     """Read the last snapshot within the log, and the batches behind it; then write a snapshot.
 
+    A log that knew no producer before a truncation reads no batches. Before KAFKA-10832 a recovery of the last segment
+    read each segment before it as if no transaction were open.
     Kafka: Log.loadProducerState, ProducerStateManager.truncateAndReload, ProducerStateManager.loadFromSnapshot.
     """
     end = end_offset(log)
@@ -395,9 +436,13 @@ def load_producers(log: ProducerLog) -> None:
         producer = last.producer
         if producer is not None and is_retained(producer, log.start_offset) and not is_expired(producer, log.clock):
             entry = producer
-    at = log.start_offset
+    at, is_anew = log.start_offset, False
     for batch in log.batches:
-        if at >= begin_at:
+        is_before = at < log.bases[-1] and TRANSACTIONAL > 0 and log.recovers_last
+        is_anew = is_before and (is_anew or at == begin_at or any(base == at for base in log.bases))
+        if at >= begin_at and was_known:
+            if is_anew and batch.kind is not BatchKind.OTHER and not RECOVERY_READS_ITS_OWN_STATE:
+                entry, is_anew = None if entry is None else evolve(entry, transaction=None), False
             entry = update(entry, batch, at)
         at = at + 1
     log.entry, log.loaded_to = entry, end
@@ -426,7 +471,7 @@ def truncate_to(log: ProducerLog, offset: Offset) -> None:
         if not SNAPSHOTS_ARE_RENAMED:
             log.doomed = [base for base in log.bases if base > offset]
         log.bases = [base for base in log.bases if base <= offset]
-        load_producers(log)
+        load_producers(log, was_known=log.entry is not None or bool(TRUNCATION_READS_BATCHES))
 
 
 @action(
@@ -488,11 +533,23 @@ def stop(log: ProducerLog) -> None:
     shut(log)
 
 
-@action(by=FAULT, description="crashes; the machine loses what was not flushed: {loses}")
-def crash(log: ProducerLog, loses: bool) -> None:
-    """A snapshot that was not flushed is empty then."""
-    require(log.is_up and (LOSSES > 0 or not loses))
+@action(
+    by=FAULT,
+    description="crashes; the machine loses what was not flushed: {loses}; the next start recovers the log: {whole}",
+    source="Log.recoverSegment; ProducerStateManager.truncateAndReload",
+)
+def crash(log: ProducerLog, loses: bool, whole: bool) -> None:
+    """A snapshot that was not flushed is empty then.
+
+    The next start recovers the last segment, or the whole log if the recovery point is old; it reads no snapshot from
+    within or behind the first segment that it recovers.
+    """
+    require(log.is_up and (LOSSES > 0 or not loses) and (len(log.bases) > 1 or not whole))
     log.crashes += 1
+    recovered = log.bases.head if whole else log.bases[-1]
+    if TRANSACTIONAL > 0:
+        log.recovers_last = not whole
+    log.snapshots = [snapshot for snapshot in log.snapshots if snapshot.offset <= recovered]
     if loses:
         log.snapshots = [
             Snapshot(
@@ -508,7 +565,7 @@ def crash(log: ProducerLog, loses: bool) -> None:
 
 def shut(log: ProducerLog) -> None:
     """Forget what only the broker's memory has."""
-    log.is_up, log.entry, log.loaded_to = False, None, 0
+    log.is_up, log.entry, log.loaded_to, log.earliest = False, None, 0, None
     log.doomed.clear()
 
 
@@ -524,6 +581,10 @@ def start(log: ProducerLog) -> None:
     else:
         log.is_up = True
         load_producers(log)
+        log.recovers_last = False
+        # The state is read from a snapshot at the end of the log, which a stop has written, or a recovery.
+        if log.entry is not None and is_expired(log.entry, log.clock):
+            log.entry = None
 
 
 def starts_empty(log: ProducerLog) -> None:

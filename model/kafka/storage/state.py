@@ -180,7 +180,8 @@ class PartitionLog:
 
     Of a compaction: `dirty_offset` is the cleaner's checkpoint. The cleaner is at work up to `cleaning_to`, and has
     cleaned what is before `cleaned_to`. It replaces `replaced` segments by one with the batches `cleaned`, whose files
-    have a suffix; `renamed` of the old ones have the suffix `.deleted` already. `horizon` is deleteHorizonMs.
+    have a suffix; `renamed` of the old ones have the suffix `.deleted` already. `horizon` is deleteHorizonMs, or since
+    KIP-534 the moment at which the cleaning has begun.
     `committed` has, by key, the offset of its last record below the high watermark, unless that is a tombstone,
     or a client deleted it.
 

@@ -1011,7 +1011,39 @@ TRANSACTIONS_ARE_VERIFIED = version_flag(
     {"3.6.0": True},
     closes="a batch that comes after its transaction has ended begins none that nobody ends",
     source="KAFKA-14561, KAFKA-14884, KIP-890 (3.6.0)",
-    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",)),),
+    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",), bounds={"truncations": 0}),),
+)
+TRUNCATION_READS_BATCHES = candidate(
+    "truncation_reads_batches",
+    "a truncation reads the batches behind its snapshot, also if the log knew no producer before",
+    closes="a transaction that has ended is not open again after a truncation",
+    source="no release",
+    trials=(Trial("log-late-batches", ("open_transaction_is_ongoing",), variant="3.9.0"),),
+)
+RECOVERY_READS_ITS_OWN_STATE = version_flag(
+    "recovery_reads_its_own_state",
+    "KAFKA-10832 (2.8.0): a recovery that reads earlier segments knows the transactions that were open before each; "
+    "until then, one that goes on began for it with the first batch of the segment",
+    {"2.8.0": True},
+    closes="a log that was recovered knows where its open transactions begin",
+    source="KAFKA-10832 (2.8.0)",
+    trials=(Trial("log-recovered-transactions", ("open_transaction_has_its_first_offset",), variant="2.7"),),
+)
+EARLIEST_SEQUENCE_COUNTS = version_flag(
+    "earliest_sequence_counts",
+    "KAFKA-14920 (3.6.0): a leader appends no batch behind the earliest one that it has asked the coordinator about, "
+    "which it remembers also after a refusal",
+    {"3.6.0": True},
+    closes="a batch does not overtake one about which the coordinator is asked again",
+    source="KAFKA-14920 (3.6.0)",
+    trials=(
+        Trial(
+            "log-late-copies",
+            ("producer_can_continue",),
+            variant="3.9.0",
+            about="the price: after a late copy of a batch the next transaction is refused",
+        ),
+    ),
 )
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
