@@ -38,6 +38,7 @@ OF_IDS = (
     kinds.ID_DIFFERS,
     kinds.ID_SENT,
     kinds.DOWN_WITH_ANOTHER_LOG,
+    kinds.REPLICA_OF_ANOTHER,
 )
 """Kinds about topic ids, whose way out depends on the lineages of logs."""
 OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)

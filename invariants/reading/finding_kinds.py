@@ -186,7 +186,7 @@ OFFLINE_REPLICA = evolve(
     name="offline-replica",
     severity=LATENT,
     title="a replica is on a disk that has failed, and others serve the partition",
-    properties=(),
+    properties=("replica_is_online",),
     now="acks=all fails where min.insync.replicas needs the replica",
     later="it stays so until the broker is restarted with the disk; when the remaining ISR members stop, the partition "
     "has no leader",
@@ -324,6 +324,20 @@ DOWN_WITH_ANOTHER_ID = evolve(
     later="when it starts, it refuses the log: under-replicated for good, and no leader where it is the only replica",
     way_out="",
     cause="the replicas' id was replaced while the broker was down, or an old copy of the directory was brought back",
+)
+REPLICA_OF_ANOTHER = evolve(
+    DOWN_WITH_ANOTHER_LOG,
+    name="replica-has-another-log",
+    title="a live replica outside the ISR has a log that is no copy of the others",
+    properties=("isr_has_only_own_records",),
+    now="under-replicated",
+    later="where leader epochs do not show the difference, it joins the ISR with records of another topic; where they "
+    "do, it truncates its log, which may be the last copy of its records",
+    way_out="stop the broker, move the directory away, and start it",
+    log=DIVERGED.log,
+    cause="the topic was deleted, or removed by hand, and created again while the broker was down, and the log had no "
+    "id; or a directory was copied from elsewhere",
+    grep=(),
 )
 RECORDS_ARE_LOST = FindingKind(
     "replica-has-lost-records",
@@ -666,8 +680,8 @@ ANOTHER_CONTROLLER = FindingKind(
 )
 NOT_JUDGED = FindingKind(
     "not-inspected",
-    NOTE,
-    "too many brokers take part in a partition",
+    LATENT,  # an answer that says nothing about a partition must not pass for a good one
+    "too many brokers take part in a partition: it was not inspected",
     (),
     now="unknown",
     later="unknown",
@@ -714,6 +728,7 @@ KINDS = (
     REASSIGNMENT_WAITS,
     DOWN_WITH_ANOTHER_LOG,
     DOWN_WITH_ANOTHER_ID,
+    REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,
     DISK_OF_ANOTHER,
     ISR_REPEATS,

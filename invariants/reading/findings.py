@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from attrs import evolve, frozen
@@ -32,6 +32,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
 from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     Relation,
+    begin_apart,
     choices_of,
     compare,
     lost_records,
@@ -401,7 +402,29 @@ class Findings:
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
-        yield from self._without_ids(place, lineages)
+        foreign = self._foreign(place)
+        for b, fact in foreign.items():
+            text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
+            one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
+            yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
+        yield from self._without_ids(place, lineages, foreign)
+
+    def _foreign(self, place: _Place) -> dict[int, str]:
+        """Return the live replicas outside the ISR whose logs are no copies of those that the partition has.
+
+        A replica that refuses the topic is left out, and one that truncates where it differs from the leader's log.
+        """
+        state, topic, number = place.topic.states.get(place.partition), place.topic, place.partition
+        outside = [b for b in topic.partitions.get(number, ()) if state and b not in (state.leader, *state.isr)]
+        outside = [b for b in outside if place.is_live_replica(b) and self.capture.brokers[b].seen]
+        logs = {b: log for b in outside if (log := self.capture.directory(b, topic.name, number)) is not None}
+        taken = [b for b, log in logs.items() if topic.topic_id is None or log.topic_id in (None, topic.topic_id)]
+        if not taken:
+            return {}
+        lineages = self.lineages(place)
+        keeps = choices_of(self.capture, lineages, topic, number)[0].keeps
+        facts = {b: next(filter(None, (beginning_apart(lineages, b, k) for k in keeps)), "") for b in taken}
+        return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
@@ -412,15 +435,19 @@ class Findings:
             one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 
-    def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:
-        """Logs without an id; before 3.0 a log gets one with the second LeaderAndIsr request only."""
+    def _without_ids(self, place: _Place, lineages: Lineages, foreign: Collection[int]) -> Iterator[Observation]:
+        """Logs without an id, but foreign ones; before 3.0 a log gets one with the second LeaderAndIsr request only."""
         known = self.capture.brokers
         if place.topic.topic_id is None or not assigns_ids_at_once(self.capture.version):
             return
         seen = [
             b
             for b, log in lineages.logs.items()
-            if log.topic_id is None and known[b].alive and known[b].seen and place.is_live_replica(b)
+            if log.topic_id is None
+            and known[b].alive
+            and known[b].seen
+            and place.is_live_replica(b)
+            and b not in foreign
         ]
         if seen:
             text = f"on {brokers(seen)}; the topic has the id {place.topic.topic_id}"
@@ -452,7 +479,8 @@ class Findings:
         outside = [b for b in outside if b.broker is not None and not known.brokers[b.broker].leads]
         inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
-        late = [b for b in outside if b not in refusing]
+        foreign = self._foreign(place)
+        late = [b for b in outside if b not in refusing and place.broker(b.broker) not in foreign]
         if not unserved:
             yield from self._on_brokers(
                 kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
@@ -541,6 +569,15 @@ USED_FOR = {
     "with read_committed wait for their open transactions",
 }
 """What a partition of Kafka's own topics without a leader means to clients."""
+
+
+def beginning_apart(lineages: Lineages, one: int, other: int) -> str:
+    """Return what shows that two logs did not begin as one; nothing if nothing does."""
+    groups = lineages.group_of(one), lineages.group_of(other)
+    fact = differing(lineages, one, other)
+    first, second = lineages.logs[one], lineages.logs[other]
+    is_apart = groups[0] != groups[1] or begin_apart(first, second, is_compacted=lineages.is_compacted)
+    return fact if is_apart else ""
 
 
 def differing(lineages: Lineages, one: int, other: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kwalk.clusters.handlers.recover import recovery_object
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.invariants.reading.outlook import MOST_PARTS, read_snapshot, recovery_problem
@@ -15,7 +16,7 @@ from kwalk.model.language import UsageError
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned
-from kwalk.search.analyses.recovery import plan_recovery
+from kwalk.search.analyses.recovery import Recovery, plan_recovery
 
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
 OTHER = "BBBBBBBBBBBBBBBBBBBBBQ"
@@ -407,6 +408,78 @@ def test_a_log_without_id_of_another_topic_does_not_come_back(release: str) -> N
     assert "start-broker 3" not in [one.name for one in plan_recovery(problem(snapshot), seconds=60).plan.procedures]
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, EPOCHS[:1])
     assert "down-broker-has-another-log" not in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_a_live_replica_with_a_log_of_another_topic_is_no_replica_that_catches_up(release: str) -> None:
+    """Nothing but the first batch shows it: a broker takes a log without id for that of the topic."""
+    snapshot = cluster(release)
+    snapshot["topics"]["orders"]["partition_state"]["0"]["isr"] = [1, 2]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((1, 0), (4, 30)), crc=8)
+    assert ways_out(snapshot) == {"replica-has-another-log": "stop broker 3, move orders-0 away, and start it"}
+    (forecast,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
+    assert forecast.prognosis.name != "READY"
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((0, 0), (4, 30)))  # it differs later: it is truncated
+    assert "replica-has-another-log" not in ways_out(snapshot)
+
+
+def with_failed_disk(isr: Sequence[int], replicas: Sequence[int] = (1, 2, 3)) -> dict[str, Any]:
+    """A cluster of which a disk of broker 3 has failed that had a replica of orders."""
+    snapshot = cluster()
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [*replicas]
+    orders["partition_state"]["0"].update(isr=[*isr], leader=isr[0] if isr != [3] else -1)
+    snapshot["brokers"]["3"]["log_dirs"] = [{"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}]
+    for number in {1, 2, 3} - {*replicas} | {3}:
+        del snapshot["brokers"][str(number)]["dirs"]["orders-0"]
+    return snapshot
+
+
+def planned(snapshot: dict[str, Any]) -> dict[str, Recovery]:
+    """The answers, by their conditions."""
+    found = plan_recovery(problem(snapshot), seconds=60)
+    return {one.problem.premise: one for one in (found, *found.alternatives)}
+
+
+def steps(answers: Mapping[str, Recovery]) -> dict[str, list[str] | None]:
+    """The steps of each answer, by its condition; None where there is no plan."""
+    return {key: one.plan and [step.name for step in one.plan.procedures] for key, one in answers.items()}
+
+
+UNREADABLE = "if the failed disk of broker 3 cannot be read"
+LOSSY = f"{UNREADABLE}, and acknowledged records may be lost"
+
+
+def test_a_replica_on_a_failed_disk_comes_back_with_the_disk_or_an_empty_one() -> None:
+    found = planned(with_failed_disk([1, 2]))
+    assert steps(found) == {"": ["repair-disk 3"], UNREADABLE: ["replace-disk 3"]}
+
+
+def test_no_empty_disk_leads_while_another_replica_has_records() -> None:
+    """The broker of the failed disk is the whole ISR, and runs: with an empty disk it leads, and the others follow."""
+    found = planned(with_failed_disk([3]))
+    assert steps(found) == {"": ["repair-disk 3"], UNREADABLE: None, LOSSY: ["elect-unclean orders"]}
+    (step,) = recovery_object(found[LOSSY], "x.json")["plan"]
+    assert "(offline-replica)" in step["after"] and "CONSISTENT" not in step["after"]
+
+
+def test_an_empty_disk_is_no_step_where_it_would_lead() -> None:
+    """The same, without a search."""
+    for replicas, is_step in (([1, 2, 3], False), ([3], True)):
+        found = problem(with_failed_disk([3], replicas)).alternatives
+        assert [("replace-disk 3" in names(one)) for one in found if one.premise == LOSSY] == [is_step]
+
+
+def test_an_empty_disk_leads_where_no_other_replica_is() -> None:
+    assert steps(planned(with_failed_disk([3], [3])))[LOSSY] == ["replace-disk 3"]
+
+
+def test_what_waits_beside_a_topic_that_is_not_damaged_is_said() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert recovery_object(found, "x.json")["answer"] == "nothing to repair"
+    assert "a broker is down (broker 3): start it" in markdown_document(tuple(blocks_of(found, "x.json")))
 
 
 @pytest.mark.parametrize("release", ["3.0.1", "3.9.0"])

@@ -749,11 +749,7 @@ OF_REPLICAS = (
         _experiment(
             f"failed-disk-{name}",
             f"A disk fails that has {what} of a partition",
-            _Case(
-                partial(damages.failed_disk, replicas=replicas),
-                _always(kind),
-                is_planned=len(replicas) == 1,
-            ),
+            _Case(partial(damages.failed_disk, replicas=replicas), _always(kind)),
             DOWN,
             options=LabOptions(directories=2),
         )
