@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -158,21 +159,24 @@ class Advice:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
         bad: dict[int, str] = {}
         unseen: dict[int, str] = {}
+        own: dict[int, str] = {}
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
-            if any(self.capture.brokers[broker].alive for broker in isr):
+            failed = offline_replicas(self.capture, place.topic, partition)
+            if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
-            for broker in isr:
+            for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
-                if not self.capture.brokers[broker].seen:
+                if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, place.name)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
+                    own[broker] = self._unless_own(place, broker) if log else ""
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
-            "have; find the disk with its log, or follow kwalk diagnose --plan"
+            f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
         parts += [way_out] if down - bad.keys() or not bad else []
@@ -182,6 +186,12 @@ class Advice:
             for broker, where in unseen.items()
         ]
         return "; ".join(parts)
+
+    def _unless_own(self, place: PartitionLogs, broker: int) -> str:
+        """Return when the log of the only ISR member is the best one though nothing shows it."""
+        others = (b for b in place.topic.partitions[place.partition] if b != broker)
+        is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
+        return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
     def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what has to be done before the way out of a kind, for the sake of other findings."""
@@ -407,7 +417,7 @@ class Advice:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
         newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
         which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-        others = [b for b in replicas if not self.capture.brokers[b].seen or b not in latest]
+        others = [b for b in replicas if b not in latest]
         return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
     # Logs that are no replica's.

@@ -262,9 +262,14 @@ def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
 
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
     """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks."""
-    known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
-    members = {b for brokers in known for b, one in brokers if (one.replica or one.in_isr) and not one.offline}
-    unseen = sorted(b for b in members - _taken_for_others(parts) if not capture.brokers[b].seen)
+    found, known_parts = set[int](), tuple(parts)
+    others = _taken_for_others(known_parts)
+    for part in known_parts:
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        members = [b for b, one in known if (one.replica or one.in_isr) and not one.offline]
+        name, number = part.topic.name, part.partitions[0]
+        found.update(b for b in members if b not in others and not capture.shows(b, name, number))
+    unseen = sorted(found)
     if not unseen:
         return ""
     what = "have the logs that ZooKeeper assigns to them"

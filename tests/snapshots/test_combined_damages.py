@@ -423,13 +423,21 @@ def test_a_live_replica_with_a_log_of_another_topic_is_no_replica_that_catches_u
     assert "replica-has-another-log" not in ways_out(snapshot)
 
 
+def root(path: str, *, offline: bool = False, read: bool = False) -> dict[str, Any]:
+    """A log directory of broker 3."""
+    return {"path": path, "broker_id": 3 if read else None, "cluster_id": None, "offline": offline}
+
+
+FAILED = [root("/a", read=True), root("/b", offline=True)]
+
+
 def with_failed_disk(isr: Sequence[int], replicas: Sequence[int] = (1, 2, 3)) -> dict[str, Any]:
     """A cluster of which a disk of broker 3 has failed that had a replica of orders."""
     snapshot = cluster()
     orders = snapshot["topics"]["orders"]
     orders["znode"]["partitions"]["0"] = [*replicas]
     orders["partition_state"]["0"].update(isr=[*isr], leader=isr[0] if isr != [3] else -1)
-    snapshot["brokers"]["3"]["log_dirs"] = [{"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}]
+    snapshot["brokers"]["3"]["log_dirs"] = FAILED
     for number in {1, 2, 3} - {*replicas} | {3}:
         del snapshot["brokers"][str(number)]["dirs"]["orders-0"]
     return snapshot
@@ -474,6 +482,32 @@ def test_an_empty_disk_leads_where_no_other_replica_is() -> None:
     assert steps(planned(with_failed_disk([3], [3])))[LOSSY] == ["replace-disk 3"]
 
 
+def test_no_log_is_the_newest_while_another_one_is_on_a_failed_disk() -> None:
+    """ZooKeeper's state is older than the logs that are shown."""
+    snapshot = with_failed_disk([1, 2])
+    snapshot["topics"]["orders"]["partition_state"]["0"]["leader_epoch"] = 2
+    found = problem(snapshot)
+    assert found.left_out == ("orders-0",) and "the log on the failed disk of broker 3" in " ".join(found.notes)
+    assert "look at the log of broker 3 first" in ways_out(snapshot)["state-is-behind-the-logs"]
+
+
+def test_a_log_in_a_directory_that_was_not_read_is_not_missing() -> None:
+    """Broker 3 leads, and names a log directory that nobody has read."""
+    snapshot = cluster()
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"].update(leader=3)
+    snapshot["brokers"]["3"]["log_dirs"] = [root("/a", read=True), root("/b")]
+    snapshot["brokers"]["3"]["dirs"] = {}
+    assert not ways_out(snapshot)
+    assert inspect_snapshot(json.dumps(snapshot).encode()).consistent.startswith("As far as the snapshot shows")
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"].update(leader=-1, isr=[1, 2, 3])
+    stop(snapshot, 3)
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"].update(isr=[3])
+    assert "if the log directories of broker 3, which the snapshot lacks" in problem(snapshot).premise
+
+
 def test_what_waits_beside_a_topic_that_is_not_damaged_is_said() -> None:
     snapshot = cluster()
     stop(snapshot, 3)
@@ -503,8 +537,9 @@ def test_a_log_on_a_failed_disk_has_the_id_of_the_others(release: str) -> None:
         ({"dirs": {"orders-0": log(IDS["orders"], (*EPOCHS, (6, 50)))}}, False),
         ({"dirs": {"orders-0": {**log(IDS["orders"]), "files": {f"{0:020}.log": 9000}}}}, False),
         ({"dirs": None, "log_dirs": None}, False),
+        ({"dirs": {}, "log_dirs": FAILED}, False),
     ],
-    ids=["the same log", "a shorter log", "a later leader epoch", "a longer log", "a log that was not seen"],
+    ids=["the same log", "a shorter log", "a later leader epoch", "a longer log", "a log that was not seen", "a disk"],
 )
 def test_failovers_raise_the_leader_epoch_of_a_partition_without_a_live_isr(changed, starts):
     """The only ISR member has led in leader epoch 5; it stopped, and two controllers were elected since."""

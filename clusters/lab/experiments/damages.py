@@ -486,6 +486,24 @@ def failed_disk(scene: Scene, *, replicas: list[int]) -> None:
     rest(scene.lab)
 
 
+def restored_leader_beside_a_failed_disk(scene: Scene) -> None:
+    """Bring an old copy of its log to the only ISR member; the disk of the other replica, with all records, fails."""
+    scene.create({0: [1, 2]})
+    scene.write(FIRST)
+    lab, name = scene.lab, f"{scene.topic}-0"
+    places = [lab.brokers[number].directory(name) for number in (1, 2)]
+    lab.move_controller(3)
+    copy = lab.folder / "copy"
+    shutil.copytree(places[0], copy)
+    scene.write(FIRST)
+    lab.fail_disk(2, places[1].parent)
+    rest(lab)
+    scene.crash(1)
+    shutil.rmtree(places[0])
+    shutil.move(copy, places[0])
+    lab.note("broker 1 has an old copy of its log")
+
+
 # Random damages.
 
 SHAPES: tuple[Mapping[int, list[int]], ...] = (

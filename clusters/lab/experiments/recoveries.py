@@ -724,6 +724,13 @@ OF_REPLICAS = (
         options=DEAD,
     ),
     _experiment(
+        "restored-leader-beside-a-failed-disk",
+        "The only member of an ISR has an old copy of its log; the other replica has all records, on a failed disk",
+        _Case(damages.restored_leader_beside_a_failed_disk, _always("no-live-isr")),
+        DOWN,
+        options=evolve(DEAD, directories=2),
+    ),
+    _experiment(
         "another-broker-id-in-use",
         "A broker gets another id with its disk, and a topic has its only replica under that id",
         _Case(

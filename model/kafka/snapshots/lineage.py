@@ -358,7 +358,7 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     directories = (capture.directory(b, topic.name, partition) for b in others)
     return (
         not log.leader_epochs
-        or not all(capture.brokers[b].seen for b in others)
+        or not all(capture.shows(b, topic.name, partition) for b in others)
         or any(other is not None and _has_more(other, log) for other in directories)
     )
 
@@ -389,7 +389,8 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
     with that epoch. None are returned if a log was not seen, or if nothing shows which one is the longest.
     """
     replicas = topic.partitions.get(partition, ())
-    if not is_behind_logs(capture, topic, partition) or not all(capture.brokers[b].seen for b in replicas):
+    is_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
+    if not is_behind_logs(capture, topic, partition) or not is_shown:
         return ()
     logs = {b: log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None}
     latest = {b: max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for b, log in logs.items()}

@@ -284,7 +284,7 @@ class Catalogue:
 
     def _disk(self, broker: int) -> str:
         """Return what must be true of the disk of a broker that starts."""
-        if self.capture.brokers[broker].seen:
+        if self.capture.brokers[broker].seen and not self.capture.brokers[broker].assumed:
             lost = self._lost_records(broker)
             copied = f", and {listed(lost)} there copied to another place: it truncates them" if lost else ""
             return f"its disks are as the snapshot shows them{copied}"
