@@ -491,6 +491,26 @@ def test_no_log_is_the_newest_while_another_one_is_on_a_failed_disk() -> None:
     assert "look at the log of broker 3 first" in ways_out(snapshot)["state-is-behind-the-logs"]
 
 
+def test_a_state_that_no_controller_has_read_was_taken_up_by_no_leader() -> None:
+    """Both replicas are down; a hand wrote the first state, whose leader epoch is the last one of its leader's log."""
+    snapshot = cluster("2.8.2")
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [3, 1]
+    for number, epochs in ((3, EPOCHS[:1]), (1, ((0, 0), (2, 4)))):
+        stop(snapshot, number)
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], epochs)
+    del snapshot["brokers"]["2"]["dirs"]["orders-0"]
+    orders["partition_state"]["0"].update(leader=3, leader_epoch=0, isr=[3, 1])
+    served = {"leader": -1, "leader_epoch": 3, "isr": [1], "offline": [1, 3]}
+    answers = {"orders": {"topic_id": IDS["orders"], "partitions": {"0": served}}}
+    snapshot["controller"] = 2
+    assert problem(snapshot).left_out == ("orders-0",)
+    snapshot["brokers"]["2"]["metadata_cache"] = {"brokers": [2], "controller": 2, "topics": answers}
+    assert not problem(snapshot).left_out and "write-states" in names(problem(snapshot))
+    served["leader_epoch"] = 0  # the controller has read it
+    assert problem(snapshot).left_out == ("orders-0",)
+
+
 def test_a_log_in_a_directory_that_was_not_read_is_not_missing() -> None:
     """Broker 3 leads, and names a log directory that nobody has read."""
     snapshot = cluster()

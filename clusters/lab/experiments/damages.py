@@ -491,16 +491,16 @@ def restored_leader_beside_a_failed_disk(scene: Scene) -> None:
     scene.create({0: [1, 2]})
     scene.write(FIRST)
     lab, name = scene.lab, f"{scene.topic}-0"
-    places = [lab.brokers[number].directory(name) for number in (1, 2)]
+    log, other = (lab.brokers[number].directory(name) or lab.brokers[number].data / name for number in (1, 2))
     lab.move_controller(3)
     copy = lab.folder / "copy"
-    shutil.copytree(places[0], copy)
+    shutil.copytree(log, copy)
     scene.write(FIRST)
-    lab.fail_disk(2, places[1].parent)
+    lab.fail_disk(2, other.parent)
     rest(lab)
     scene.crash(1)
-    shutil.rmtree(places[0])
-    shutil.move(copy, places[0])
+    shutil.rmtree(log)
+    shutil.move(copy, log)
     lab.note("broker 1 has an old copy of its log")
 
 

@@ -359,9 +359,13 @@ class Capture:
     quorum_epoch: int | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
-        """Return what running brokers answer clients about a partition; None if none of them knows it."""
+        """Return what the first running broker that knows a partition answers clients; None if none of them does."""
+        return next(iter(self.all_cached(topic, partition)), None)
+
+    def all_cached(self, topic: str, partition: int) -> list[CapturedMetadata]:
+        """Return what each running broker that knows a partition answers clients about it."""
         caches = (broker.cache for broker in self.brokers.values() if broker.alive and broker.cache)
-        return next((one for cache in caches if (one := cache.partitions.get(topic, {}).get(partition))), None)
+        return [one for cache in caches if (one := cache.partitions.get(topic, {}).get(partition))]
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""

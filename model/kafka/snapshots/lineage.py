@@ -395,7 +395,10 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
     logs = {b: log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None}
     latest = {b: max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for b, log in logs.items()}
     served, state = capture.cached(topic.name, partition), topic.states[partition]
-    if state.leader_epoch in latest.values():
+    known = [one.leader_epoch for one in capture.all_cached(topic.name, partition)]
+    is_answered = capture.controller is not None and capture.brokers[capture.controller].cache is not None
+    is_unread = is_answered and min(known, default=-1) >= max(latest.values())
+    if state.leader_epoch in latest.values() and not is_unread:
         return ()  # its leader may have taken it up again, and may have acknowledged records since
     if served is not None and served.leader_epoch >= max(latest.values()):
         leader, members = served.leader, [b for b in served.isr if b in logs]
