@@ -200,7 +200,12 @@ def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         time.sleep(EXPIRY)
         rest(lab)
 
-    case = _Case(damage, probed=False, is_planned=None, untrue=("are gone for good", "if the log dir", *OWN_DISKS))
+    case = _Case(
+        damage,
+        probed=False,
+        is_planned=None,
+        untrue=("are gone for good", "cannot be read", "if the log dir", *OWN_DISKS),
+    )
     outcome = _recovered(lab, this, case, answer=0)
     return evolve(outcome, details={"acts": acts, **outcome.details})
 
