@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.model.kafka.snapshots.at_rest import offline_replicas
+from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -436,6 +436,11 @@ class Advice:
             return (
                 f"leave {one.subject} on {brokers(map(int, members))} as it is: the broker leads the partition or is "
                 "in the ISR, and other replicas may lack its records; first make it a replica"
+            )
+        bare = [] if topic is None else members_without_log(self.capture, topic, number)
+        if state is not None and bare and len(bare) == len([b for b in state.isr if self.capture.brokers[b].alive]):
+            return (
+                f"leave {one.subject} on {where} as it is: no live ISR member shows a log, and it may be the last copy"
             )
         if state is not None and (state.leader is None or not self.capture.brokers[state.leader].alive):
             why = "no live broker leads the partition, and it may be the last copy"

@@ -366,7 +366,7 @@ DISK_OF_ANOTHER = FindingKind(
     "Cluster ID … doesn't match stored clusterId … in meta.properties. Since 3.7: Stored node id … doesn't match "
     "previous node id … in …. and Invalid cluster.id in: …. Expected …, but read ….)",
     cause="a disk was attached to another machine, a configuration was copied, or zookeeper.connect names another "
-    "cluster",
+    "cluster, or one whose data is lost",
     grep=('grep -E "doesn\'t match (stored|previous)|Invalid cluster.id" logs/server.log*',),
 )
 ISR_REPEATS = FindingKind(
@@ -627,6 +627,19 @@ SHARED_ID = FindingKind(
     cause="an id was written into the znode of another topic",
     grep=("grep 'topic name map already contained ID' logs/controller.log*",),
 )
+REPLICA_HAS_NO_LOG = FindingKind(
+    "replica-has-no-log",
+    LATENT,
+    "a live replica outside the ISR has no log of the partition: it was never told of it, or cannot create one",
+    (),
+    now="under-replicated",
+    later="if another snapshot a minute later shows it too, it stays so until a controller reads the replicas again",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller reads "
+    "the topic's replicas, and sends the partition to all of them",
+    log="none: kafka-topics.sh --describe shows other Replicas than the leader's server.log",
+    cause="the replicas were written into the topic's znode by hand: a controller reads those of a partition that it "
+    "knows when it is elected; or the broker has just started",
+)
 CATCHING_UP = FindingKind(
     "catching-up",
     NOTE,
@@ -680,12 +693,13 @@ ANOTHER_CONTROLLER = FindingKind(
 )
 NOT_JUDGED = FindingKind(
     "not-inspected",
-    LATENT,  # an answer that says nothing about a partition must not pass for a good one
+    LATENT,  # what says nothing about a partition must not pass for consistent
     "too many brokers take part in a partition: it was not inspected",
     (),
     now="unknown",
     later="unknown",
     way_out="read the partition's state by hand",
+    cause="many brokers have a log of it, or are among its replicas or in its ISR",
 )
 
 KINDS = (
@@ -716,6 +730,7 @@ KINDS = (
     SHARED_ID,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
+    REPLICA_HAS_NO_LOG,
     OFFLINE_REPLICA,
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,
@@ -736,11 +751,11 @@ KINDS = (
     UNREGISTERED,
     STRAY_LOG,
     ORPHANED_LOG,
+    NOT_JUDGED,
     REASSIGNMENT,
     BROKER_DOWN,
     CATCHING_UP,
     LOG_WITHOUT_ID,
     STALE_METADATA,
     ANOTHER_CONTROLLER,
-    NOT_JUDGED,
 )

@@ -548,15 +548,16 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
     """Return the running brokers whose disk may be that of a replica that is gone, which they name.
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
-    a disk is seen. A log of another topic id is no such log, nor is one that lacks the leader epoch under which the old
-    id led last. A broker that has replicas of its own may have kept a log from an earlier assignment, unless the log
-    has that epoch, and the old id was the only ISR member.
+    a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
+    leader epoch under which the old id led last. A broker that has replicas of its own may have kept a log from an
+    earlier assignment, unless the log has that epoch, and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
-    state = topic.states.get(partition)
-    for old in topic.partitions.get(partition, ()):
+    state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
+    others = [broker for broker in capture.brokers.values() if broker.id not in replicas]
+    for old in replicas:
         gone = capture.brokers[old]
-        for broker in capture.brokers.values() if not gone.alive and not gone.seen else ():
+        for broker in others if not gone.alive and not gone.seen else ():
             log = capture.directory(broker.id, topic.name, partition)
             is_foreign = (
                 log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id

@@ -516,7 +516,8 @@ class Catalogue:
 
     def _elect_unclean(self, topic: Topic) -> Procedure:
         """Return the step that elects the replicas with the longest logs, while live ones before them are stopped."""
-        live = {n: order for n, order in self._live_orders(topic).items() if order}
+        orders = self._live_orders(topic)
+        live = {n: order for n, order in orders.items() if order}
         wanted = {n: max(order, key=partial(self._length, topic, n)) for n, order in live.items()}
         before = {b for n, order in live.items() for b in order[: order.index(wanted[n])]}
         stopped = [] if before & set(wanted.values()) else sorted(before)
@@ -538,7 +539,7 @@ class Catalogue:
             cost=10 + len(stopped),
             commands=(
                 *(f"{STOP[0]}   # on broker {b}" for b in stopped),
-                *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(live)),
+                *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(orders)),
                 *(f"{START[0]}   # on broker {b}" for b in stopped),
             ),
             before=lambda started: (
@@ -547,7 +548,11 @@ class Catalogue:
             ),
             after=REST,
             risk="; ".join(
-                (*(self._elected(topic, n, b) for n, b in elected.items()), "records that a new leader lacks are lost")
+                (
+                    *(self._elected(topic, n, b) for n, b in elected.items()),
+                    *(f"the first live replica of {label}-{n} becomes its leader" for n in orders.keys() - live.keys()),
+                    "records that a new leader lacks are lost",
+                )
             ),
         )
 
@@ -555,7 +560,7 @@ class Catalogue:
         """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
         found = {n for part in self.parts if part.topic.name == topic.name for n in part.partitions}
         live = {n: self._online(topic, n) for n in sorted(found & topic.states.keys())}
-        leaderless = [n for n, serving in live.items() if serving.isdisjoint(topic.states[n].isr)]
+        leaderless = [n for n, online in live.items() if online.isdisjoint(topic.states[n].isr)]
         return {n: [b for b in topic.partitions.get(n, ()) if b in live[n]] for n in leaderless}
 
     def _online(self, topic: Topic, partition: int) -> set[int]:
