@@ -21,7 +21,14 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     refused_at_start,
     sent_id,
 )
-from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated, newest_logs, same_disks
+from kwalk.model.kafka.snapshots.lineage import (
+    Choice,
+    Lineages,
+    has_lost_its_end,
+    is_outdated,
+    newest_logs,
+    same_disks,
+)
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
 
@@ -171,6 +178,8 @@ class Advice:
                     unseen.setdefault(broker, place.name)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
+                    if has_lost_its_end(self.capture, place.topic, partition, broker):
+                        has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
                     own[broker] = self._unless_own(place, broker) if log else ""
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}

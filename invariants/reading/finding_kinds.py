@@ -588,16 +588,18 @@ UNREGISTERED = FindingKind(
 DELETION_PENDING = FindingKind(
     "deletion-pending",
     LATENT,
-    "a topic is marked for deletion, and brokers with its logs are down",
+    "a topic is marked for deletion, and waits for brokers, disks or a reassignment",
     (),
     now="the topic cannot be used, nor one of its name be created",
-    later="the deletion continues when the brokers start",
-    way_out="start the brokers; for one that is gone for good, start a broker with its id and empty log directories: "
-    "the deletion then ends. Do not remove znodes by hand",
+    later="the deletion continues when the brokers start with their disks, and the reassignment has ended; a failover "
+    "of the controller does not end it",
+    way_out="start the brokers, repair or replace failed disks and restart their brokers, and let a reassignment end, "
+    "or cancel it; for a broker that is gone for good, start one with its id and empty log directories: the deletion "
+    "then ends. Do not remove znodes by hand",
     story=DELETION,
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
-    cause="the topic was deleted while a broker with a replica was down, or gone",
+    cause="the topic was deleted while a broker with a replica was down, a disk had failed, or replicas were moved",
 )
 MARK_WITHOUT_TOPIC = FindingKind(
     "deletion-mark-without-topic",

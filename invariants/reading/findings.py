@@ -29,6 +29,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     listed,
 )
+from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     Relation,
@@ -219,13 +220,20 @@ class Findings:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
     def _of_deletion(self, topic: Topic, places: Iterable[_Place]) -> Iterator[Observation]:
-        """A topic to be deleted: which brokers it waits for; nothing else about it matters."""
+        """A topic to be deleted: what it waits for; nothing else about it matters.
+
+        Source: KafkaController.fetchTopicDeletionsInProgress; TopicDeletionManager.isTopicIneligibleForDeletion.
+        """
         hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
         needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
         down = sorted(b for b in needed if not self.capture.brokers[b].alive)
+        failed = sorted({b for n in topic.partitions for b in offline_replicas(self.capture, topic, n)})
         label = topic_label(topic.name)
-        if down:
-            yield _observation(kinds.DELETION_PENDING, label, f"waits for {brokers(down)}", topic=topic.name)
+        waits = [brokers(down)] if down else []
+        waits += [f"a failed disk of {brokers(failed)}"] if failed else []
+        waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
+        if waits:
+            yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", topic=topic.name)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
 

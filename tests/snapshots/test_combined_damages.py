@@ -528,6 +528,58 @@ def test_a_log_in_a_directory_that_was_not_read_is_not_missing() -> None:
     assert "if the log directories of broker 3, which the snapshot lacks" in problem(snapshot).premise
 
 
+def test_the_only_isr_member_does_not_start_with_a_log_that_has_lost_its_end() -> None:
+    """Power was lost: a replica that copied the leader's log has more of it."""
+    snapshot = cluster()
+    stop(snapshot, 1)
+    snapshot["controller"] = 2
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=2)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, leader_epoch=6, isr=[1])
+    assert ways_out(snapshot)["no-live-isr"] == "start a broker of the ISR"
+    snapshot["brokers"]["1"]["dirs"]["orders-0"]["files"] = {f"{0:020}.log": 4000}
+    assert "has lost its end" in ways_out(snapshot)["no-live-isr"]
+
+
+def test_a_deletion_waits_for_a_failed_disk_or_a_reassignment() -> None:
+    """A controller that is elected leaves the deletion as it is: seen on 3.9.0 and 2.8.2."""
+    snapshot = with_failed_disk([1, 2])
+    snapshot["delete_topics"] = ["orders"]
+    assert "repair or replace failed disks" in ways_out(snapshot)["deletion-pending"]
+    snapshot = cluster(brokers=4)
+    snapshot["topics"]["orders"]["znode"]["adding_replicas"] = {"0": [4]}
+    snapshot["delete_topics"] = ["orders"]
+    assert "let a reassignment end" in ways_out(snapshot)["deletion-pending"]
+
+
+def test_the_log_of_a_replica_is_its_own_though_a_dead_broker_was_not_read() -> None:
+    """Broker 3 is the whole ISR; the others have had its last leader epoch."""
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, leader_epoch=6, isr=[3])
+    snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
+    assert "replica-under-another-broker-id" not in ways_out(snapshot)
+
+
+def test_an_election_names_partitions_whose_replicas_come_back_before_it() -> None:
+    """Broker 2 is to get its disk back, and lead: when the snapshot was taken no replica was up."""
+    snapshot = with_failed_disk([1], [1, 3])
+    stop(snapshot, 1)
+    snapshot["controller"] = 2
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=2)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, isr=[1], leader_epoch=6)
+    (elect,) = [one for one in problem(snapshot).procedures if one.name == "elect-unclean orders"]
+    assert any(command.endswith("--topic orders --partition 0") for command in elect.commands)
+
+
+def test_the_last_logs_are_left_though_they_are_strays() -> None:
+    """The ISR was written by hand: its only member has no log."""
+    snapshot = cluster(brokers=4)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [4]
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=4, isr=[4])
+    snapshot["brokers"]["4"]["log_dirs"] = [{**root("/a", read=True), "broker_id": 4}]
+    assert ways_out(snapshot)["stray-log"].startswith("leave orders-0 on brokers 1, 2 and 3 as it is")
+
+
 def test_what_waits_beside_a_topic_that_is_not_damaged_is_said() -> None:
     snapshot = cluster()
     stop(snapshot, 3)

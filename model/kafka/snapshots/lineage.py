@@ -352,6 +352,8 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         owner: The replica that has the log.
         log: The log; one without leader epochs is gone.
     """
+    if log is not None and has_lost_its_end(capture, topic, partition, owner):
+        return True
     if log is None or not lacks_last_epochs(topic, partition, log):
         return False
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
@@ -360,6 +362,30 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         not log.leader_epochs
         or not all(capture.shows(b, topic.name, partition) for b in others)
         or any(other is not None and _has_more(other, log) for other in directories)
+    )
+
+
+def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int) -> bool:
+    """Whether the log of the only ISR member is shorter than one that copied it, as after a loss of power.
+
+    Followers append the batches of the leader: in one leader epoch none has more than the leader had.
+
+    Kafka: Log.appendAsFollower; a crash loses what was not flushed, and recovery cuts what is damaged.
+    """
+    state, log = topic.states.get(partition), capture.directory(owner, topic.name, partition)
+    if state is None or state.isr != (owner,) or capture.brokers[owner].alive or topic.may_be_compacted:
+        return False
+    if log is None or not log.leader_epochs or not log.segments:
+        return False
+    others = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()) if b != owner)
+    return any(
+        other is not None
+        and other.topic_id == log.topic_id
+        and (other.leader_epochs, other.start, other.first_batch) == (log.leader_epochs, log.start, log.first_batch)
+        and other.segments is not None
+        and min(other.segments, default=None) == min(log.segments)
+        and sum(other.segments.values()) > sum(log.segments.values())
+        for other in others
     )
 
 
