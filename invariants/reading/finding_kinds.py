@@ -352,6 +352,20 @@ RECORDS_ARE_LOST = FindingKind(
     "written by hand",
     grep=("grep 'Truncating to offset' logs/server.log*",),
 )
+LOG_SET_ASIDE = FindingKind(
+    "log-set-aside",
+    LATENT,
+    "a broker has set a log aside, and no ISR member shows a copy of it",
+    (),
+    now="its records are on the disk, and are not served",
+    later="records that are written now get the offsets that it has",
+    way_out="keep the directory, and let nobody write the topic before you know whether it was deleted and created "
+    "again; if it was not, its records are there (kafka-dump-log.sh --print-data-log). No way back was tried in "
+    "ZooKeeper mode",
+    log="server.log: renamed to …-stray",
+    cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
+    grep=("grep -e '-stray' logs/server.log*",),
+)
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
     LATENT,
@@ -635,9 +649,10 @@ REPLICA_HAS_NO_LOG = FindingKind(
     "a live replica outside the ISR has no log of the partition: it was never told of it, or cannot create one",
     (),
     now="under-replicated",
-    later="if another snapshot a minute later shows it too, it stays so until a controller reads the replicas again",
-    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller reads "
-    "the topic's replicas, and sends the partition to all of them",
+    later="if another snapshot a minute later shows it too, it stays so; a failover of the controller alone does not "
+    "end it, as the leader keeps the replicas that it knows until its leader epoch rises",
+    way_out="take another snapshot after a minute; if it is still so, reassign the partition to the replicas that it "
+    "has (kafka-reassign-partitions.sh --execute)",
     log="none: kafka-topics.sh --describe shows other Replicas than the leader's server.log",
     cause="the replicas were written into the topic's znode by hand: a controller reads those of a partition that it "
     "knows when it is elected; or the broker has just started",
@@ -747,6 +762,7 @@ KINDS = (
     DOWN_WITH_ANOTHER_ID,
     REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,
+    LOG_SET_ASIDE,
     DISK_OF_ANOTHER,
     ISR_REPEATS,
     NO_BROKER_IS_CONTROLLER,

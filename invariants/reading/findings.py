@@ -19,7 +19,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     members_without_log,
     offline_replicas,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
@@ -30,6 +30,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     listed,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
+from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     Relation,
@@ -108,6 +109,7 @@ class Findings:
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
+        yield from self._of_logs_aside()
 
     # The cluster.
 
@@ -568,6 +570,26 @@ class Findings:
                 yield from self._on_brokers(
                     kind, place, stray, "{} its directory" if kind is kinds.ORPHANED_LOG else "{} no replica"
                 )
+
+    def _of_logs_aside(self) -> Iterator[Observation]:
+        """Logs that brokers renamed to -stray in a migration, of which no ISR member has a copy."""
+        for one in set_aside_logs(self.capture):
+            topic = self.capture.topics.get(one.topic)
+            state = topic.states.get(one.partition) if topic else None
+            if topic is None or state is None or one.origin is not LogOrigin.OPEN or not one.name.endswith("-stray"):
+                continue
+            logs = [self.capture.directory(b, topic.name, one.partition) for b in state.isr]
+            if not any(log is not None and self._has_all(log, one.directory, topic) for log in logs):
+                name = f"{topic_label(topic.name)}-{one.partition}"
+                text = f"{one.name} on broker {one.broker}; the topic has the id {topic.topic_id}"
+                fields = {"topic": topic.name, "partition": one.partition, "brokers": one.broker}
+                yield _observation(kinds.LOG_SET_ASIDE, name, text, **fields)
+
+    @staticmethod
+    def _has_all(log: Directory, aside: Directory, topic: Topic) -> bool:
+        """Whether a log has all records of another one, as far as is shown."""
+        relation = compare(log, aside, is_compacted=topic.may_be_compacted).relation
+        return relation in (Relation.SAME, Relation.PREFIX) and log.least_end >= aside.least_end
 
 
 VERBS = {

@@ -342,6 +342,13 @@ def replica_has_no_log(capture: Capture) -> None:
     del capture["brokers"]["3"]["dirs"]["t-0"]
 
 
+def log_is_set_aside(capture: Capture) -> None:
+    """KRaft had another topic id than the log in a migration that was rolled back."""
+    topic(capture)["version"] = 3
+    aside = {**directory(capture, 3), "partition_metadata": f"version: 0\ntopic_id: {OTHER_ID}", "topic_id": OTHER_ID}
+    capture["brokers"]["3"]["set_aside"] = {f"t-0.{'0' * 32}-stray": aside, f"t-1.{'0' * 32}-delete": aside}
+
+
 def records_are_lost(capture: Capture) -> None:
     """Broker 3 has committed records of leader epoch 1; broker 1 has led without them since, in leader epoch 2."""
     leads(capture, 1, 0, [1, 2])
@@ -480,6 +487,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     down_broker_has_another_id: {"down-broker-has-another-id": ["t-0"], "broker-down": ["broker 3"]},
     replica_has_another_log: {"replica-has-another-log": ["t-0"]},
     replica_has_no_log: {"replica-has-no-log": ["t-0"]},
+    log_is_set_aside: {"log-set-aside": ["t-0"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},
