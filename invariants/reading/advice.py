@@ -26,6 +26,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     has_lost_its_end,
     is_outdated,
+    lagging_members,
     newest_logs,
     same_disks,
 )
@@ -167,11 +168,16 @@ class Advice:
         bad: dict[int, str] = {}
         unseen: dict[int, str] = {}
         own: dict[int, str] = {}
+        late: list[str] = []
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
+            for broker, best in lagging_members(self.capture, place.topic, partition).items():
+                late.append(
+                    f"start broker {best} before broker {broker}, whose log of {place.name} lacks the last leader epoch"
+                )
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
@@ -188,7 +194,7 @@ class Advice:
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [way_out] if down - bad.keys() or not bad else []
+        parts += [*late, *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
             f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
             f"ones it would lead {where}, and the other replicas would lose their records"

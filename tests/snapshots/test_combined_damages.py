@@ -540,6 +540,30 @@ def test_the_only_isr_member_does_not_start_with_a_log_that_has_lost_its_end() -
     assert "has lost its end" in ways_out(snapshot)["no-live-isr"]
 
 
+def without_power() -> dict[str, Any]:
+    """All brokers are down; broker 1, an ISR member, got an old copy of its log."""
+    snapshot = cluster()
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for number in "123":
+        snapshot["brokers"][number]["alive"] = False
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(isr=[1, 2])
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    return snapshot
+
+
+def test_the_isr_member_with_the_last_leader_epoch_starts_first() -> None:
+    snapshot = without_power()
+    first = "start broker 2 before broker 1, whose log of orders-0 lacks the last leader epoch"
+    assert ways_out(snapshot)["no-live-isr"].startswith(first)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"]["files"] = snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"]
+    assert ways_out(snapshot)["no-live-isr"] == "start a broker of the ISR"  # the last epoch has no record
+
+
+def test_a_plan_starts_the_isr_member_with_the_last_leader_epoch_first() -> None:
+    (first, *_) = steps(planned(without_power()))[""] or []
+    assert first == "start-broker 2"
+
+
 def test_a_deletion_waits_for_a_failed_disk_or_a_reassignment() -> None:
     """A controller that is elected leaves the deletion as it is: seen on 3.9.0 and 2.8.2."""
     snapshot = with_failed_disk([1, 2])

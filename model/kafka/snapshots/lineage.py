@@ -296,6 +296,7 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
+    isr -= lagging_members(capture, topic, partition).keys()
     isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
@@ -387,6 +388,27 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
         and sum(other.segments.values()) > sum(log.segments.values())
         for other in others
     )
+
+
+def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the ISR members whose logs lack the last leader epoch and its records, with the one that has most.
+
+    So are old copies that were brought back while all members are down: the first that starts leads, and the others
+    truncate their logs. A member may also lack what was not committed: then the other one is as good.
+    """
+    state = topic.states.get(partition)
+    if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
+        return {}
+    found = {b: capture.directory(b, topic.name, partition) for b in state.isr}
+    logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
+    if len({(log.start, min(log.segments or ())) for log in logs.values()}) != 1:
+        return {}
+    ends = {
+        b: (max(epoch for epoch, _ in log.leader_epochs or ()), sum((log.segments or {}).values()))
+        for b, log in logs.items()
+    }
+    best = max(ends, key=lambda b: ends[b])
+    return {b: best for b, (epoch, size) in ends.items() if epoch < ends[best][0] and size < ends[best][1]}
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
