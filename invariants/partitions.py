@@ -113,6 +113,19 @@ def replicas_converge(cluster: Cluster, broker: Broker, topic: Topic, partition:
 
 
 @when_quiescent(
+    symptom="under-replicated: acks=all fails where min.insync.replicas needs the replica",
+    log="server.log: Stopping serving logs in dir …",
+)
+def replica_is_online(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A replica's broker serves it: of a log on a failed disk the broker counts as down.
+
+    Source: LogManager.offlineLogDirs; ReplicaManager.handleLogDirFailure.
+    """
+    premise(broker in cluster.zookeeper.topics[topic].assignments[partition].replicas)
+    return cluster.is_up(broker)
+
+
+@when_quiescent(
     symptom="acks=all times out though the ISR looks full; records with acks=1 are on the leader alone",
     log="server.log of the follower, again and again: Received UNKNOWN_TOPIC_ID from the leader for partition …",
 )

@@ -12,7 +12,7 @@ from kwalk.model.language.recovery import Problem, Procedure
 from kwalk.reports.handlers.incident import write_incident_pages
 from kwalk.reports.handlers.target import command_line, read_by, scenario_with
 from kwalk.reports.pages.incident import Incident
-from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_itself, step_texts
+from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_itself, safety, step_texts
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.reporter import Written, deliver
 from kwalk.search.analyses.recovery import Defeat, Plan, Recovery, plan_recovery
@@ -48,31 +48,35 @@ def exit_code(recovery: Recovery) -> int:
 
 def recovery_object(recovery: Recovery, snapshot: str) -> dict[str, Any]:
     """Return the JSON object of a recovery."""
-    problem, plan = recovery.problem, recovery.plan or recovery.best
+    problem = recovery.problem
     return {
         "snapshot": snapshot,
         "headline": problem.inspection.headline,
-        "answer": _answer(recovery),
         "damage": [_damage(kind, len(seen)) for kind, seen in problem.inspection.by_kind().items()],
-        "plan": _plan_object(recovery.plan, problem, snapshot),
-        "faults": _faults(recovery.plan),
-        "premise": problem.premise,
-        "alternatives": [
-            {
-                "premise": one.problem.premise,
-                "answer": _answer(one),
-                "plan": _plan_object(one.plan, one.problem, snapshot),
-                "faults": _faults(one.plan),
-            }
-            for one in recovery.alternatives
-        ],
-        "best_left": _plan_object(recovery.best, problem, snapshot),
-        "defeats": [_defeat_object(defeat) for defeat in recovery.defeats],
-        "notes": list(problem.notes),
-        "carried_out": [] if plan is None else [one.name for one in problem.carried_out_as(plan.procedures)],
+        **_answer_object(recovery, snapshot),
+        "alternatives": [_answer_object(one, snapshot) for one in recovery.alternatives],
         "seconds": round(recovery.seconds, 3),
         "states": recovery.visited,
         "compared": recovery.compared,
+    }
+
+
+def _answer_object(recovery: Recovery, snapshot: str) -> dict[str, Any]:
+    """Return what is said of an answer, also of one under another condition."""
+    problem, plan = recovery.problem, recovery.plan or recovery.best
+    return {
+        "premise": problem.premise,
+        "answer": _answer(recovery),
+        "safe": safety(recovery.plan, problem) if recovery.plan and recovery.plan.procedures else None,
+        "plan": _plan_object(recovery.plan, problem, snapshot),
+        "faults": _faults(recovery.plan),
+        "best_left": _plan_object(recovery.best, problem, snapshot),
+        "defeats": [_defeat_object(defeat) for defeat in recovery.defeats],
+        "left_out": list(problem.left_out),
+        "withheld": list(problem.withheld),
+        "uncovered": list(problem.uncovered),
+        "notes": list(problem.notes),
+        "carried_out": [] if plan is None else [one.name for one in problem.carried_out_as(plan.procedures)],
     }
 
 
@@ -80,7 +84,9 @@ def _answer(recovery: Recovery) -> str:
     if nothing_planned(recovery):
         return "not covered"
     if recovery.healthy:
-        return "wait" if repairs_itself(recovery) else "nothing to do"
+        if repairs_itself(recovery):
+            return "wait"
+        return "nothing to repair" if recovery.problem.inspection.observations else "nothing to do"
     if recovery.plan is not None:
         return "plan"
     return "no safe plan" if recovery.complete else "undecided"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -20,7 +21,15 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     refused_at_start,
     sent_id,
 )
-from kwalk.model.kafka.snapshots.lineage import Choice, Lineages, is_outdated, newest_logs, same_disks
+from kwalk.model.kafka.snapshots.lineage import (
+    Choice,
+    Lineages,
+    has_lost_its_end,
+    is_outdated,
+    lagging_members,
+    newest_logs,
+    same_disks,
+)
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
 
@@ -38,6 +47,7 @@ OF_IDS = (
     kinds.ID_DIFFERS,
     kinds.ID_SENT,
     kinds.DOWN_WITH_ANOTHER_LOG,
+    kinds.REPLICA_OF_ANOTHER,
 )
 """Kinds about topic ids, whose way out depends on the lineages of logs."""
 OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
@@ -157,30 +167,46 @@ class Advice:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
         bad: dict[int, str] = {}
         unseen: dict[int, str] = {}
+        own: dict[int, str] = {}
+        late: list[str] = []
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
-            if any(self.capture.brokers[broker].alive for broker in isr):
+            failed = offline_replicas(self.capture, place.topic, partition)
+            if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
-            for broker in isr:
+            for broker, best in lagging_members(self.capture, place.topic, partition).items():
+                late.append(
+                    f"start broker {best} before broker {broker}, whose log of {place.name} lacks the last leader epoch"
+                )
+            for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
-                if not self.capture.brokers[broker].seen:
+                if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, place.name)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
+                    if has_lost_its_end(self.capture, place.topic, partition, broker):
+                        has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
+                    own[broker] = self._unless_own(place, broker) if log else ""
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
-            "have; find the disk with its log, or follow kwalk diagnose --plan"
+            f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [way_out] if down - bad.keys() or not bad else []
+        parts += [*late, *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
             f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
             f"ones it would lead {where}, and the other replicas would lose their records"
             for broker, where in unseen.items()
         ]
         return "; ".join(parts)
+
+    def _unless_own(self, place: PartitionLogs, broker: int) -> str:
+        """Return when the log of the only ISR member is the best one though nothing shows it."""
+        others = (b for b in place.topic.partitions[place.partition] if b != broker)
+        is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
+        return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
     def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what has to be done before the way out of a kind, for the sake of other findings."""
@@ -406,7 +432,7 @@ class Advice:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
         newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
         which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-        others = [b for b in replicas if not self.capture.brokers[b].seen or b not in latest]
+        others = [b for b in replicas if b not in latest]
         return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
     # Logs that are no replica's.
@@ -425,6 +451,11 @@ class Advice:
             return (
                 f"leave {one.subject} on {brokers(map(int, members))} as it is: the broker leads the partition or is "
                 "in the ISR, and other replicas may lack its records; first make it a replica"
+            )
+        bare = [] if topic is None else members_without_log(self.capture, topic, number)
+        if state is not None and bare and len(bare) == len([b for b in state.isr if self.capture.brokers[b].alive]):
+            return (
+                f"leave {one.subject} on {where} as it is: no live ISR member shows a log, and it may be the last copy"
             )
         if state is not None and (state.leader is None or not self.capture.brokers[state.leader].alive):
             why = "no live broker leads the partition, and it may be the last copy"

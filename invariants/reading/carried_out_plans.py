@@ -72,6 +72,8 @@ CARRIED_OUT = tuple(
         ("another-broker-id-in-use", EVERY, ("replica-under-another-broker-id", "stray-log"), ("give-directories",)),
         ("another-broker-id-rf-1", EVERY, ("replica-under-another-broker-id", "stray-log"), ("set-broker-id",)),
         ("another-broker-id-rf-2", EVERY, ("stray-log",), (MOVE,)),
+        ("failed-disk-of-a-replica", ENDS, ("offline-replica",), ("repair-disk",)),
+        ("failed-disk-of-a-replica", ENDS, ("offline-replica",), ("replace-disk",)),
         ("failed-disk-of-the-only-replica", EVERY, ("offline-log-directory",), ("repair-disk",)),
     )
 )

@@ -186,7 +186,7 @@ OFFLINE_REPLICA = evolve(
     name="offline-replica",
     severity=LATENT,
     title="a replica is on a disk that has failed, and others serve the partition",
-    properties=(),
+    properties=("replica_is_online",),
     now="acks=all fails where min.insync.replicas needs the replica",
     later="it stays so until the broker is restarted with the disk; when the remaining ISR members stop, the partition "
     "has no leader",
@@ -325,6 +325,20 @@ DOWN_WITH_ANOTHER_ID = evolve(
     way_out="",
     cause="the replicas' id was replaced while the broker was down, or an old copy of the directory was brought back",
 )
+REPLICA_OF_ANOTHER = evolve(
+    DOWN_WITH_ANOTHER_LOG,
+    name="replica-has-another-log",
+    title="a live replica outside the ISR has a log that is no copy of the others",
+    properties=("isr_has_only_own_records",),
+    now="under-replicated",
+    later="where leader epochs do not show the difference, it joins the ISR with records of another topic; where they "
+    "do, it truncates its log, which may be the last copy of its records",
+    way_out="stop the broker, move the directory away, and start it",
+    log=DIVERGED.log,
+    cause="the topic was deleted, or removed by hand, and created again while the broker was down, and the log had no "
+    "id; or a directory was copied from elsewhere",
+    grep=(),
+)
 RECORDS_ARE_LOST = FindingKind(
     "replica-has-lost-records",
     LATENT,
@@ -337,6 +351,20 @@ RECORDS_ARE_LOST = FindingKind(
     cause="an unclean election (unclean.leader.election.enable, or kafka-leader-election.sh), or a state that was "
     "written by hand",
     grep=("grep 'Truncating to offset' logs/server.log*",),
+)
+LOG_SET_ASIDE = FindingKind(
+    "log-set-aside",
+    LATENT,
+    "a broker has set a log aside, and no ISR member shows a copy of it",
+    (),
+    now="its records are on the disk, and are not served",
+    later="records that are written now get the offsets that it has",
+    way_out="keep the directory, and let nobody write the topic before you know whether it was deleted and created "
+    "again; if it was not, its records are there (kafka-dump-log.sh --print-data-log). No way back was tried in "
+    "ZooKeeper mode",
+    log="server.log: renamed to …-stray",
+    cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
+    grep=("grep -e '-stray' logs/server.log*",),
 )
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
@@ -352,7 +380,7 @@ DISK_OF_ANOTHER = FindingKind(
     "Cluster ID … doesn't match stored clusterId … in meta.properties. Since 3.7: Stored node id … doesn't match "
     "previous node id … in …. and Invalid cluster.id in: …. Expected …, but read ….)",
     cause="a disk was attached to another machine, a configuration was copied, or zookeeper.connect names another "
-    "cluster",
+    "cluster, or one whose data is lost",
     grep=('grep -E "doesn\'t match (stored|previous)|Invalid cluster.id" logs/server.log*',),
 )
 ISR_REPEATS = FindingKind(
@@ -574,16 +602,18 @@ UNREGISTERED = FindingKind(
 DELETION_PENDING = FindingKind(
     "deletion-pending",
     LATENT,
-    "a topic is marked for deletion, and brokers with its logs are down",
+    "a topic is marked for deletion, and waits for brokers, disks or a reassignment",
     (),
     now="the topic cannot be used, nor one of its name be created",
-    later="the deletion continues when the brokers start",
-    way_out="start the brokers; for one that is gone for good, start a broker with its id and empty log directories: "
-    "the deletion then ends. Do not remove znodes by hand",
+    later="the deletion continues when the brokers start with their disks, and the reassignment has ended; a failover "
+    "of the controller does not end it",
+    way_out="start the brokers, repair or replace failed disks and restart their brokers, and let a reassignment end, "
+    "or cancel it; for a broker that is gone for good, start one with its id and empty log directories: the deletion "
+    "then ends. Do not remove znodes by hand",
     story=DELETION,
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
-    cause="the topic was deleted while a broker with a replica was down, or gone",
+    cause="the topic was deleted while a broker with a replica was down, a disk had failed, or replicas were moved",
 )
 MARK_WITHOUT_TOPIC = FindingKind(
     "deletion-mark-without-topic",
@@ -612,6 +642,20 @@ SHARED_ID = FindingKind(
     log="controller.log, ERROR: topic name map already contained ID … and new name … did not match existing name …",
     cause="an id was written into the znode of another topic",
     grep=("grep 'topic name map already contained ID' logs/controller.log*",),
+)
+REPLICA_HAS_NO_LOG = FindingKind(
+    "replica-has-no-log",
+    LATENT,
+    "a live replica outside the ISR has no log of the partition: it was never told of it, or cannot create one",
+    (),
+    now="under-replicated",
+    later="if another snapshot a minute later shows it too, it stays so; a failover of the controller alone does not "
+    "end it, as the leader keeps the replicas that it knows until its leader epoch rises",
+    way_out="take another snapshot after a minute; if it is still so, reassign the partition to the replicas that it "
+    "has (kafka-reassign-partitions.sh --execute)",
+    log="none: kafka-topics.sh --describe shows other Replicas than the leader's server.log",
+    cause="the replicas were written into the topic's znode by hand: a controller reads those of a partition that it "
+    "knows when it is elected; or the broker has just started",
 )
 CATCHING_UP = FindingKind(
     "catching-up",
@@ -666,12 +710,13 @@ ANOTHER_CONTROLLER = FindingKind(
 )
 NOT_JUDGED = FindingKind(
     "not-inspected",
-    NOTE,
-    "too many brokers take part in a partition",
+    LATENT,  # what says nothing about a partition must not pass for consistent
+    "too many brokers take part in a partition: it was not inspected",
     (),
     now="unknown",
     later="unknown",
     way_out="read the partition's state by hand",
+    cause="many brokers have a log of it, or are among its replicas or in its ISR",
 )
 
 KINDS = (
@@ -702,6 +747,7 @@ KINDS = (
     SHARED_ID,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
+    REPLICA_HAS_NO_LOG,
     OFFLINE_REPLICA,
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,
@@ -714,18 +760,20 @@ KINDS = (
     REASSIGNMENT_WAITS,
     DOWN_WITH_ANOTHER_LOG,
     DOWN_WITH_ANOTHER_ID,
+    REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,
+    LOG_SET_ASIDE,
     DISK_OF_ANOTHER,
     ISR_REPEATS,
     NO_BROKER_IS_CONTROLLER,
     UNREGISTERED,
     STRAY_LOG,
     ORPHANED_LOG,
+    NOT_JUDGED,
     REASSIGNMENT,
     BROKER_DOWN,
     CATCHING_UP,
     LOG_WITHOUT_ID,
     STALE_METADATA,
     ANOTHER_CONTROLLER,
-    NOT_JUDGED,
 )

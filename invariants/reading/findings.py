@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from attrs import evolve, frozen
@@ -19,7 +19,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     members_without_log,
     offline_replicas,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
@@ -29,9 +29,12 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     listed,
 )
+from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
+from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     Relation,
+    begin_apart,
     choices_of,
     compare,
     lost_records,
@@ -106,6 +109,7 @@ class Findings:
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
+        yield from self._of_logs_aside()
 
     # The cluster.
 
@@ -218,13 +222,20 @@ class Findings:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
     def _of_deletion(self, topic: Topic, places: Iterable[_Place]) -> Iterator[Observation]:
-        """A topic to be deleted: which brokers it waits for; nothing else about it matters."""
+        """A topic to be deleted: what it waits for; nothing else about it matters.
+
+        Source: KafkaController.fetchTopicDeletionsInProgress; TopicDeletionManager.isTopicIneligibleForDeletion.
+        """
         hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
         needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
         down = sorted(b for b in needed if not self.capture.brokers[b].alive)
+        failed = sorted({b for n in topic.partitions for b in offline_replicas(self.capture, topic, n)})
         label = topic_label(topic.name)
-        if down:
-            yield _observation(kinds.DELETION_PENDING, label, f"waits for {brokers(down)}", topic=topic.name)
+        waits = [brokers(down)] if down else []
+        waits += [f"a failed disk of {brokers(failed)}"] if failed else []
+        waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
+        if waits:
+            yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", topic=topic.name)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
 
@@ -401,7 +412,29 @@ class Findings:
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
-        yield from self._without_ids(place, lineages)
+        foreign = self._foreign(place)
+        for b, fact in foreign.items():
+            text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
+            one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
+            yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
+        yield from self._without_ids(place, lineages, foreign)
+
+    def _foreign(self, place: _Place) -> dict[int, str]:
+        """Return the live replicas outside the ISR whose logs are no copies of those that the partition has.
+
+        A replica that refuses the topic is left out, and one that truncates where it differs from the leader's log.
+        """
+        state, topic, number = place.topic.states.get(place.partition), place.topic, place.partition
+        outside = [b for b in topic.partitions.get(number, ()) if state and b not in (state.leader, *state.isr)]
+        outside = [b for b in outside if place.is_live_replica(b) and self.capture.brokers[b].seen]
+        logs = {b: log for b in outside if (log := self.capture.directory(b, topic.name, number)) is not None}
+        taken = [b for b, log in logs.items() if topic.topic_id is None or log.topic_id in (None, topic.topic_id)]
+        if not taken:
+            return {}
+        lineages = self.lineages(place)
+        keeps = choices_of(self.capture, lineages, topic, number)[0].keeps
+        facts = {b: next(filter(None, (beginning_apart(lineages, b, k) for k in keeps)), "") for b in taken}
+        return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
@@ -412,15 +445,19 @@ class Findings:
             one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 
-    def _without_ids(self, place: _Place, lineages: Lineages) -> Iterator[Observation]:
-        """Logs without an id; before 3.0 a log gets one with the second LeaderAndIsr request only."""
+    def _without_ids(self, place: _Place, lineages: Lineages, foreign: Collection[int]) -> Iterator[Observation]:
+        """Logs without an id, but foreign ones; before 3.0 a log gets one with the second LeaderAndIsr request only."""
         known = self.capture.brokers
         if place.topic.topic_id is None or not assigns_ids_at_once(self.capture.version):
             return
         seen = [
             b
             for b, log in lineages.logs.items()
-            if log.topic_id is None and known[b].alive and known[b].seen and place.is_live_replica(b)
+            if log.topic_id is None
+            and known[b].alive
+            and known[b].seen
+            and place.is_live_replica(b)
+            and b not in foreign
         ]
         if seen:
             text = f"on {brokers(seen)}; the topic has the id {place.topic.topic_id}"
@@ -452,13 +489,25 @@ class Findings:
         outside = [b for b in outside if b.broker is not None and not known.brokers[b.broker].leads]
         inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
-        late = [b for b in outside if b not in refusing]
+        foreign = self._foreign(place)
+        late = [b for b in outside if b not in refusing and place.broker(b.broker) not in foreign]
         if not unserved:
             yield from self._on_brokers(
                 kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
             )
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
+            bare = [b for b in late if self._has_no_log(place, place.broker(b.broker))]
+            late = [b for b in late if b not in bare]
+            yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} no log of it, and not in the ISR")
             yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
+
+    def _has_no_log(self, place: _Place, broker: int | None) -> bool:
+        """Whether a replica has no log, and no reassignment has just begun that gives it one."""
+        topic, number = place.topic, place.partition
+        if broker is None or number in topic.moving or not _is_of_replicas(place):
+            return False
+        is_absent = self.capture.directory(broker, topic.name, number) is None
+        return is_absent and self.capture.shows(broker, topic.name, number)
 
     def _of_earlier_logs(self, kind: FindingKind, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         if ahead:
@@ -518,7 +567,29 @@ class Findings:
                 place = _Place(topic, partition, observed)
                 stray = [b for b in self._broken(place) if b.property == "no_stray"]
                 kind = kinds.STRAY_LOG if topic.partitions else kinds.ORPHANED_LOG
-                yield from self._on_brokers(kind, place, stray, "{} its directory")
+                yield from self._on_brokers(
+                    kind, place, stray, "{} its directory" if kind is kinds.ORPHANED_LOG else "{} no replica"
+                )
+
+    def _of_logs_aside(self) -> Iterator[Observation]:
+        """Logs that brokers renamed to -stray in a migration, of which no ISR member has a copy."""
+        for one in set_aside_logs(self.capture):
+            topic = self.capture.topics.get(one.topic)
+            state = topic.states.get(one.partition) if topic else None
+            if topic is None or state is None or one.origin is not LogOrigin.OPEN or not one.name.endswith("-stray"):
+                continue
+            logs = [self.capture.directory(b, topic.name, one.partition) for b in state.isr]
+            if not any(log is not None and self._has_all(log, one.directory, topic) for log in logs):
+                name = f"{topic_label(topic.name)}-{one.partition}"
+                text = f"{one.name} on broker {one.broker}; the topic has the id {topic.topic_id}"
+                fields = {"topic": topic.name, "partition": one.partition, "brokers": one.broker}
+                yield _observation(kinds.LOG_SET_ASIDE, name, text, **fields)
+
+    @staticmethod
+    def _has_all(log: Directory, aside: Directory, topic: Topic) -> bool:
+        """Whether a log has all records of another one, as far as is shown."""
+        relation = compare(log, aside, is_compacted=topic.may_be_compacted).relation
+        return relation in (Relation.SAME, Relation.PREFIX) and log.least_end >= aside.least_end
 
 
 VERBS = {
@@ -529,6 +600,7 @@ VERBS = {
     kinds.REPLICA_REFUSES.name: ("stays", "stay"),
     kinds.STALE_IN_ISR.name: ("stays", "stay"),
     kinds.CATCHING_UP.name: ("is", "are"),
+    kinds.REPLICA_HAS_NO_LOG.name: ("has", "have"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),
     kinds.IDS_MIXED.name: ("differs", "differ"),
 }
@@ -541,6 +613,15 @@ USED_FOR = {
     "with read_committed wait for their open transactions",
 }
 """What a partition of Kafka's own topics without a leader means to clients."""
+
+
+def beginning_apart(lineages: Lineages, one: int, other: int) -> str:
+    """Return what shows that two logs did not begin as one; nothing if nothing does."""
+    groups = lineages.group_of(one), lineages.group_of(other)
+    fact = differing(lineages, one, other)
+    first, second = lineages.logs[one], lineages.logs[other]
+    is_apart = groups[0] != groups[1] or begin_apart(first, second, is_compacted=lineages.is_compacted)
+    return fact if is_apart else ""
 
 
 def differing(lineages: Lineages, one: int, other: int) -> str:

@@ -17,10 +17,12 @@ from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
 from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_any_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, sent_id, unseen
+from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, not_shown, sent_id, unseen
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.language.inspection import FactTable, Inspection, Observation, Severity
 
+AGREEMENT = "Topic ids agree, every partition is served, and nothing is left over."
+PARTLY_SEEN = "As far as the snapshot shows: "
 MOST_TOPICS = 20
 """The most topics whose ids are listed."""
 
@@ -49,7 +51,7 @@ def inspect_capture(capture: Capture) -> Inspection:
         notes=tuple(_notes(capture)),
         tables=tuple(_tables(capture, observations)),
         properties=PROPERTIES,
-        consistent="Topic ids agree, every partition is served, and nothing is left over.",
+        consistent=PARTLY_SEEN + AGREEMENT[0].lower() + AGREEMENT[1:] if not_shown(capture) else AGREEMENT,
         totals={
             "topic": len(capture.topics),
             "broker": len(capture.hosts),

@@ -6,11 +6,11 @@ The diagnosis is that of `inspection`; what comes next and what helps is searche
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from kwalk.invariants import records, topic_ids
+from kwalk.invariants import partitions, records, topic_ids
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import (
     DELETION_PENDING,
@@ -18,6 +18,7 @@ from kwalk.invariants.reading.finding_kinds import (
     NO_BROKER_IS_CONTROLLER,
     NO_CONTROLLER,
     NOT_JUDGED,
+    OFFLINE_REPLICA,
     PARTITION_LOST,
     UNREGISTERED,
 )
@@ -38,7 +39,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     unseen,
 )
 from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of
-from kwalk.model.kafka.snapshots.procedures import LOSSY, START_BROKER, Catalogue
+from kwalk.model.kafka.snapshots.procedures import LOSSY, REPAIR_DISK, REPLACE_DISK, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading
@@ -60,6 +61,8 @@ CLAIMS = (
 """The properties of an inspection, and those of records; worlds have no metadata caches."""
 OF_STATES = (records.state_has_the_latest_epoch,)
 """What plans also reach where ZooKeeper's state is older than all logs."""
+OF_DISKS = (partitions.replica_is_online,)
+"""The properties that plans reach for replicas on failed disks."""
 HARMS = (
     "partition_servable",
     "partition_has_a_live_isr_member",
@@ -89,6 +92,7 @@ PHRASES = {
     "deletion_terminates": "a deletion that hangs",
     "isr_members_live": "an ISR with a broker that is down",
     "leader_in_assignment": "an ISR outside of the replicas",
+    "replica_is_online": "a replica on a failed disk",
     "state_has_the_latest_epoch": "a state in ZooKeeper that is older than the logs",
 }
 """What a partition has that violates a claim."""
@@ -181,7 +185,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_in_the_way(left),
             *_still_served(capture, parts),
             *_uncovered(found),
-            *unseen(capture, _without(parts)),
+            *unseen(capture, _taken_for_others(parts)),
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
@@ -203,7 +207,11 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
 
 
 def _world(part: ClusterPart, *, deletion: bool = False) -> World:
-    return world_of(part, (*CLAIMS, *(OF_STATES if part.is_behind else ())), HARMS, deletion=deletion)
+    failed = {number for number, one in enumerate(part.observed.situation.brokers) if one.offline}
+    claims = (*CLAIMS, *(OF_STATES if part.is_behind else ()), *(OF_DISKS if failed else ()))
+    world = world_of(part, claims, HARMS, deletion=deletion)
+    known = (one for one in world.claims if one.declaration.name != OF_DISKS[0].name or one.args[0] in failed)
+    return evolve(world, claims=tuple(known))
 
 
 def _with_refusals(capture: Capture, parts: Iterable[ClusterPart]) -> list[ClusterPart]:
@@ -241,7 +249,7 @@ def _premise(parts: Iterable[ClusterPart]) -> str:
     return listed(found) if found else ""
 
 
-def _without(parts: Iterable[ClusterPart]) -> frozenset[int]:
+def _taken_for_others(parts: Iterable[ClusterPart]) -> frozenset[int]:
     """Return the brokers whose disks are taken to be those of others."""
     return frozenset(broker for part in parts for broker in part.choice.without)
 
@@ -254,9 +262,14 @@ def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
 
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
     """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks."""
-    known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in parts)
-    members = {b for brokers in known for b, one in brokers if (one.replica or one.in_isr) and not one.offline}
-    unseen = sorted(b for b in members - _without(parts) if not capture.brokers[b].seen)
+    found, known_parts = set[int](), tuple(parts)
+    others = _taken_for_others(known_parts)
+    for part in known_parts:
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        members = [b for b, one in known if (one.replica or one.in_isr) and not one.offline]
+        name, number = part.topic.name, part.partitions[0]
+        found.update(b for b in members if b not in others and not capture.shows(b, name, number))
+    unseen = sorted(found)
     if not unseen:
         return ""
     what = "have the logs that ZooKeeper assigns to them"
@@ -305,7 +318,7 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     if any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers):
         worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
         premise = _joined(first.premise, "if another snapshot, a minute later, shows the same")
-        left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
+        left = evolve(first, worlds=worlds, procedures=_without(first, START_BROKER), what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=True)
 
 
@@ -314,30 +327,53 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Probl
 
     A broker that is down and has them would save them: then only the operator for whom it is gone for good asks.
     """
-    lossy = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
     if any(one.name.startswith(LOSSY) for one in first.procedures):
-        worlds = tuple(
-            evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in lossy))
-            for world in first.worlds
-        )
-        keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
-        left = evolve(first, worlds=worlds, procedures=_without_starts(first), what_ifs=(), notes=())
-        left = evolve(left, is_last_resort=True, keeps=keeps)
+        left = _losing(evolve(first, procedures=_without(first, START_BROKER), what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
-        starts = _starts(first)
-        if starts:
-            gone = f"{_gone(starts)}, and {WITH_LOSSES}"
-            yield evolve(left, premise=_joined(_premise(parts), gone), instead_of=starts)
+        for begin in GONE:
+            given_up = _named(first, begin)
+            if given_up:
+                left = evolve(first, procedures=_without(first, START_BROKER, begin), what_ifs=(), notes=())
+                premise = _joined(_premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
+                yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
 
 
-def _starts(problem: Problem) -> frozenset[str]:
-    """Return the names of the steps that start a broker which is down, as it was."""
-    return frozenset(one.name for one in problem.procedures if one.name.startswith(START_BROKER))
+def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
+    """Return a problem whose plans may lose acknowledged records, and are asked for as a last resort.
+
+    A broker with an empty disk would lead, and the others would lose all that they have: they are to lead before.
+    """
+    dropped = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
+    procedures, uncovered = problem.procedures, problem.uncovered
+    if any(_may_lead_for_failed_disk(part.observed) for part in parts):
+        procedures = _without(problem, REPLACE_DISK)
+        if not _named(problem, REPAIR_DISK):
+            dropped |= {prop.name for prop in OF_DISKS}
+            uncovered = (*uncovered, OFFLINE_REPLICA.name)
+    worlds = tuple(
+        evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in dropped))
+        for world in problem.worlds
+    )
+    keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
+    left = evolve(problem, worlds=worlds, procedures=procedures, uncovered=uncovered)
+    return evolve(left, is_last_resort=True, keeps=keeps)
 
 
-def _without_starts(problem: Problem) -> tuple[Procedure, ...]:
-    starts = _starts(problem)
-    return tuple(one for one in problem.procedures if one.name not in starts)
+def _may_lead_for_failed_disk(observed: Observed) -> bool:
+    """Whether a live replica has a log of a partition whose ISR is on failed disks, or down."""
+    known = observed.situation.brokers
+    is_served = any(one.in_isr and one.alive for one in known)
+    has_log = any(one.replica and one.alive and one.directory for one in known)
+    return has_log and not is_served and any(one.offline and one.in_isr for one in known)
+
+
+def _named(problem: Problem, begin: str) -> frozenset[str]:
+    """Return the names of the steps that begin so."""
+    return frozenset(one.name for one in problem.procedures if one.name.startswith(begin))
+
+
+def _without(problem: Problem, *begins: str) -> tuple[Procedure, ...]:
+    return tuple(one for one in problem.procedures if not one.name.startswith(begins))
 
 
 def _joined(*conditions: str) -> str:
@@ -350,12 +386,22 @@ def _gone(starts: Iterable[str]) -> str:
     return f"if {brokers(gone)} {'is' if len(gone) == 1 else 'are'} gone for good"
 
 
+def _unreadable(repairs: Iterable[str]) -> str:
+    owners = sorted(int(name.removeprefix(REPAIR_DISK)) for name in repairs)
+    return f"if the failed disk{'s' * (len(owners) > 1)} of {brokers(owners)} cannot be read"
+
+
+GONE: Mapping[str, Callable[[Iterable[str]], str]] = {START_BROKER: _gone, REPAIR_DISK: _unreadable}
+"""The condition under which steps, by the beginning of their names, cannot be done."""
+
+
 def _for_good(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
-    """Yield the problem without brokers that start again: they are gone for good, and their logs do not matter."""
-    starts = _starts(first)
-    if starts:
-        left = evolve(first, procedures=_without_starts(first), what_ifs=(), notes=())
-        yield evolve(left, premise=_joined(_premise(parts), _gone(starts)), instead_of=starts)
+    """Yield the problem without brokers that start again, or disks that are repaired, as these are gone for good."""
+    for begin, gone in GONE.items():
+        given_up = _named(first, begin)
+        if given_up:
+            left = evolve(first, procedures=_without(first, begin), what_ifs=(), notes=())
+            yield evolve(left, premise=_joined(_premise(parts), gone(given_up)), instead_of=given_up)
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
@@ -505,6 +551,6 @@ def is_covered(kind: FindingKind) -> bool:
 
     A deletion that waits for a broker is none that hangs; in its world, where nothing starts by itself, it never ends.
     """
-    names = {claim.name for claim in (*CLAIMS, *OF_STATES)}
+    names = {claim.name for claim in (*CLAIMS, *OF_STATES, *OF_DISKS)}
     is_claimed = kind.name == DELETION_PENDING.name or bool(names & set(kind.properties))
     return kind.severity is Severity.NOTE or (kind.name not in WITHOUT_A_WORLD and is_claimed)

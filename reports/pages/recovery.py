@@ -101,13 +101,14 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         what = "  What the model covers repairs itself; inspect a new snapshot in a minute."
         return [strong("WAIT", "good"), what]
     if recovery.healthy:
-        return [strong("NOTHING TO DO", "good"), "  No topic is damaged."]
+        beside = _beside(problem)
+        return [strong("NOTHING TO REPAIR" if beside else "NOTHING TO DO", "good"), f"  No topic is damaged{beside}."]
     if recovery.plan is not None:
         steps = len(recovery.plan.procedures)
         rest = "; it is not for all that is wrong" if problem.left_out or problem.uncovered else ""
         rest += f", and does nothing to {listed(problem.left_out, NAMED)}" if problem.withheld else ""
         rest += ", see below" if rest else ""
-        safe = _safe(recovery.plan, problem)
+        safe = safety(recovery.plan, problem)
         tone = "good" if recovery.plan.at_any_moment and not problem.left_out else "open"
         return [strong("PLAN", tone), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
     if recovery.complete and problem.withheld:
@@ -121,7 +122,17 @@ def _answer(recovery: Recovery) -> list[str | Span]:
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
 
 
-def _safe(plan: Plan, problem: Problem) -> str:
+def _beside(problem: Problem) -> str:
+    """Return what an inspection notes that is no damage, such as a broker that is down, with what to do about it."""
+    kinds = problem.inspection.by_kind().items()
+    found = [
+        f"{kind.title} ({listed(list(dict.fromkeys(one.subject for one in seen)), NAMED)}): {kind.way_out}"
+        for kind, seen in kinds
+    ]
+    return f"; beside that, {'; '.join(found)}" if found else ""
+
+
+def safety(plan: Plan, problem: Problem) -> str:
     """Return what a plan keeps, and what may happen meanwhile."""
     fault = problem.although
     if plan.at_any_moment:
@@ -155,6 +166,10 @@ def step_texts(plan: Plan, number: int, problem: Problem, snapshot: str) -> dict
     same = f"a new snapshot still shows what {snapshot} shows (`kwalk diagnose`)" if number == 0 else ""
     shows = plan.shows[number] - problem.goals
     expected = "CONSISTENT" if not shows else f"at most {problem.describe(shows)}"
+    others = (*problem.uncovered, *problem.left_out)
+    if others:
+        beside = f"what the plan is not for ({listed(others, NAMED)})"
+        expected = f"{expected}, beside {beside}" if shows else f"nothing but notes and {beside}"
     last = number + 1 == len(plan.procedures)
     early = " If it prints CONSISTENT, stop here." if plan.early[number] and not last else ""
     found = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kwalk.clusters.handlers.recover import recovery_object
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.invariants.reading.outlook import MOST_PARTS, read_snapshot, recovery_problem
@@ -15,7 +16,7 @@ from kwalk.model.language import UsageError
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned
-from kwalk.search.analyses.recovery import plan_recovery
+from kwalk.search.analyses.recovery import Recovery, plan_recovery
 
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
 OTHER = "BBBBBBBBBBBBBBBBBBBBBQ"
@@ -409,6 +410,208 @@ def test_a_log_without_id_of_another_topic_does_not_come_back(release: str) -> N
     assert "down-broker-has-another-log" not in ways_out(snapshot)
 
 
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_a_live_replica_with_a_log_of_another_topic_is_no_replica_that_catches_up(release: str) -> None:
+    """Nothing but the first batch shows it: a broker takes a log without id for that of the topic."""
+    snapshot = cluster(release)
+    snapshot["topics"]["orders"]["partition_state"]["0"]["isr"] = [1, 2]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((1, 0), (4, 30)), crc=8)
+    assert ways_out(snapshot) == {"replica-has-another-log": "stop broker 3, move orders-0 away, and start it"}
+    (forecast,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
+    assert forecast.prognosis.name != "READY"
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((0, 0), (4, 30)))  # it differs later: it is truncated
+    assert "replica-has-another-log" not in ways_out(snapshot)
+
+
+def root(path: str, *, offline: bool = False, read: bool = False) -> dict[str, Any]:
+    """A log directory of broker 3."""
+    return {"path": path, "broker_id": 3 if read else None, "cluster_id": None, "offline": offline}
+
+
+FAILED = [root("/a", read=True), root("/b", offline=True)]
+
+
+def with_failed_disk(isr: Sequence[int], replicas: Sequence[int] = (1, 2, 3)) -> dict[str, Any]:
+    """A cluster of which a disk of broker 3 has failed that had a replica of orders."""
+    snapshot = cluster()
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [*replicas]
+    orders["partition_state"]["0"].update(isr=[*isr], leader=isr[0] if isr != [3] else -1)
+    snapshot["brokers"]["3"]["log_dirs"] = FAILED
+    for number in {1, 2, 3} - {*replicas} | {3}:
+        del snapshot["brokers"][str(number)]["dirs"]["orders-0"]
+    return snapshot
+
+
+def planned(snapshot: dict[str, Any]) -> dict[str, Recovery]:
+    """The answers, by their conditions."""
+    found = plan_recovery(problem(snapshot), seconds=60)
+    return {one.problem.premise: one for one in (found, *found.alternatives)}
+
+
+def steps(answers: Mapping[str, Recovery]) -> dict[str, list[str] | None]:
+    """The steps of each answer, by its condition; None where there is no plan."""
+    return {key: one.plan and [step.name for step in one.plan.procedures] for key, one in answers.items()}
+
+
+UNREADABLE = "if the failed disk of broker 3 cannot be read"
+LOSSY = f"{UNREADABLE}, and acknowledged records may be lost"
+
+
+def test_a_replica_on_a_failed_disk_comes_back_with_the_disk_or_an_empty_one() -> None:
+    found = planned(with_failed_disk([1, 2]))
+    assert steps(found) == {"": ["repair-disk 3"], UNREADABLE: ["replace-disk 3"]}
+
+
+def test_no_empty_disk_leads_while_another_replica_has_records() -> None:
+    """The broker of the failed disk is the whole ISR, and runs: with an empty disk it leads, and the others follow."""
+    found = planned(with_failed_disk([3]))
+    assert steps(found) == {"": ["repair-disk 3"], UNREADABLE: None, LOSSY: ["elect-unclean orders"]}
+    (step,) = recovery_object(found[LOSSY], "x.json")["plan"]
+    assert "(offline-replica)" in step["after"] and "CONSISTENT" not in step["after"]
+
+
+def test_an_empty_disk_is_no_step_where_it_would_lead() -> None:
+    """The same, without a search."""
+    for replicas, is_step in (([1, 2, 3], False), ([3], True)):
+        found = problem(with_failed_disk([3], replicas)).alternatives
+        assert [("replace-disk 3" in names(one)) for one in found if one.premise == LOSSY] == [is_step]
+
+
+def test_an_empty_disk_leads_where_no_other_replica_is() -> None:
+    assert steps(planned(with_failed_disk([3], [3])))[LOSSY] == ["replace-disk 3"]
+
+
+def test_no_log_is_the_newest_while_another_one_is_on_a_failed_disk() -> None:
+    """ZooKeeper's state is older than the logs that are shown."""
+    snapshot = with_failed_disk([1, 2])
+    snapshot["topics"]["orders"]["partition_state"]["0"]["leader_epoch"] = 2
+    found = problem(snapshot)
+    assert found.left_out == ("orders-0",) and "the log on the failed disk of broker 3" in " ".join(found.notes)
+    assert "look at the log of broker 3 first" in ways_out(snapshot)["state-is-behind-the-logs"]
+
+
+def test_a_state_that_no_controller_has_read_was_taken_up_by_no_leader() -> None:
+    """Both replicas are down; a hand wrote the first state, whose leader epoch is the last one of its leader's log."""
+    snapshot = cluster("2.8.2")
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [3, 1]
+    for number, epochs in ((3, EPOCHS[:1]), (1, ((0, 0), (2, 4)))):
+        stop(snapshot, number)
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], epochs)
+    del snapshot["brokers"]["2"]["dirs"]["orders-0"]
+    orders["partition_state"]["0"].update(leader=3, leader_epoch=0, isr=[3, 1])
+    served = {"leader": -1, "leader_epoch": 3, "isr": [1], "offline": [1, 3]}
+    answers = {"orders": {"topic_id": IDS["orders"], "partitions": {"0": served}}}
+    snapshot["controller"] = 2
+    assert problem(snapshot).left_out == ("orders-0",)
+    snapshot["brokers"]["2"]["metadata_cache"] = {"brokers": [2], "controller": 2, "topics": answers}
+    assert not problem(snapshot).left_out and "write-states" in names(problem(snapshot))
+    served["leader_epoch"] = 0  # the controller has read it
+    assert problem(snapshot).left_out == ("orders-0",)
+
+
+def test_a_log_in_a_directory_that_was_not_read_is_not_missing() -> None:
+    """Broker 3 leads, and names a log directory that nobody has read."""
+    snapshot = cluster()
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"].update(leader=3)
+    snapshot["brokers"]["3"]["log_dirs"] = [root("/a", read=True), root("/b")]
+    snapshot["brokers"]["3"]["dirs"] = {}
+    assert not ways_out(snapshot)
+    assert inspect_snapshot(json.dumps(snapshot).encode()).consistent.startswith("As far as the snapshot shows")
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"].update(leader=-1, isr=[1, 2, 3])
+    stop(snapshot, 3)
+    for topic in snapshot["topics"].values():
+        topic["partition_state"]["0"].update(isr=[3])
+    assert "if the log directories of broker 3, which the snapshot lacks" in problem(snapshot).premise
+
+
+def test_the_only_isr_member_does_not_start_with_a_log_that_has_lost_its_end() -> None:
+    """Power was lost: a replica that copied the leader's log has more of it."""
+    snapshot = cluster()
+    stop(snapshot, 1)
+    snapshot["controller"] = 2
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=2)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, leader_epoch=6, isr=[1])
+    assert ways_out(snapshot)["no-live-isr"] == "start a broker of the ISR"
+    snapshot["brokers"]["1"]["dirs"]["orders-0"]["files"] = {f"{0:020}.log": 4000}
+    assert "has lost its end" in ways_out(snapshot)["no-live-isr"]
+
+
+def without_power() -> dict[str, Any]:
+    """All brokers are down; broker 1, an ISR member, got an old copy of its log."""
+    snapshot = cluster()
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for number in "123":
+        snapshot["brokers"][number]["alive"] = False
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(isr=[1, 2])
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    return snapshot
+
+
+def test_the_isr_member_with_the_last_leader_epoch_starts_first() -> None:
+    snapshot = without_power()
+    first = "start broker 2 before broker 1, whose log of orders-0 lacks the last leader epoch"
+    assert ways_out(snapshot)["no-live-isr"].startswith(first)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"]["files"] = snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"]
+    assert ways_out(snapshot)["no-live-isr"] == "start a broker of the ISR"  # the last epoch has no record
+
+
+def test_a_plan_starts_the_isr_member_with_the_last_leader_epoch_first() -> None:
+    (first, *_) = steps(planned(without_power()))[""] or []
+    assert first == "start-broker 2"
+
+
+def test_a_deletion_waits_for_a_failed_disk_or_a_reassignment() -> None:
+    """A controller that is elected leaves the deletion as it is: seen on 3.9.0 and 2.8.2."""
+    snapshot = with_failed_disk([1, 2])
+    snapshot["delete_topics"] = ["orders"]
+    assert "repair or replace failed disks" in ways_out(snapshot)["deletion-pending"]
+    snapshot = cluster(brokers=4)
+    snapshot["topics"]["orders"]["znode"]["adding_replicas"] = {"0": [4]}
+    snapshot["delete_topics"] = ["orders"]
+    assert "let a reassignment end" in ways_out(snapshot)["deletion-pending"]
+
+
+def test_the_log_of_a_replica_is_its_own_though_a_dead_broker_was_not_read() -> None:
+    """Broker 3 is the whole ISR; the others have had its last leader epoch."""
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, leader_epoch=6, isr=[3])
+    snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
+    assert "replica-under-another-broker-id" not in ways_out(snapshot)
+
+
+def test_an_election_names_partitions_whose_replicas_come_back_before_it() -> None:
+    """Broker 2 is to get its disk back, and lead: when the snapshot was taken no replica was up."""
+    snapshot = with_failed_disk([1], [1, 3])
+    stop(snapshot, 1)
+    snapshot["controller"] = 2
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=2)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, isr=[1], leader_epoch=6)
+    (elect,) = [one for one in problem(snapshot).procedures if one.name == "elect-unclean orders"]
+    assert any(command.endswith("--topic orders --partition 0") for command in elect.commands)
+
+
+def test_the_last_logs_are_left_though_they_are_strays() -> None:
+    """The ISR was written by hand: its only member has no log."""
+    snapshot = cluster(brokers=4)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [4]
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=4, isr=[4])
+    snapshot["brokers"]["4"]["log_dirs"] = [{**root("/a", read=True), "broker_id": 4}]
+    assert ways_out(snapshot)["stray-log"].startswith("leave orders-0 on brokers 1, 2 and 3 as it is")
+
+
+def test_what_waits_beside_a_topic_that_is_not_damaged_is_said() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert recovery_object(found, "x.json")["answer"] == "nothing to repair"
+    assert "a broker is down (broker 3): start it" in markdown_document(tuple(blocks_of(found, "x.json")))
+
+
 @pytest.mark.parametrize("release", ["3.0.1", "3.9.0"])
 def test_a_log_on_a_failed_disk_has_the_id_of_the_others(release: str) -> None:
     """A controller has minted another one since, and no log has that."""
@@ -430,8 +633,9 @@ def test_a_log_on_a_failed_disk_has_the_id_of_the_others(release: str) -> None:
         ({"dirs": {"orders-0": log(IDS["orders"], (*EPOCHS, (6, 50)))}}, False),
         ({"dirs": {"orders-0": {**log(IDS["orders"]), "files": {f"{0:020}.log": 9000}}}}, False),
         ({"dirs": None, "log_dirs": None}, False),
+        ({"dirs": {}, "log_dirs": FAILED}, False),
     ],
-    ids=["the same log", "a shorter log", "a later leader epoch", "a longer log", "a log that was not seen"],
+    ids=["the same log", "a shorter log", "a later leader epoch", "a longer log", "a log that was not seen", "a disk"],
 )
 def test_failovers_raise_the_leader_epoch_of_a_partition_without_a_live_isr(changed, starts):
     """The only ISR member has led in leader epoch 5; it stopped, and two controllers were elected since."""

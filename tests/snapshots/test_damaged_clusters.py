@@ -84,6 +84,14 @@ ANSWERS = {
             "start-empty-broker 1",
         ],
     },
+    "failed-disk-of-a-replica-3.9.0": {
+        "": ["repair-disk 2"],
+        "if the failed disk of broker 2 cannot be read": ["replace-disk 2"],
+    },
+    "restored-leader-beside-a-failed-disk-3.9.0": {
+        "": None,
+        "if acknowledged records may be lost": ["repair-disk 2", "elect-unclean t0"],
+    },
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
         "": ["start-broker 3"],

@@ -329,6 +329,26 @@ def down_broker_has_another_id(capture: Capture) -> None:
     stop(capture, 3)
 
 
+def replica_has_another_log(capture: Capture) -> None:
+    """Broker 2 is up, and its log, which has no id, began apart."""
+    logs_differ(capture)
+    leads(capture, 1, 0, [1, 3])
+    give_id(capture, 2, 0, None)
+
+
+def replica_has_no_log(capture: Capture) -> None:
+    """The replicas of t-0 were [1, 2]; broker 3 was written into the znode by hand."""
+    leads(capture, 1, 0, [1, 2])
+    del capture["brokers"]["3"]["dirs"]["t-0"]
+
+
+def log_is_set_aside(capture: Capture) -> None:
+    """KRaft had another topic id than the log in a migration that was rolled back."""
+    topic(capture)["version"] = 3
+    aside = {**directory(capture, 3), "partition_metadata": f"version: 0\ntopic_id: {OTHER_ID}", "topic_id": OTHER_ID}
+    capture["brokers"]["3"]["set_aside"] = {f"t-0.{'0' * 32}-stray": aside, f"t-1.{'0' * 32}-delete": aside}
+
+
 def records_are_lost(capture: Capture) -> None:
     """Broker 3 has committed records of leader epoch 1; broker 1 has led without them since, in leader epoch 2."""
     leads(capture, 1, 0, [1, 2])
@@ -465,6 +485,9 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     log_has_no_id: {"log-without-topic-id": ["t-1"]},
     down_broker_has_another_log: {"down-broker-has-another-log": ["t-0"], "broker-down": ["broker 3"]},
     down_broker_has_another_id: {"down-broker-has-another-id": ["t-0"], "broker-down": ["broker 3"]},
+    replica_has_another_log: {"replica-has-another-log": ["t-0"]},
+    replica_has_no_log: {"replica-has-no-log": ["t-0"]},
+    log_is_set_aside: {"log-set-aside": ["t-0"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},

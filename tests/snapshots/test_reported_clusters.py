@@ -224,8 +224,8 @@ def test_a_failed_disk_beside_a_full_isr_does_not_repair_itself(tmp_path, capsys
         damages.disk_has_failed(capture)
 
     (tmp_path / "cluster.json").write_bytes(changed(change))
-    assert main(["diagnose", "--plan", str(tmp_path / "cluster.json")]) == 12
-    assert "WAIT" not in capsys.readouterr().out
+    assert main(["diagnose", "--plan", str(tmp_path / "cluster.json")]) == 0
+    assert "Repair the disk of broker 3" in capsys.readouterr().out
 
 
 def test_the_start_of_a_broker_that_is_down_is_foreseen() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from attrs import define, field
 
-from kwalk.clusters.lab.cluster import Lab
+from kwalk.clusters.lab.cluster import Lab, failed_root
 from kwalk.clusters.lab.experiments.deletions import hang_a_deletion, writes_of_creation
 from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
 from kwalk.clusters.lab.experiments.experiment import ExperimentRound
@@ -486,6 +486,24 @@ def failed_disk(scene: Scene, *, replicas: list[int]) -> None:
     rest(scene.lab)
 
 
+def restored_leader_beside_a_failed_disk(scene: Scene) -> None:
+    """Bring an old copy of its log to the only ISR member; the disk of the other replica, with all records, fails."""
+    scene.create({0: [1, 2]})
+    scene.write(FIRST)
+    lab, name = scene.lab, f"{scene.topic}-0"
+    log, other = (lab.brokers[number].directory(name) or lab.brokers[number].data / name for number in (1, 2))
+    lab.move_controller(3)
+    copy = lab.folder / "copy"
+    shutil.copytree(log, copy)
+    scene.write(FIRST)
+    lab.fail_disk(2, other.parent)
+    rest(lab)
+    scene.crash(1)
+    shutil.rmtree(log)
+    shutil.move(copy, log)
+    lab.note("broker 1 has an old copy of its log")
+
+
 # Random damages.
 
 SHAPES: tuple[Mapping[int, list[int]], ...] = (
@@ -511,6 +529,7 @@ class RandomDamages:
     first_id: str | None = None
     copies: dict[tuple[int, str], Path] = field(factory=dict)
     acts: list[str] = field(factory=list)
+    crashed: set[int] = field(factory=set)
 
     def run(self) -> None:
         """Do three to seven things, and go on until the topic is damaged, or it has been tried often enough."""
@@ -586,14 +605,16 @@ class RandomDamages:
         """Crash a broker, but not the last one."""
         running = self._running()
         if len(running) > 1:
-            self.scene.crash(self.source.choice(running))
+            self.crashed.add(number := self.source.choice(running))
+            self.scene.crash(number)
         return len(running) > 1
 
     def start(self) -> bool:
         """Start a broker that is down."""
         stopped = self._stopped()
         if stopped:
-            self.scene.start(self.source.choice(stopped))
+            self.crashed.discard(number := self.source.choice(stopped))
+            self.scene.start(number)
         return bool(stopped)
 
     def write(self) -> bool:
@@ -681,6 +702,53 @@ class RandomDamages:
         self.scene.write_state(partition, **self.earlier[partition])
         return True
 
+    def edit_state(self) -> bool:
+        """Write a leader and an ISR of some replicas by hand, as an operator does who wants the partition served."""
+        lab, topic = self.scene.lab, self.scene.topic
+        partition = self.source.choice(sorted(lab.states(topic)))
+        replicas = sorted((lab.topic(topic) or {})["partitions"][str(partition)])
+        isr = self.source.sample(replicas, self.source.randint(1, len(replicas)))
+        self.scene.write_state(partition, leader=isr[0], isr=isr)
+        return True
+
+    def edit_assignment(self) -> bool:
+        """Write replicas of a partition into the topic's znode by hand."""
+        lab, topic = self.scene.lab, self.scene.topic
+        content = lab.topic(topic) or {}
+        number = self.source.choice(sorted(content["partitions"]))
+        replicas = self.source.sample(sorted(lab.brokers), self.source.randint(1, len(lab.brokers)))
+        if sorted(replicas) == sorted(content["partitions"][number]):
+            return False
+        content["partitions"][number] = replicas
+        lab.zk.do(set_data(f"/brokers/topics/{topic}", json.dumps(content).encode()))
+        lab.note(f"the replicas of {topic}-{number} are set to {replicas}")
+        return True
+
+    def cut_log(self) -> bool:
+        """Cut the end of a log of a broker that has crashed: what the disk had not got is gone."""
+        found = self._replica([number for number in self._stopped() if number in self.crashed])
+        segments = [] if found is None else sorted(found[1].glob("*.log"))
+        if found is None or not segments or not segments[-1].stat().st_size:
+            return False
+        size = self.source.randrange(segments[-1].stat().st_size)
+        with segments[-1].open("r+b") as file:
+            file.truncate(size)
+        self.scene.lab.note(f"{found[1].name} of broker {found[0]} is cut to {size} bytes")
+        return True
+
+    def bring_disk_back(self) -> bool:
+        """Bring failed disks of a broker back, and restart it."""
+        lab = self.scene.lab
+        failed = [n for n, one in lab.brokers.items() if any(failed_root(root).is_dir() for root in one.roots)]
+        failed = [number for number in failed if number not in self.scene.gone]
+        if failed:
+            number = self.source.choice(failed)
+            if lab.brokers[number].runs:
+                self.scene.stop(number)
+            lab.repair_disks(number)
+            self.scene.start(number)
+        return bool(failed)
+
     def reassign(self) -> bool:
         """Reassign a partition to some of the brokers, while all run."""
         lab, topic = self.scene.lab, self.scene.topic
@@ -706,7 +774,18 @@ HARMFUL = frozenset(
         "start_with_another_id",
         "bring_copy_back",
         "write_earlier_state",
+        "edit_state",
+        "edit_assignment",
+        "cut_log",
     )
 )
-OPERATIONS = (*sorted(HARMFUL), "copy_log", "reassign", "stop", "crash", *("fail_over", "start", "write") * 2)
+OPERATIONS = (
+    *sorted(HARMFUL),
+    "copy_log",
+    "bring_disk_back",
+    "reassign",
+    "stop",
+    "crash",
+    *("fail_over", "start", "write") * 2,
+)
 """What is drawn from: some of it twice as often."""

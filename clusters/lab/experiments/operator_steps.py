@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminAnswer
-from kwalk.clusters.lab.cluster import Lab, LabBroker
+from kwalk.clusters.lab.cluster import Lab, LabBroker, failed_root
 from kwalk.clusters.lab.experiments.known_records import BACKUP
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import delete, set_data
@@ -29,6 +29,7 @@ FIRST_BROKER = {
     "restart": 1,
     "start-broker": 1,
     "repair-disk": 1,
+    "replace-disk": 1,
     "start-empty-broker": 1,
     "restart-without-metadata-files": 2,
     "move-directories": -1,
@@ -93,6 +94,12 @@ def _bounce(lab: Lab, number: int, step: str, commands: list[list[str]]) -> None
         lab.stop(number)
     if step == "repair-disk":
         lab.repair_disks(number)
+    elif step == "replace-disk":
+        for root in broker.roots:
+            if failed_root(root).is_dir():
+                move_away(broker, failed_root(root))
+                root.unlink()
+                root.mkdir()
     elif step == "start-empty-broker":
         for root in broker.roots:
             if root.is_dir():

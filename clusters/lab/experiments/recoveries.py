@@ -200,7 +200,12 @@ def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         time.sleep(EXPIRY)
         rest(lab)
 
-    case = _Case(damage, probed=False, is_planned=None, untrue=("are gone for good", "if the log dir", *OWN_DISKS))
+    case = _Case(
+        damage,
+        probed=False,
+        is_planned=None,
+        untrue=("are gone for good", "cannot be read", "if the log dir", *OWN_DISKS),
+    )
     outcome = _recovered(lab, this, case, answer=0)
     return evolve(outcome, details={"acts": acts, **outcome.details})
 
@@ -724,6 +729,13 @@ OF_REPLICAS = (
         options=DEAD,
     ),
     _experiment(
+        "restored-leader-beside-a-failed-disk",
+        "The only member of an ISR has an old copy of its log; the other replica has all records, on a failed disk",
+        _Case(damages.restored_leader_beside_a_failed_disk, _always("no-live-isr")),
+        DOWN,
+        options=evolve(DEAD, directories=2),
+    ),
+    _experiment(
         "another-broker-id-in-use",
         "A broker gets another id with its disk, and a topic has its only replica under that id",
         _Case(
@@ -749,11 +761,7 @@ OF_REPLICAS = (
         _experiment(
             f"failed-disk-{name}",
             f"A disk fails that has {what} of a partition",
-            _Case(
-                partial(damages.failed_disk, replicas=replicas),
-                _always(kind),
-                is_planned=len(replicas) == 1,
-            ),
+            _Case(partial(damages.failed_disk, replicas=replicas), _always(kind)),
             DOWN,
             options=LabOptions(directories=2),
         )

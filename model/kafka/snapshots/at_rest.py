@@ -257,7 +257,7 @@ class Situations:
                     f"{topic.topic_id}: its znode has the data version {topic.version}"
                 )
         replicas = {*topic.partitions.get(partition, ()), *in_sync(self.capture, topic, partition)}
-        not_seen = {b for b in brokers if b in replicas and not self.capture.brokers[b].seen}
+        not_seen = {b for b in brokers if b in replicas and not self.capture.shows(b, topic.name, partition)}
         failed = offline_replicas(self.capture, topic, partition)
         return lineages_of(
             self.capture, topic, partition, brokers, earlier=earlier, unseen=not_seen - failed, failed=failed
@@ -355,8 +355,11 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or is_planned:
         return ""
-    unread = [b for b in replicas if not capture.brokers[b].seen]
+    failed = offline_replicas(capture, topic, partition)
+    unread = [b for b in replicas if b not in failed and not capture.shows(b, topic.name, partition)]
     why = "nothing shows which log is the newest"
+    if failed:
+        why = f"the log on the failed disk of {brokers_in_words(failed)} may be the newest: look at it first"
     if unread:
         why = f"the log directories of {brokers_in_words(unread)} were not read: collect them (--logs of kwalk collect)"
     return f"ZooKeeper's state is older than the logs, and {why}"

@@ -256,7 +256,8 @@ class LogRoot:
 class Broker:
     """A broker: whether it runs, its directories by name such as "t-0", and its metadata cache if it answered.
 
-    If its directories were not `seen`, they are taken to be those that ZooKeeper assigns to it. `is_described` is False
+    If its directories were not `seen`, they are taken to be those that ZooKeeper assigns to it; of a broker that was
+    read in part, those that were not found are `assumed`, unless the disk has failed. `is_described` is False
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
     were renamed, to -stray, or to -delete before they are removed.
@@ -271,6 +272,7 @@ class Broker:
     is_described: bool = True
     mode: str | None = None
     set_aside: Mapping[str, Directory] = field(factory=dict)
+    assumed: frozenset[str] = frozenset()
 
     @property
     def unread(self) -> list[str]:
@@ -357,14 +359,23 @@ class Capture:
     quorum_epoch: int | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
-        """Return what running brokers answer clients about a partition; None if none of them knows it."""
+        """Return what the first running broker that knows a partition answers clients; None if none of them does."""
+        return next(iter(self.all_cached(topic, partition)), None)
+
+    def all_cached(self, topic: str, partition: int) -> list[CapturedMetadata]:
+        """Return what each running broker that knows a partition answers clients about it."""
         caches = (broker.cache for broker in self.brokers.values() if broker.alive and broker.cache)
-        return next((one for cache in caches if (one := cache.partitions.get(topic, {}).get(partition))), None)
+        return [one for cache in caches if (one := cache.partitions.get(topic, {}).get(partition))]
 
     def directory(self, broker: int, topic: str, partition: int) -> Directory | None:
         """The directory of a partition on a broker, if it has one."""
         known = self.brokers.get(broker)
         return None if known is None else known.directories.get(f"{topic}-{partition}")
+
+    def shows(self, broker: int, topic: str, partition: int) -> bool:
+        """Whether the capture shows a broker's log of a partition, or that it has none: else it may have any log."""
+        known, name = self.brokers[broker], f"{topic}-{partition}"
+        return known.seen and name not in known.assumed and (name in known.directories or not known.unread)
 
     @property
     def kraft_controller(self) -> int | None:
@@ -558,8 +569,9 @@ def _check_format(document: JsonNode) -> None:
 
 
 def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
-    """Return a broker with directories: if they were not seen, those of its replicas, with ZooKeeper's topic ids."""
-    if broker.seen:
+    """Return a broker with directories: those of its replicas that were not seen, with ZooKeeper's topic ids."""
+    is_whole = broker.seen and not any(root.path in broker.unread for root in broker.roots if not root.is_offline)
+    if is_whole:
         return broker
     replicas = (
         (f"{topic.name}-{partition}", topic.topic_id)
@@ -567,7 +579,8 @@ def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
         for partition, assigned in topic.partitions.items()
         if broker.id in assigned and partition in topic.states
     )
-    return evolve(broker, directories={name: Directory(identity) for name, identity in replicas})
+    found = {name: Directory(identity) for name, identity in replicas if name not in broker.directories}
+    return evolve(broker, directories={**broker.directories, **found}, assumed=frozenset(found))
 
 
 def _names(node: JsonNode) -> tuple[str, ...]:

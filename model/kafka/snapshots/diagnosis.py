@@ -267,7 +267,7 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     shows nothing, as a log without one takes that of a later topic.
     """
     replicas = topic.partitions.get(number, ())
-    seen = (b for b in replicas if capture.brokers[b].seen)
+    seen = (b for b in replicas if capture.shows(b, topic.name, number))
     logs = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
     ahead = epochs_ahead(capture, topic, number, logs)
     if any(log.topic_id not in (None, topic.topic_id) for log in logs.values()):

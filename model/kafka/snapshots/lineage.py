@@ -296,6 +296,7 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
+    isr -= lagging_members(capture, topic, partition).keys()
     isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
@@ -352,15 +353,62 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         owner: The replica that has the log.
         log: The log; one without leader epochs is gone.
     """
+    if log is not None and has_lost_its_end(capture, topic, partition, owner):
+        return True
     if log is None or not lacks_last_epochs(topic, partition, log):
         return False
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
     directories = (capture.directory(b, topic.name, partition) for b in others)
     return (
         not log.leader_epochs
-        or not all(capture.brokers[b].seen for b in others)
+        or not all(capture.shows(b, topic.name, partition) for b in others)
         or any(other is not None and _has_more(other, log) for other in directories)
     )
+
+
+def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int) -> bool:
+    """Whether the log of the only ISR member is shorter than one that copied it, as after a loss of power.
+
+    Followers append the batches of the leader: in one leader epoch none has more than the leader had.
+
+    Kafka: Log.appendAsFollower; a crash loses what was not flushed, and recovery cuts what is damaged.
+    """
+    state, log = topic.states.get(partition), capture.directory(owner, topic.name, partition)
+    if state is None or state.isr != (owner,) or capture.brokers[owner].alive or topic.may_be_compacted:
+        return False
+    if log is None or not log.leader_epochs or not log.segments:
+        return False
+    others = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()) if b != owner)
+    return any(
+        other is not None
+        and other.topic_id == log.topic_id
+        and (other.leader_epochs, other.start, other.first_batch) == (log.leader_epochs, log.start, log.first_batch)
+        and other.segments is not None
+        and min(other.segments, default=None) == min(log.segments)
+        and sum(other.segments.values()) > sum(log.segments.values())
+        for other in others
+    )
+
+
+def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the ISR members whose logs lack the last leader epoch and its records, with the one that has most.
+
+    So are old copies that were brought back while all members are down: the first that starts leads, and the others
+    truncate their logs. A member may also lack what was not committed: then the other one is as good.
+    """
+    state = topic.states.get(partition)
+    if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
+        return {}
+    found = {b: capture.directory(b, topic.name, partition) for b in state.isr}
+    logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
+    if len({(log.start, min(log.segments or ())) for log in logs.values()}) != 1:
+        return {}
+    ends = {
+        b: (max(epoch for epoch, _ in log.leader_epochs or ()), sum((log.segments or {}).values()))
+        for b, log in logs.items()
+    }
+    best = max(ends, key=lambda b: ends[b])
+    return {b: best for b, (epoch, size) in ends.items() if epoch < ends[best][0] and size < ends[best][1]}
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
@@ -389,12 +437,16 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
     with that epoch. None are returned if a log was not seen, or if nothing shows which one is the longest.
     """
     replicas = topic.partitions.get(partition, ())
-    if not is_behind_logs(capture, topic, partition) or not all(capture.brokers[b].seen for b in replicas):
+    is_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
+    if not is_behind_logs(capture, topic, partition) or not is_shown:
         return ()
     logs = {b: log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None}
     latest = {b: max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for b, log in logs.items()}
     served, state = capture.cached(topic.name, partition), topic.states[partition]
-    if state.leader_epoch in latest.values():
+    known = [one.leader_epoch for one in capture.all_cached(topic.name, partition)]
+    is_answered = capture.controller is not None and capture.brokers[capture.controller].cache is not None
+    is_unread = is_answered and min(known, default=-1) >= max(latest.values())
+    if state.leader_epoch in latest.values() and not is_unread:
         return ()  # its leader may have taken it up again, and may have acknowledged records since
     if served is not None and served.leader_epoch >= max(latest.values()):
         leader, members = served.leader, [b for b in served.isr if b in logs]
@@ -544,15 +596,16 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
     """Return the running brokers whose disk may be that of a replica that is gone, which they name.
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
-    a disk is seen. A log of another topic id is no such log, nor is one that lacks the leader epoch under which the old
-    id led last. A broker that has replicas of its own may have kept a log from an earlier assignment, unless the log
-    has that epoch, and the old id was the only ISR member.
+    a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
+    leader epoch under which the old id led last. A broker that has replicas of its own may have kept a log from an
+    earlier assignment, unless the log has that epoch, and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
-    state = topic.states.get(partition)
-    for old in topic.partitions.get(partition, ()):
+    state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
+    others = [broker for broker in capture.brokers.values() if broker.id not in replicas]
+    for old in replicas:
         gone = capture.brokers[old]
-        for broker in capture.brokers.values() if not gone.alive and not gone.seen else ():
+        for broker in others if not gone.alive and not gone.seen else ():
             log = capture.directory(broker.id, topic.name, partition)
             is_foreign = (
                 log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 
 from attrs import evolve, frozen
 
+from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed
@@ -28,10 +29,13 @@ REST = (
     "then take a snapshot"
 )
 WITHOUT_NEWEST = "write-states-without-newest"
-LOSSY = ("elect-unclean", "start-empty-broker", WITHOUT_NEWEST)
+REPLACE_DISK = "replace-disk "
+LOSSY = ("elect-unclean", "start-empty-broker", REPLACE_DISK, WITHOUT_NEWEST)
 """How the names of steps begin that may lose records."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
+REPAIR_DISK = "repair-disk "
+"""How the names of steps begin that bring a failed disk back, with its logs."""
 MOST_SINGLY = 6
 """Of more topics, ids that all are lost are written in one step only."""
 BY_ITSELF = "happens by itself"
@@ -77,6 +81,7 @@ class Catalogue:
             self._fail_over(),
             *(self._start_broker(b) for b in down if b not in gone and b not in self._elsewhere),
             *(self._repair_disk(b) for b in self._failed_disks()),
+            *(self._replace_failed_disk(b) for b in self._failed_disks()),
             *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
             *(self._replace_disk(b) for b in down),
             *(self._set_id(*pair) for pair in self._same_disk().items()),
@@ -279,7 +284,7 @@ class Catalogue:
 
     def _disk(self, broker: int) -> str:
         """Return what must be true of the disk of a broker that starts."""
-        if self.capture.brokers[broker].seen:
+        if self.capture.brokers[broker].seen and not self.capture.brokers[broker].assumed:
             lost = self._lost_records(broker)
             copied = f", and {listed(lost)} there copied to another place: it truncates them" if lost else ""
             return f"its disks are as the snapshot shows them{copied}"
@@ -511,7 +516,8 @@ class Catalogue:
 
     def _elect_unclean(self, topic: Topic) -> Procedure:
         """Return the step that elects the replicas with the longest logs, while live ones before them are stopped."""
-        live = {n: order for n, order in self._live_orders(topic).items() if order}
+        orders = self._live_orders(topic)
+        live = {n: order for n, order in orders.items() if order}
         wanted = {n: max(order, key=partial(self._length, topic, n)) for n, order in live.items()}
         before = {b for n, order in live.items() for b in order[: order.index(wanted[n])]}
         stopped = [] if before & set(wanted.values()) else sorted(before)
@@ -533,7 +539,7 @@ class Catalogue:
             cost=10 + len(stopped),
             commands=(
                 *(f"{STOP[0]}   # on broker {b}" for b in stopped),
-                *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(live)),
+                *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(orders)),
                 *(f"{START[0]}   # on broker {b}" for b in stopped),
             ),
             before=lambda started: (
@@ -542,16 +548,25 @@ class Catalogue:
             ),
             after=REST,
             risk="; ".join(
-                (*(self._elected(topic, n, b) for n, b in elected.items()), "records that a new leader lacks are lost")
+                (
+                    *(self._elected(topic, n, b) for n, b in elected.items()),
+                    *(f"the first live replica of {label}-{n} becomes its leader" for n in orders.keys() - live.keys()),
+                    "records that a new leader lacks are lost",
+                )
             ),
         )
 
     def _live_orders(self, topic: Topic) -> dict[int, list[int]]:
         """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
-        live = {b.id for b in self.capture.brokers.values() if b.alive}
         found = {n for part in self.parts if part.topic.name == topic.name for n in part.partitions}
-        leaderless = sorted(n for n in found & topic.states.keys() if not live & set(topic.states[n].isr))
-        return {n: [b for b in topic.partitions.get(n, ()) if b in live] for n in leaderless}
+        live = {n: self._online(topic, n) for n in sorted(found & topic.states.keys())}
+        leaderless = [n for n, online in live.items() if online.isdisjoint(topic.states[n].isr)]
+        return {n: [b for b in topic.partitions.get(n, ()) if b in live[n]] for n in leaderless}
+
+    def _online(self, topic: Topic, partition: int) -> set[int]:
+        """Return the live brokers that have no failed disk with a log of a partition."""
+        live = {b.id for b in self.capture.brokers.values() if b.alive}
+        return live - offline_replicas(self.capture, topic, partition)
 
     def _length(self, topic: Topic, partition: int, broker: int) -> tuple[int, int]:
         """Return the last leader epoch of a log, and its bytes, as far as they are known."""
@@ -572,8 +587,7 @@ class Catalogue:
         return sorted({broker for brokers in known for broker, one in brokers if one.offline})
 
     def _leaderless(self, topic: Topic) -> bool:
-        live = {b.id for b in self.capture.brokers.values() if b.alive}
-        return any(not live & set(state.isr) for state in topic.states.values())
+        return any(self._online(topic, n).isdisjoint(state.isr) for n, state in topic.states.items())
 
     def _same_disk(self, *, in_use: bool = False) -> dict[int, int]:
         """Return the brokers whose disk is that of a broker which is down, by the choices of the parts.
@@ -593,7 +607,7 @@ class Catalogue:
             return (_stop(part, broker), _start(part, broker, repaired=True))
 
         return Procedure(
-            f"repair-disk {broker}",
+            f"{REPAIR_DISK}{broker}",
             f"Repair the disk of broker {broker} that has failed, and restart the broker.",
             self._in_each_part(moves),
             cost=3,
@@ -605,8 +619,36 @@ class Catalogue:
             before="the disk can be read: the logs on it are those that it had; "
             "grep 'Stopping serving logs in dir' logs/server.log names the log directory",
             after=REST,
-            risk="with an empty disk in its place, the broker leads with empty logs, and the records are lost",
+            risk="with an empty disk in its place, the broker leads with empty logs, and the records are lost"
+            if self._is_needed(broker)
+            else "records that the leaders lack are truncated there: after an unclean election copy the logs before",
         )
+
+    def _replace_failed_disk(self, broker: int) -> Procedure:
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            number = None if _serving(part, broker) is not None else part.number(broker)
+            empty = NOTHING if number is None else Move(((f"replace_disk({number})",),))
+            return (_stop(part, broker), empty, _start(part, broker, repaired=True))
+
+        needed = self._is_needed(broker)
+        led = "" if needed else ", and each partition that had a log on it has a leader (kafka-topics.sh --describe)"
+        return Procedure(
+            f"{REPLACE_DISK}{broker}",
+            f"Put an empty disk in the place of that of broker {broker} that has failed, and restart the broker.",
+            self._in_each_part(moves),
+            cost=12,
+            commands=(*STOP, "# mount an empty disk at the path of the log directory that has failed", *START),
+            before=f"the disk cannot be read{led}; grep 'Stopping serving logs in dir' logs/server.log names the "
+            "log directory",
+            after=REST,
+            risk="the logs that the disk had are given up: "
+            + (f"broker {broker} leads with empty ones" if needed else f"broker {broker} copies those of the leaders"),
+        )
+
+    def _is_needed(self, broker: int) -> bool:
+        """Whether a broker's failed disk has the log of an ISR member, and no other ISR member serves the partition."""
+        situations = [part.observed.situation for part in self.parts if part.number(broker) is not None]
+        return any(not any(one.in_isr and one.alive for one in situation.brokers) for situation in situations)
 
     def _foreign(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions that have a broker in the ISR, and not among their replicas."""
