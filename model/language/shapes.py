@@ -296,7 +296,7 @@ def is_plain_enum(enum: type[Enum]) -> bool:
     return is_own and not any(name in base.__dict__ for base in bases for name in CHANGED_BY)
 
 
-def _check_plain(shape: ChoiceShape, attribute: Any, enum: type[Enum]) -> None:
+def _check_plain(instance: ChoiceShape, attribute: Any, enum: type[Enum]) -> None:
     if not is_plain_enum(enum):
         raise LiftError(
             f"A field cannot hold members of {enum.__name__}, which are more than constants to Python. Derive it from "
