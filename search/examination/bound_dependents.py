@@ -152,14 +152,14 @@ def _reached(function: FunctionType, name: str) -> Iterator[Any]:
             yield vars(place)[name]
 
 
-def _named(function: FunctionType, name: str) -> Iterator[Any]:
+def _named(user: FunctionType, name: str) -> Iterator[Any]:
     """Yield the global and the variable around a function that have a name."""
-    around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+    around = dict(zip(user.__code__.co_freevars, user.__closure__ or (), strict=False))
     with suppress(ValueError):  # a variable that has no value yet
         if name in around:
             yield around[name].cell_contents
-    if name in function.__globals__:
-        yield function.__globals__[name]
+    if name in user.__globals__:
+        yield user.__globals__[name]
 
 
 @lru_cache(maxsize=4096)
