@@ -25,8 +25,8 @@ def query(scenario: Scenario | str, prop: Property | str | None, engine: str, op
 
     Args:
         scenario: A scenario, or the name of one.
-        prop: The property, or its name, or "deadlock"; None for all of the scenario. A property that is named is
-            checked alone: a deadlock is then no error. "deadlock" is one, whatever the scenario calls it.
+        prop: The property, or its name, or "deadlock"; None for all of the scenario. What is named is checked alone: a
+            deadlock is an error only where it is named, whatever the scenario calls it.
         engine: One of `ENGINES`.
         options: The options of the engine; the others are those of the run, which change only bounds that there are.
 
