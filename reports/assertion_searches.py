@@ -25,8 +25,8 @@ def query(scenario: Scenario | str, prop: Property | str | None, engine: str, op
 
     Args:
         scenario: A scenario, or the name of one.
-        prop: The property, or its name, or "deadlock"; None for all of the scenario. A property that is named is
-            checked alone: a deadlock is then no error.
+        prop: The property, or its name, or "deadlock"; None for all of the scenario. What is named is checked alone: a
+            deadlock is an error only where it is named, whatever the scenario calls it.
         engine: One of `ENGINES`.
         options: The options of the engine; the others are those of the run, which change only bounds that there are.
 
@@ -37,7 +37,7 @@ def query(scenario: Scenario | str, prop: Property | str | None, engine: str, op
         raise unknown("engine", engine, ENGINES)
     found, accepts, run = scenario_at(scenario), ENGINES[engine].accepts, active_options()
     name = prop.name if isinstance(prop, Property) else prop
-    checked = found if name in (None, DEADLOCK) else evolve(found, deadlock_is_error=False)
+    checked = found if name is None else evolve(found, deadlock_is_error=name == DEADLOCK)
     sizes = {bound: size for bound, size in run.bounds.items() if bound in found.bounds}
     own: dict[str, Any] = {"minimize": 0} if "minimize" in rows(accepts) else {}  # the traces are minimized one by one
     own |= {each: value for each, value in options.items() if value is not None}

@@ -157,6 +157,8 @@ def _advice(verdict: Verdict) -> str:
     """Return how an undecided search may be decided."""
     if verdict.stopped is StopReason.LIVENESS:
         return 'Check properties about behaviours with engine="exhaust".'
+    if verdict.stopped is StopReason.DEADLOCKS:
+        return 'Check deadlocks with engine="exhaust", or name a property.'
     return "Give it more time, or smaller bounds."
 
 

@@ -286,11 +286,6 @@ CHANGED_BY = (
     "__getattribute__",
 )
 """Special methods that give members of an Enum another meaning than that of distinct constants."""
-NOT_PLAIN, PLAIN = (
-    "the Enum {}, whose members also behave as other values",
-    "a class derived from Enum alone, without special methods",
-)
-"""What is refused if an Enum is not plain, and what to write instead."""
 
 
 @cache
@@ -301,9 +296,12 @@ def is_plain_enum(enum: type[Enum]) -> bool:
     return is_own and not any(name in base.__dict__ for base in bases for name in CHANGED_BY)
 
 
-def _check_plain(shape: ChoiceShape, attribute: Any, enum: type[Enum]) -> None:
+def _check_plain(instance: ChoiceShape, attribute: Any, enum: type[Enum]) -> None:
     if not is_plain_enum(enum):
-        raise LiftError(f"A field cannot hold {NOT_PLAIN.format(enum.__name__)}. Instead: {PLAIN}.")
+        raise LiftError(
+            f"A field cannot hold members of {enum.__name__}, which are more than constants to Python. Derive it from "
+            "Enum alone, without special methods."
+        )
 
 
 @frozen

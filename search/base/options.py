@@ -32,6 +32,8 @@ class StopReason(Enum):
     """A proof engine gave up: its limits of effort are reached, or Z3 does not know."""
     LIVENESS = "liveness not checked"
     """Everything but properties about behaviours is settled, and the engine cannot check these."""
+    DEADLOCKS = "deadlocks not checked"
+    """Everything but deadlocks is settled, and the engine cannot check these."""
     NO_STEP = "no step possible"
     ERROR = "failed"
 

@@ -54,6 +54,7 @@ class _Names:
         """By the name of a field, the bounds that limit it."""
         self.methods: dict[str, list[FunctionType]] = {}
         self._classes: set[type] = set()
+        self._things: dict[tuple[FunctionType, str], list[Any]] = {}
         self._add(model.scenario.state)
 
     def _add(self, cls: type) -> None:
@@ -93,8 +94,11 @@ class _Names:
 
         The name "" is that of its defaults.
         """
-        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-        things = [part for thing in (_reached(function, name) if name else defaults) for part in _parts(thing)]
+        if (function, name) not in self._things:
+            defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+            reached = _reached(function, name) if name else defaults
+            self._things[function, name] = [part for thing in reached for part in _parts(thing)]
+        things = self._things[function, name]
         for thing in things:
             bounds |= dict.fromkeys(_bound_names(thing))
         bounds |= dict.fromkeys(self.limits.get(name, ()))
@@ -134,7 +138,7 @@ def _names_in_guards(function: FunctionType) -> list[str]:
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     names = ((call, getattr(call.func, "id", getattr(call.func, "attr", ""))) for call in calls)
     guards = (
-        call for call, name in names if name == "require" or any(thing is require for thing in _reached(function, name))
+        call for call, name in names if name == "require" or any(thing is require for thing in _named(function, name))
     )
     nodes = (inner for guard in guards for argument in guard.args for inner in ast.walk(argument))
     return [node.id if isinstance(node, ast.Name) else node.attr for node in nodes if isinstance(node, NAMES)]
@@ -142,15 +146,20 @@ def _names_in_guards(function: FunctionType) -> list[str]:
 
 def _reached(function: FunctionType, name: str) -> Iterator[Any]:
     """Yield what a name in a function can stand for: a global, a variable around it, an attribute of a place there."""
-    around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
-    with suppress(ValueError):  # a variable that has no value yet
-        if name in around:
-            yield around[name].cell_contents
-    if name in function.__globals__:
-        yield function.__globals__[name]
+    yield from _named(function, name)
     for place in _places_in(function):
         if name in vars(place):
             yield vars(place)[name]
+
+
+def _named(user: FunctionType, name: str) -> Iterator[Any]:
+    """Yield the global and the variable around a function that have a name."""
+    around = dict(zip(user.__code__.co_freevars, user.__closure__ or (), strict=False))
+    with suppress(ValueError):  # a variable that has no value yet
+        if name in around:
+            yield around[name].cell_contents
+    if name in user.__globals__:
+        yield user.__globals__[name]
 
 
 @lru_cache(maxsize=4096)
@@ -168,12 +177,12 @@ def _places_in(function: FunctionType) -> tuple[ModuleType | type, ...]:
 
 
 def _parts(thing: Any) -> Iterator[Any]:
-    """Yield a thing, or the function of a method, or the parts of a tuple."""
+    """Yield the functions (also of methods) and bounds that a thing is, or that a tuple has."""
     if isinstance(thing, tuple):
         for part in thing:
             yield from _parts(part)
-    else:
-        yield getattr(thing, "__func__", thing)
+    elif isinstance(thing := getattr(thing, "__func__", thing), FunctionType | Bound):
+        yield thing
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

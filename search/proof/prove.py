@@ -53,6 +53,10 @@ def prove(query: Query, report: Report = silent) -> Verdict:
     except (AssertionError, ReplayError, ValueError) as error:
         attempt.compare_with_python()  # raises an error that names a state, if it finds one
         raise EngineDisagreement(f"What Z3 finds does not fit the model: {error}", model) from error
+    if verdict.answer is Answer.HOLDS and model.scenario.deadlock_is_error:
+        answer, stopped = Answer.UNDECIDED, StopReason.DEADLOCKS
+        detail = "deadlocks were not checked"
+        verdict = evolve(verdict, answer=answer, strength=Strength.PARTIAL, stopped=stopped, detail=detail)
     return without_liveness(verdict, query.properties, "a proof")
 
 

@@ -108,3 +108,16 @@ def test_a_deadlock_is_found_also_after_an_assertion_of_a_property(prop: str | N
     with pytest.raises(Fails):
         holds(ENDS, prop)
     holds(ENDS)
+
+
+@pytest.mark.parametrize("engine", ["exhaust", "walk", "hypothesis", "prove"])
+def test_a_deadlock_that_a_test_names_is_an_error_in_each_scenario(engine: str, tmp_path) -> None:
+    with AssertionOptions(out=tmp_path).active(), pytest.raises(Fails):
+        assert_holds(WALK, "deadlock", engine=engine)
+
+
+@pytest.mark.parametrize("prop", ["deadlock", None])
+def test_a_proof_does_not_answer_for_deadlocks(prop: str | None, holds: Assert) -> None:
+    with pytest.raises(Fails, match="UNDECIDED  deadlocks were not checked"):
+        holds(ENDS, prop, engine="prove", interpreter=None)
+    holds(ENDS, engine="prove", interpreter=None)

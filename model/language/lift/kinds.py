@@ -31,7 +31,7 @@ from kwalk.model.language.lift.values import (
     digits,
     is_constant_member,
 )
-from kwalk.model.language.shapes import NOT_PLAIN, PLAIN, is_plain_enum
+from kwalk.model.language.shapes import is_plain_enum
 
 
 class ValueKind(Enum):
@@ -205,5 +205,6 @@ INSTEAD_OF: dict[type, str] = {float: "an int", complex: "an int", bytes: "an En
 def _kind_of_member(cls: type[Enum]) -> ValueKind:
     """Return the kind of the members of an Enum; members that also are something else are refused."""
     if not is_plain_enum(cls):
-        raise Refused(NOT_PLAIN.format(cls.__name__), PLAIN)
+        what = f"the Enum {cls.__name__}, whose members also behave as other values"
+        raise Refused(what, "a class derived from Enum alone, without special methods")
     return ValueKind.MEMBER
