@@ -157,7 +157,7 @@ class LogHistory:
     operations: list[str] = field(factory=list)
     offsets: tuple[int, ...] = ()
     entries: tuple[int, ...] = ()
-    known: tuple[int, ...] = ()
+    producer: tuple[int, ...] = ()
     is_over: bool = False
     problems: list[str] = field(factory=list)
 
@@ -166,7 +166,7 @@ class LogHistory:
         self.operations.append(line)
         answer, memory = self.real.ask(line)
         if memory:
-            self.offsets, self.entries, self.known = memory[:4], memory[4:6], memory[6:]
+            self.offsets, self.entries, self.producer = memory[:4], memory[4:6], memory[6:]
         self._date()
         return answer
 
