@@ -130,8 +130,8 @@ class LogHistory:
     """
 
     kind: ClassVar[str] = "log"
-    state: ClassVar = PartitionLog
-    settings_of: ClassVar[Callable[[random.Random], LogSettings]] = LogSettings.of
+    state: ClassVar[Any] = PartitionLog
+    settings_class: ClassVar[Any] = LogSettings
     weights: ClassVar[dict[str, float]] = {
         "append": 40,
         "hw": 12,
@@ -150,7 +150,7 @@ class LogHistory:
     real: RealLog
     release: str
     folder: Path
-    settings: LogSettings
+    settings: Any
     source: random.Random
     log: Any
     counts: Counter[str] = field(factory=Counter)

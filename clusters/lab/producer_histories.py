@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from attrs import frozen, mutable
 
@@ -87,8 +87,8 @@ class ProducerHistory(LogHistory):
     """
 
     kind: ClassVar[str] = "producer"
-    state: ClassVar = ProducerLog
-    settings_of: ClassVar = ProducerSettings.of
+    state: ClassVar[Any] = ProducerLog
+    settings_class: ClassVar[Any] = ProducerSettings
     weights: ClassVar[dict[str, float]] = {
         "produce": 30,
         "other": 10,
