@@ -109,7 +109,10 @@ class CleanerHistory(LogHistory):
 
     def _append(self) -> None:
         log, choose = self.log, self.source.choice
-        gap = choose((0, 0, 0, 0, 0, 1, 7, INT_MAX if self.source.random() < 0.05 else 0))
+        # Where the map is full, Kafka bounds the last segment of a group by the first offset that cannot be cleaned.
+        # The model has the end of the cleaning there: only a gap that no segment can have tells them apart.
+        far = INT_MAX if self.settings.map_keys > len(KEYS) else 0
+        gap = choose((0, 0, 0, 0, 0, 1, 7, far if self.source.random() < 0.05 else 0))
         key = self.source.randrange(len(KEYS))
         size, timestamp = choose((-1, -1, 0, 7, 30)), log.clock + self.source.randint(-10, 5)
         answer = self.ask(f"record {log.end_offset + gap} {KEYS[key]} {size} {timestamp}")
