@@ -378,3 +378,9 @@ def duplicate_is_answered(log: ProducerLog) -> bool:
 def next_transaction_is_ongoing(log: ProducerLog) -> bool:
     """The producer has begun a transaction after another one."""
     return log.is_ongoing and any(batch.kind is BatchKind.MARKER for batch in log.batches)
+
+
+@reachable()
+def broker_has_started_again(log: ProducerLog) -> bool:
+    """A broker is up that was stopped, or has crashed."""
+    return log.is_up and log.stops + log.crashes > 0

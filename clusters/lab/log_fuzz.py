@@ -85,7 +85,7 @@ def fuzz_logs(
     with RealLog(release) as real:
         for one in range(seed, seed + rounds):
             source = random.Random(one)
-            settings = kind.settings_of(source)
+            settings = kind.settings_class.of(source)
             path = folder / f"history-{one}" / "log-0"
             shutil.rmtree(path.parent, ignore_errors=True)
             path.mkdir(parents=True)

@@ -130,8 +130,8 @@ class LogHistory:
     """
 
     kind: ClassVar[str] = "log"
-    state: ClassVar = PartitionLog
-    settings_of: ClassVar[Callable[[random.Random], LogSettings]] = LogSettings.of
+    state: ClassVar[Any] = PartitionLog
+    settings_class: ClassVar[Any] = LogSettings
     weights: ClassVar[dict[str, float]] = {
         "append": 40,
         "hw": 12,
@@ -150,14 +150,14 @@ class LogHistory:
     real: RealLog
     release: str
     folder: Path
-    settings: LogSettings
+    settings: Any
     source: random.Random
     log: Any
     counts: Counter[str] = field(factory=Counter)
     operations: list[str] = field(factory=list)
     offsets: tuple[int, ...] = ()
     entries: tuple[int, ...] = ()
-    known: tuple[int, ...] = ()
+    producer: tuple[int, ...] = ()
     is_over: bool = False
     problems: list[str] = field(factory=list)
 
@@ -166,7 +166,7 @@ class LogHistory:
         self.operations.append(line)
         answer, memory = self.real.ask(line)
         if memory:
-            self.offsets, self.entries, self.known = memory[:4], memory[4:6], memory[6:]
+            self.offsets, self.entries, self.producer = memory[:4], memory[4:6], memory[6:]
         self._date()
         return answer
 

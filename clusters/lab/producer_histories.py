@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from attrs import frozen, mutable
 
@@ -33,7 +33,7 @@ first offset of the open transaction."""
 ENTRIES_AT = 10
 """Where a snapshot file has its entries, behind its version, its CRC and their number."""
 NONE = -1
-Known = tuple[int, int, int, int, int]
+ProducerKnown = tuple[int, int, int, int, int]
 """The epoch, the last sequence number, its offset, its timestamp, and the first offset of the open transaction."""
 
 
@@ -87,8 +87,8 @@ class ProducerHistory(LogHistory):
     """
 
     kind: ClassVar[str] = "producer"
-    state: ClassVar = ProducerLog
-    settings_of: ClassVar = ProducerSettings.of
+    state: ClassVar[Any] = ProducerLog
+    settings_class: ClassVar[Any] = ProducerSettings
     weights: ClassVar[dict[str, float]] = {
         "produce": 30,
         "other": 10,
@@ -252,13 +252,13 @@ class ProducerHistory(LogHistory):
         log, found = self.log, []
         if log.is_up:
             self.ask(f"hw {log.high_watermark}")
-            stable, *known = self.known
+            stable, *entry = self.producer
             mine = log.high_watermark
             if log.entry is not None and log.entry.transaction is not None:
                 mine = min(mine, max(log.entry.transaction, log.start_offset))
             if mine != stable:
                 found.append(f"last stable offset {mine} in place of {stable}")
-            real = tuple(known) if known else None
+            real = tuple(entry) if entry else None
             if _known(log.entry) != _comparable(real):
                 found.append(f"producer {_known(log.entry)} in place of {_comparable(real)}")
         if not log.is_up:
@@ -285,22 +285,22 @@ class ProducerHistory(LogHistory):
         return found
 
 
-def _known(entry: ProducerEntry | None) -> Known | None:
+def _known(entry: ProducerEntry | None) -> ProducerKnown | None:
     if entry is None:
         return None
     sequence, offset = (NONE, NONE) if entry.sequence is None else (entry.sequence, entry.offset)
     return entry.epoch, sequence, offset, entry.time, NONE if entry.transaction is None else entry.transaction
 
 
-def _comparable(known: tuple[int, ...] | None) -> Known | None:
+def _comparable(entry: tuple[int, ...] | None) -> ProducerKnown | None:
     """Return what a log knows; without a sequence number there is no offset."""
-    if known is None:
+    if entry is None:
         return None
-    epoch, sequence, offset, time, transaction = known
+    epoch, sequence, offset, time, transaction = entry
     return epoch, sequence, NONE if sequence == NONE else offset, time, transaction
 
 
-def read_snapshot(path: Path) -> Known | None:
+def read_snapshot(path: Path) -> ProducerKnown | None:
     """Return what a snapshot file has of producer 1."""
     for producer, epoch, sequence, offset, _, time, _, transaction in ENTRY.iter_unpack(path.read_bytes()[ENTRIES_AT:]):
         if producer == 1:

@@ -695,6 +695,7 @@ PRODUCERS = (
     producers.closed_log_does_not_change,
     producers.history_counts_the_batches,
     producers.producer_is_forgotten,
+    producers.broker_has_started_again,
 )
 SEGMENTS_OF_PRODUCERS = (
     *PRODUCERS,

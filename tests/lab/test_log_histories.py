@@ -76,7 +76,7 @@ class RecordedLog:
 def done(real, folder: Path, seed: int, kind=LogHistory):
     """Do a history, as `fuzz_logs` does; return it and its differences."""
     source = random.Random(seed)
-    settings = kind.settings_of(source)
+    settings = kind.settings_class.of(source)
     found: list[str] = []
     folder.mkdir(exist_ok=True)
     with settings.binding(RELEASE, OPERATIONS).active():

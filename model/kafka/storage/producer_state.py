@@ -8,7 +8,6 @@ What the model leaves out, and why its stories lose nothing by it:
 
 * A batch has one record, and one batch of the producer is on its way at a time. Records of others have no producer.
 * A crash loses no batches: what the disk lacks is fetched from the leader again.
-* A start also writes snapshots where its last segments begin: they are in use only after a second truncation.
 * Snapshots of old segments, which releases before 2.8 delete: a start then reads the log from an earlier offset on.
 * The epoch of the coordinator in markers, and the check of it.
 * A marker is replicated when the coordinator takes the transaction for ended: it writes it with acks=all.
@@ -417,11 +416,12 @@ def is_retained(entry: ProducerEntry, start_offset: int) -> bool:
     return bool(PRODUCERS_OUTLIVE_RECORDS) or entry.offset >= start_offset
 
 
-def load_producers(log: ProducerLog, *, was_known: bool = True) -> None:
+def load_producers(log: ProducerLog, *, was_known: bool = True, starts: bool = False) -> None:
     """Read the last snapshot within the log, and the batches behind it; then write a snapshot.
 
-    A log that knew no producer before a truncation reads no batches. Before KAFKA-10832 a recovery of the last segment
-    read each segment before it as if no transaction were open.
+    A start writes one where each segment begins that it reads, too. A log that knew no producer before a truncation
+    reads no batches. Before KAFKA-10832 a recovery of the last segment read each segment before it as if no
+    transaction were open.
     Kafka: Log.loadProducerState, ProducerStateManager.truncateAndReload, ProducerStateManager.loadFromSnapshot.
     """
     end = end_offset(log)
@@ -438,6 +438,10 @@ def load_producers(log: ProducerLog, *, was_known: bool = True) -> None:
             entry = producer
     at, is_anew = log.start_offset, False
     for batch in log.batches:
+        if starts and at > begin_at and any(base == at for base in log.bases):
+            log.snapshots.push(
+                Snapshot(offset=at, producer=entry, is_flushed=bool(SNAPSHOTS_ARE_FLUSHED), is_torn=False)
+            )
         is_before = at < log.bases[-1] and TRANSACTIONAL > 0 and log.recovers_last
         is_anew = is_before and (is_anew or at == begin_at or any(base == at for base in log.bases))
         if at >= begin_at and was_known:
@@ -580,7 +584,7 @@ def start(log: ProducerLog) -> None:
         log.cannot_start = True
     else:
         log.is_up = True
-        load_producers(log)
+        load_producers(log, starts=True)
         log.recovers_last = False
         # The state is read from a snapshot at the end of the log, which a stop has written, or a recovery.
         if log.entry is not None and is_expired(log.entry, log.clock):
