@@ -646,7 +646,7 @@ SHARED_ID = FindingKind(
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",
     LATENT,
-    "a live replica outside the ISR has no log of the partition: it was never told of it, or cannot create one",
+    "a live replica outside the ISR has no log of the partition, or copies nothing into an empty one",
     (),
     now="under-replicated",
     later="if another snapshot a minute later shows it too, it stays so; a failover of the controller alone does not "

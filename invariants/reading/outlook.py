@@ -26,7 +26,13 @@ from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
-from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, obstacle_of, without_logs
+from kwalk.model.kafka.snapshots.at_rest import (
+    Observed,
+    Situations,
+    obstacle_of,
+    replicas_without_log,
+    without_logs,
+)
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -462,6 +468,10 @@ def groups_of(
                 why = "the topic's znode has lost it"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or "its replicas are being reassigned: let that end, or cancel it"
+            elif bare := [
+                b for b in replicas_without_log(capture, topic, partition) if not capture.directory(b, name, partition)
+            ]:
+                why = why or f"{brokers(bare)} {each(bare, 'has', 'have')} no log of it: reassign it to its replicas"
             elif len(observed.brokers) > MOST_BROKERS:
                 why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
             if why:

@@ -332,6 +332,25 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
+def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
+    """Return the live replicas outside the ISR that have no log, or copy nothing into an empty one.
+
+    A controller reads the replicas of a partition that it knows when it is elected; then brokers create logs, and the
+    leader refuses their fetches while its leader epoch is the same: seen on 2.8.2 and 3.9.0.
+
+    Kafka: KafkaController.processPartitionModifications; Partition.makeLeader, fetchRecords.
+    """
+    state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
+    if state is None or partition in topic.moving or not {state.leader, *state.isr} <= {*replicas}:
+        return []
+    leading = capture.directory(state.leader, topic.name, partition) if state.leader is not None else None
+    is_own = leading is not None and leading.topic_id in (None, topic.topic_id) and leading.is_empty is False
+    live = {*capture.live} & {*capture.registered} - {*state.isr} - offline_replicas(capture, topic, partition)
+    found = {b: capture.directory(b, topic.name, partition) for b in replicas if b in live}
+    shown = {b: log for b, log in found.items() if capture.shows(b, topic.name, partition)}
+    return [b for b, log in shown.items() if log is None or (log.is_empty is True and is_own)]
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
