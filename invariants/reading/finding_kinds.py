@@ -362,9 +362,8 @@ LOG_SET_ASIDE = FindingKind(
     way_out="keep the directory, and let nobody write the topic before you know whether it was deleted and created "
     "again; if it was not, its records are there (kafka-dump-log.sh --print-data-log). No way back was tried in "
     "ZooKeeper mode",
-    log="server.log: renamed to …-stray",
+    log="server.log, WARN: Log for partition … is marked as stray and renamed to …-stray",
     cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
-    grep=("grep -e '-stray' logs/server.log*",),
 )
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
