@@ -394,7 +394,8 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     """Return the ISR members whose logs lack the last leader epoch and its records, with the one that has most.
 
     So are old copies that were brought back while all members are down: the first that starts leads, and the others
-    truncate their logs. A member may also lack what was not committed: then the other one is as good.
+    truncate their logs (seen on 2.8.2 and 3.9.0). A member may also lack what was not committed: then the other one is
+    as good.
     """
     state = topic.states.get(partition)
     if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
