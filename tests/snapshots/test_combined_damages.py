@@ -612,6 +612,21 @@ def test_the_log_of_a_replica_is_its_own_though_a_dead_broker_was_not_read() -> 
     assert "replica-under-another-broker-id" not in ways_out(snapshot)
 
 
+@pytest.mark.parametrize("epoch", [6, 9])
+def test_a_broker_got_another_id_though_controllers_were_elected_since(epoch: int) -> None:
+    """Broker 4 has the disk of broker 3, whose partition has no other replica; failovers raise its leader epoch."""
+    snapshot = cluster(brokers=4)
+    stop(snapshot, 3)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [3]
+    orders["partition_state"]["0"].update(leader=-1, leader_epoch=epoch, isr=[3])
+    snapshot["brokers"]["4"]["dirs"] = snapshot["brokers"]["3"]["dirs"]
+    snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
+    for number in "12":
+        del snapshot["brokers"][number]["dirs"]["orders-0"]
+    assert "give the broker its earlier id" in ways_out(snapshot)["replica-under-another-broker-id"]
+
+
 def test_an_election_names_partitions_whose_replicas_come_back_before_it() -> None:
     """Broker 2 is to get its disk back, and lead: when the snapshot was taken no replica was up."""
     snapshot = with_failed_disk([1], [1, 3])

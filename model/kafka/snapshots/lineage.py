@@ -598,8 +598,9 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
     a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
-    leader epoch under which the old id led last. A broker that has replicas of its own may have kept a log from an
-    earlier assignment, unless the log has that epoch, and the old id was the only ISR member.
+    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. A
+    broker that has replicas of its own may have kept a log from an earlier assignment, unless the log has that epoch,
+    and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
@@ -612,9 +613,10 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
                 log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
             )
             led_last = state is not None and state.leader is None and state.isr == (old,)
-            is_shown = led_last and log is not None and bool(log.leader_epochs)
+            has_led = log is not None and bool(log.leader_epochs) and not lacks_last_epochs(topic, partition, log)
+            is_shown = led_last and has_led
             is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
-            is_stray = is_stray and log is not None and not lacks_last_epochs(topic, partition, log)
+            is_stray = is_stray and log is not None and not is_outdated(capture, topic, partition, old, log)
             if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
                 found[broker.id] = old
     return found
