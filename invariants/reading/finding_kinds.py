@@ -642,6 +642,19 @@ SHARED_ID = FindingKind(
     cause="an id was written into the znode of another topic",
     grep=("grep 'topic name map already contained ID' logs/controller.log*",),
 )
+LEADER_BY_HAND = FindingKind(
+    "leader-written-by-hand",
+    LATENT,
+    "the state names another leader than all brokers do, at the same leader epoch",
+    (),
+    now="changes of the ISR fail",
+    later="after the next failover of the controller clients are told the leader in ZooKeeper, which does not lead: "
+    "NOT_LEADER_OR_FOLLOWER, until the leader epoch rises",
+    way_out="before the controller fails over, write the state with the leader that brokers answer, at the version of "
+    "the znode that was read (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe shows another leader than the state znode",
+    cause="the state znode was written by hand, or restored, with a leader epoch that had another leader",
+)
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",
     LATENT,
@@ -747,6 +760,7 @@ KINDS = (
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
     REPLICA_HAS_NO_LOG,
+    LEADER_BY_HAND,
     OFFLINE_REPLICA,
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,

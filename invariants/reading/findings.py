@@ -16,6 +16,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Evaluation,
     Observed,
     Situations,
+    leader_before_hand,
     members_without_log,
     offline_replicas,
     replicas_without_log,
@@ -293,7 +294,10 @@ class Findings:
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
         yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
-        if not unserved:
+        known = leader_before_hand(self.capture, place.topic, place.partition)
+        if known is not None:
+            yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
+        elif not unserved:
             stale = by_property.get("metadata_converges", [])
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 

@@ -332,6 +332,23 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
+def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | None:
+    """Return the leader that all brokers answer, where ZooKeeper names another one at the same leader epoch.
+
+    A controller raises the epoch with each leader: the state was written by hand. Brokers ignore a LeaderAndIsr request
+    of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead: seen on 3.9.0.
+
+    Kafka: ReplicaManager.becomeLeaderOrFollower.
+    """
+    state, known = topic.states.get(partition), capture.all_cached(topic.name, partition)
+    if state is None or not known:
+        return None
+    answered = {(one.leader, one.leader_epoch) for one in known}
+    leader, epoch = answered.pop()
+    is_other = not answered and leader is not None and leader != state.leader and epoch == state.leader_epoch
+    return leader if is_other else None
+
+
 def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
     """Return the live replicas outside the ISR that have no log, or copy nothing into an empty one.
 

@@ -296,8 +296,7 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
-    isr -= lagging_members(capture, topic, partition).keys()
-    isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
+    isr = set(newest) or (set() if outdated else isr - lagging_members(capture, topic, partition).keys())
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
