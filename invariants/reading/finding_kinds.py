@@ -362,9 +362,8 @@ LOG_SET_ASIDE = FindingKind(
     way_out="keep the directory, and let nobody write the topic before you know whether it was deleted and created "
     "again; if it was not, its records are there (kafka-dump-log.sh --print-data-log). No way back was tried in "
     "ZooKeeper mode",
-    log="server.log: renamed to …-stray",
+    log="server.log, WARN: Log for partition … is marked as stray and renamed to …-stray",
     cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
-    grep=("grep -e '-stray' logs/server.log*",),
 )
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
@@ -643,10 +642,23 @@ SHARED_ID = FindingKind(
     cause="an id was written into the znode of another topic",
     grep=("grep 'topic name map already contained ID' logs/controller.log*",),
 )
+LEADER_BY_HAND = FindingKind(
+    "leader-written-by-hand",
+    LATENT,
+    "the state names another leader than all brokers do, at the same leader epoch",
+    (),
+    now="changes of the ISR fail",
+    later="after the next failover of the controller clients are told the leader in ZooKeeper, which does not lead: "
+    "NOT_LEADER_OR_FOLLOWER, until the leader epoch rises",
+    way_out="before the controller fails over, write the state with the leader that brokers answer, at the version of "
+    "the znode that was read (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe shows another leader than the state znode",
+    cause="the state znode was written by hand, or restored, with a leader epoch that had another leader",
+)
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",
     LATENT,
-    "a live replica outside the ISR has no log of the partition: it was never told of it, or cannot create one",
+    "a live replica outside the ISR has no log of the partition, or copies nothing into an empty one",
     (),
     now="under-replicated",
     later="if another snapshot a minute later shows it too, it stays so; a failover of the controller alone does not "
@@ -748,6 +760,7 @@ KINDS = (
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
     REPLICA_HAS_NO_LOG,
+    LEADER_BY_HAND,
     OFFLINE_REPLICA,
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,

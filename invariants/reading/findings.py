@@ -16,8 +16,10 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Evaluation,
     Observed,
     Situations,
+    leader_before_hand,
     members_without_log,
     offline_replicas,
+    replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
@@ -292,7 +294,10 @@ class Findings:
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
         yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
-        if not unserved:
+        known = leader_before_hand(self.capture, place.topic, place.partition)
+        if known is not None:
+            yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
+        elif not unserved:
             stale = by_property.get("metadata_converges", [])
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
@@ -496,18 +501,11 @@ class Findings:
                 kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
             )
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
-            bare = [b for b in late if self._has_no_log(place, place.broker(b.broker))]
+            without = replicas_without_log(self.capture, place.topic, place.partition)
+            bare = [b for b in late if place.broker(b.broker) in without]
             late = [b for b in late if b not in bare]
-            yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} no log of it, and not in the ISR")
+            yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} not in the ISR")
             yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
-
-    def _has_no_log(self, place: _Place, broker: int | None) -> bool:
-        """Whether a replica has no log, and no reassignment has just begun that gives it one."""
-        topic, number = place.topic, place.partition
-        if broker is None or number in topic.moving or not _is_of_replicas(place):
-            return False
-        is_absent = self.capture.directory(broker, topic.name, number) is None
-        return is_absent and self.capture.shows(broker, topic.name, number)
 
     def _of_earlier_logs(self, kind: FindingKind, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         if ahead:
@@ -600,7 +598,7 @@ VERBS = {
     kinds.REPLICA_REFUSES.name: ("stays", "stay"),
     kinds.STALE_IN_ISR.name: ("stays", "stay"),
     kinds.CATCHING_UP.name: ("is", "are"),
-    kinds.REPLICA_HAS_NO_LOG.name: ("has", "have"),
+    kinds.REPLICA_HAS_NO_LOG.name: ("has no log, or an empty one, and is", "have no log, or empty ones, and are"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),
     kinds.IDS_MIXED.name: ("differs", "differ"),
 }

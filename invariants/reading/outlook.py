@@ -26,7 +26,14 @@ from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
-from kwalk.model.kafka.snapshots.at_rest import Observed, Situations, obstacle_of, without_logs
+from kwalk.model.kafka.snapshots.at_rest import (
+    Observed,
+    Situations,
+    leader_before_hand,
+    obstacle_of,
+    replicas_without_log,
+    without_logs,
+)
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -462,6 +469,8 @@ def groups_of(
                 why = "the topic's znode has lost it"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or "its replicas are being reassigned: let that end, or cancel it"
+            elif by_hand := _by_hand(capture, topic, partition):
+                why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
                 why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
             if why:
@@ -485,6 +494,15 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return what was written by hand that brokers do not know; empty if nothing shows it."""
+    if leader_before_hand(capture, topic, partition) is not None:
+        return "its state names a leader that no broker knows"
+    without = replicas_without_log(capture, topic, partition)
+    bare = [b for b in without if capture.directory(b, topic.name, partition) is None]
+    return f"{brokers(bare)} {each(bare, 'has', 'have')} no log of it: reassign it to its replicas" if bare else ""
 
 
 def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -> frozenset[int]:

@@ -564,6 +564,34 @@ def test_a_plan_starts_the_isr_member_with_the_last_leader_epoch_first() -> None
     assert first == "start-broker 2"
 
 
+@pytest.mark.parametrize("is_created", [False, True], ids=["before a failover", "after it"])
+def test_replicas_that_were_written_by_hand_do_not_catch_up(is_created: bool) -> None:
+    """Round 103 of recover-random-damages: the leader refuses brokers 2 and 3, also when they have created logs."""
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(isr=[1])
+    for number in "23":
+        del snapshot["brokers"][number]["dirs"]["orders-0"]
+        if is_created:
+            empty = {**log(IDS["orders"], ((5, 0),)), "files": {f"{0:020}.log": 0}, "first_batch": None}
+            snapshot["brokers"][number]["dirs"]["orders-0"] = empty
+    assert "reassign the partition" in ways_out(snapshot)["replica-has-no-log"]
+    assert problem(snapshot).uncovered == ("replica-has-no-log",)
+
+
+def test_logs_of_brokers_that_are_down_move_away_by_name() -> None:
+    """Broker 3 and 2 were not read: their logs of payments are needed, and those of orders may be of any topic."""
+    snapshot = cluster()
+    for number in (2, 3):
+        stop(snapshot, number)
+        snapshot["brokers"][str(number)].update(dirs=None, log_dirs=None)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["1"] = [1, 2, 3]
+    orders["partition_state"]["1"] = {**orders["partition_state"]["0"], "leader": -1, "leader_epoch": 7, "isr": [2, 3]}
+    (move,) = [one for one in problem(snapshot).procedures if one.name.startswith("move-directories-at-once")]
+    assert move.title == "Move orders-0 of broker 2 and orders-0 of broker 3 away, then start them."
+    assert not [command for command in move.commands if "stop" in command or "orders-1" in command]
+
+
 def test_a_deletion_waits_for_a_failed_disk_or_a_reassignment() -> None:
     """A controller that is elected leaves the deletion as it is: seen on 3.9.0 and 2.8.2."""
     snapshot = with_failed_disk([1, 2])
@@ -582,6 +610,21 @@ def test_the_log_of_a_replica_is_its_own_though_a_dead_broker_was_not_read() -> 
     snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, leader_epoch=6, isr=[3])
     snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
     assert "replica-under-another-broker-id" not in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("epoch", [6, 9])
+def test_a_broker_got_another_id_though_controllers_were_elected_since(epoch: int) -> None:
+    """Broker 4 has the disk of broker 3, whose partition has no other replica; failovers raise its leader epoch."""
+    snapshot = cluster(brokers=4)
+    stop(snapshot, 3)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [3]
+    orders["partition_state"]["0"].update(leader=-1, leader_epoch=epoch, isr=[3])
+    snapshot["brokers"]["4"]["dirs"] = snapshot["brokers"]["3"]["dirs"]
+    snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
+    for number in "12":
+        del snapshot["brokers"][number]["dirs"]["orders-0"]
+    assert "give the broker its earlier id" in ways_out(snapshot)["replica-under-another-broker-id"]
 
 
 def test_an_election_names_partitions_whose_replicas_come_back_before_it() -> None:

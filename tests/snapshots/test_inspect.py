@@ -349,6 +349,11 @@ def log_is_set_aside(capture: Capture) -> None:
     capture["brokers"]["3"]["set_aside"] = {f"t-0.{'0' * 32}-stray": aside, f"t-1.{'0' * 32}-delete": aside}
 
 
+def leader_is_written_by_hand(capture: Capture) -> None:
+    """Round 107 of recover-random-damages: all brokers know the leader that the epoch had."""
+    state(capture)["leader"] = next(b for b in state(capture)["isr"] if b != state(capture)["leader"])
+
+
 def records_are_lost(capture: Capture) -> None:
     """Broker 3 has committed records of leader epoch 1; broker 1 has led without them since, in leader epoch 2."""
     leads(capture, 1, 0, [1, 2])
@@ -488,6 +493,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_has_another_log: {"replica-has-another-log": ["t-0"]},
     replica_has_no_log: {"replica-has-no-log": ["t-0"]},
     log_is_set_aside: {"log-set-aside": ["t-0"]},
+    leader_is_written_by_hand: {"leader-written-by-hand": ["t-0"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},
@@ -516,7 +522,12 @@ def settled(capture: Capture) -> None:
 def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]) -> None:
     def change(capture: Capture) -> None:
         damage(capture)
-        if damage not in (stale_metadata, partition_without_state_is_served, zookeeper_is_restored_unnoticed):
+        if damage not in (
+            leader_is_written_by_hand,
+            stale_metadata,
+            partition_without_state_is_served,
+            zookeeper_is_restored_unnoticed,
+        ):
             settled(capture)
 
     assert kinds(changed(change)) == DAMAGES[damage]

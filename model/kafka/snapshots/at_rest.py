@@ -332,6 +332,42 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
+def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | None:
+    """Return the leader that all brokers answer, where ZooKeeper names another one at the same leader epoch.
+
+    A controller raises the epoch with each leader: the state was written by hand. Brokers ignore a LeaderAndIsr request
+    of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead: seen on 3.9.0.
+
+    Kafka: ReplicaManager.becomeLeaderOrFollower.
+    """
+    state, known = topic.states.get(partition), capture.all_cached(topic.name, partition)
+    if state is None or not known:
+        return None
+    answered = {(one.leader, one.leader_epoch) for one in known}
+    leader, epoch = answered.pop()
+    is_other = not answered and leader is not None and leader != state.leader and epoch == state.leader_epoch
+    return leader if is_other else None
+
+
+def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
+    """Return the live replicas outside the ISR that have no log, or copy nothing into an empty one.
+
+    A controller reads the replicas of a partition that it knows when it is elected; then brokers create logs, and the
+    leader refuses their fetches while its leader epoch is the same: seen on 2.8.2 and 3.9.0.
+
+    Kafka: KafkaController.processPartitionModifications; Partition.makeLeader, fetchRecords.
+    """
+    state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
+    if state is None or partition in topic.moving or not {state.leader, *state.isr} <= {*replicas}:
+        return []
+    leading = capture.directory(state.leader, topic.name, partition) if state.leader is not None else None
+    is_own = leading is not None and leading.topic_id in (None, topic.topic_id) and leading.is_empty is False
+    live = {*capture.live} & {*capture.registered} - {*state.isr} - offline_replicas(capture, topic, partition)
+    found = {b: capture.directory(b, topic.name, partition) for b in replicas if b in live}
+    shown = {b: log for b, log in found.items() if capture.shows(b, topic.name, partition)}
+    return [b for b, log in shown.items() if log is None or (log.is_empty is True and is_own)]
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 

@@ -296,8 +296,7 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
-    isr -= lagging_members(capture, topic, partition).keys()
-    isr = set(newest) or (set() if outdated else isr)  # the only member lacks what it led last: any log may have it
+    isr = set(newest) or (set() if outdated else isr - lagging_members(capture, topic, partition).keys())
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -394,7 +393,8 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     """Return the ISR members whose logs lack the last leader epoch and its records, with the one that has most.
 
     So are old copies that were brought back while all members are down: the first that starts leads, and the others
-    truncate their logs. A member may also lack what was not committed: then the other one is as good.
+    truncate their logs (seen on 2.8.2 and 3.9.0). A member may also lack what was not committed: then the other one is
+    as good.
     """
     state = topic.states.get(partition)
     if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
@@ -597,8 +597,9 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
     a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
-    leader epoch under which the old id led last. A broker that has replicas of its own may have kept a log from an
-    earlier assignment, unless the log has that epoch, and the old id was the only ISR member.
+    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. A
+    broker that has replicas of its own may have kept a log from an earlier assignment, unless the log has that epoch,
+    and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
@@ -611,9 +612,10 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
                 log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
             )
             led_last = state is not None and state.leader is None and state.isr == (old,)
-            is_shown = led_last and log is not None and bool(log.leader_epochs)
+            has_led = log is not None and bool(log.leader_epochs) and not lacks_last_epochs(topic, partition, log)
+            is_shown = led_last and has_led
             is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
-            is_stray = is_stray and log is not None and not lacks_last_epochs(topic, partition, log)
+            is_stray = is_stray and log is not None and not is_outdated(capture, topic, partition, old, log)
             if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
                 found[broker.id] = old
     return found

@@ -404,19 +404,18 @@ class Catalogue:
 
         label = topic_label(topic.name)
         names = {b: [shlex.quote(f"{label}-{n}") for n in partitions] for b, partitions in moved.items()}
+        away = listed([f"{listed(found)} of broker {b}" for b, found in names.items()])
         return Procedure(
             f"move-directories-at-once {label} {' '.join(map(str, brokers))}",
-            f"Stop {brokers_in_words(live)}, then move the directories of topic {label} away, then start them.",
+            f"{f'Stop {brokers_in_words(live)}, then move' if live else 'Move'} {away} away, then start them.",
             self._in_each_part(moves),
             cost=4 + 3 * len(brokers),
             commands=(
-                f"{STOP[0]}   # on each of them",
+                *([f"{STOP[0]}   # on each of them"] if live else []),
                 *(f"mv {' '.join(found)} BACKUP   # in LOG_DIR of broker {b}" for b, found in names.items()),
                 f"{START[0]}   # on each of them",
             ),
-            before=lambda started: (
-                f"the records of topic {label} in these directories are not wanted; {self._others_up(started, brokers)}"
-            ),
+            before=lambda started: f"the records of {away} are not wanted; {self._others_up(started, brokers)}",
             after=REST,
             risk="records in these directories are no longer served; keep the backup as long as they may be needed",
             starts=frozenset(str(b) for b in brokers if b not in live),
