@@ -1,7 +1,8 @@
 """Compile the loops of the package, so that few later commands wait for one; `make setup` runs this module.
 
-Loops of components that only an option asks for are compiled when it is first given, and a line says so. With a folder
-as its argument it writes the bitcode of all loops there instead, for a wheel: `setup.py` runs it.
+Loops of components that only an option asks for are compiled when it is first given, and a line says so; after `make
+hunt` alone, all that it does not use. With a folder as its argument it writes the bitcode of all loops there instead,
+for a wheel: `setup.py` runs it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ PACKAGE, PACKAGE_NAME = Path(__file__).parents[1], "kwalk.search"
 WORKERS = min(4, os.cpu_count() or 1)
 ON_REQUEST = ("partial_order", "spark", "symbolic", "symmetry")
 """The components of `--reduce`, `--spark`, `--symbolic` and `--symmetry`."""
-ALL = "--all"
-"""The argument that compiles all loops: tests use them at once, in several processes."""
+ALL, HUNT = "--all", "--hunt"
+"""The arguments that compile all loops, which tests use at once in several processes, and those that a hunt uses."""
+OF_HUNT = ("analyses.settling", "exhaustive.expansion", "exhaustive.first_firings", "visited")
+"""The components and modules with the loops that `make hunt` uses."""
 HAS_LOOPS = re.compile(r"^@loop$", re.MULTILINE)
 
 
@@ -46,6 +49,12 @@ def loops_of_setup() -> list[tuple[str, str]]:
     """Return the module and the name of each loop that does not wait for an option."""
     later = tuple(f"{PACKAGE_NAME}.{component}." for component in ON_REQUEST)
     return [(module, name) for module, name in loop_names() if not module.startswith(later)]
+
+
+def loops_of_hunt() -> list[tuple[str, str]]:
+    """Return the module and the name of each loop that `make hunt` waits for."""
+    parts = tuple(f"{PACKAGE_NAME}.{part}." for part in OF_HUNT)
+    return [(module, name) for module, name in loop_names() if f"{module}.".startswith(parts)]
 
 
 def load_loop(module: str, name: str) -> None:
@@ -75,11 +84,13 @@ def write_levels(folder: Path, names: Sequence[tuple[str, str]]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Compile the loops of set-up, with `--all` those of options too, or write the bitcode of all into a folder."""
-    if arguments and arguments[0] != ALL:
+    """Compile the loops of set-up, of a hunt, or all, or write the bitcode of all into a folder."""
+    choices = {(): loops_of_setup, (HUNT,): loops_of_hunt, (ALL,): loop_names}
+    choice = choices.get(tuple(arguments))
+    if choice is None:
         write_levels(Path(arguments[0]), loop_names())
         return
-    names = loop_names() if arguments else loops_of_setup()
+    names = choice()
     remove_outdated()
     with ProcessPoolExecutor(WORKERS) as pool:
         for _ in pool.map(load_loop, *zip(*names, strict=True)):
