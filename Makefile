@@ -26,6 +26,8 @@ RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-
 # The tests start hundreds of processes. Each would compile kwalk's modules again if none of them kept the bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
+# Which loops `setup` compiles: --all for those of options too.
+COMPILE ?=
 # One worker more than cores, at most four: many tests wait for Spark or for another process.
 WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)
 # What a real cluster looked like after a client older than 2.8 had added partitions; it still works.
@@ -44,7 +46,12 @@ installed:
 
 $(LOOPS): $(STAMP)
 	@echo "Compiling the loops of the searches (a minute, once) ..."
-	@$(BIN)/python -m kwalk.search.native.compile_all
+	@$(BIN)/python -m kwalk.search.native.compile_all $(COMPILE)
+	@touch $@
+
+.venv/.hunt-has-loops: $(STAMP)
+	@[ $(LOOPS) -nt $(STAMP) ] || { echo "Compiling the loops of this search (seconds, once) ..."; \
+		$(BIN)/python -m kwalk.search.native.compile_all --hunt; }
 	@touch $@
 
 $(STAMP): requirements/run.lock requirements/build.lock requirements/install.lock pyproject.toml setup.py
@@ -78,7 +85,7 @@ wheel: setup ## build the wheel and the source archive in dist: minutes, in whic
 	@$(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >/dev/null
 
 hunt: installed ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
-	@[ -e $(LOOPS) ] || $(BIN)/python -m kwalk.search.native.compile_all --hunt
+	@$(MAKE) --silent --no-print-directory .venv/.hunt-has-loops
 	@$(BIN)/kwalk diagnose "$(SNAPSHOT)" --forecast --seconds 80 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from importlib.metadata import version
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -57,9 +58,30 @@ def loops_of_hunt() -> list[tuple[str, str]]:
     return [(module, name) for module, name in loop_names() if f"{module}.".startswith(parts)]
 
 
-def load_loop(module: str, name: str) -> None:
-    """Compile a loop, unless its code is kept."""
-    getattr(import_module(module), name).load()
+def by_component(names: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Return loops by component, that with the most source first.
+
+    One process compiles the loops of a component, as they share parts: it compiles these once.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for module, name in names:
+        groups.setdefault(module.split(".")[2], []).append((module, name))
+    return sorted(groups.values(), key=_source_size, reverse=True)
+
+
+def _source_size(names: Sequence[tuple[str, str]]) -> int:
+    return sum(Path(str(import_module(module).__file__)).stat().st_size for module in {module for module, _ in names})
+
+
+def load_loops(names: Sequence[tuple[str, str]]) -> None:
+    """Compile loops, unless their code is kept."""
+    for module, name in names:
+        getattr(import_module(module), name).load()
+
+
+def named_bitcodes(names: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
+    """Return the source digest and the bitcode of each of some loops, by Numba."""
+    return [named_bitcode(module, name) for module, name in names]
 
 
 def remove_outdated() -> None:
@@ -78,7 +100,7 @@ def write_levels(folder: Path, names: Sequence[tuple[str, str]]) -> None:
     for level in LEVELS:
         os.environ |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
         with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
-            write_archive(folder / f"{level}.zip", dict(pool.map(named_bitcode, *zip(*names, strict=True))))
+            write_archive(folder / f"{level}.zip", dict(chain(*pool.map(named_bitcodes, by_component(names)))))
         about.append(f"{level} {hashlib.sha256((folder / f'{level}.zip').read_bytes()).hexdigest()}")
     (folder / ABOUT).write_text("\n".join([*about, ""]), encoding="utf-8")
 
@@ -93,7 +115,7 @@ def main(arguments: Sequence[str]) -> None:
     names = choice()
     remove_outdated()
     with ProcessPoolExecutor(WORKERS) as pool:
-        for _ in pool.map(load_loop, *zip(*names, strict=True)):
+        for _ in pool.map(load_loops, by_component(names)):
             pass
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import kwalk.search
-from kwalk.search.native.compile_all import OF_HUNT, ON_REQUEST, loop_names, loops_of_hunt, loops_of_setup
+from kwalk.search.native.compile_all import OF_HUNT, ON_REQUEST, by_component, loop_names, loops_of_hunt, loops_of_setup
 from tests.structure.rooms import ROOT
 
 (PACKAGE,) = map(Path, kwalk.search.__path__)
@@ -47,6 +47,13 @@ def test_set_up_compiles_every_loop_but_those_of_options():
     later = set(loop_names()) - set(loops_of_setup())
     assert {module.split(".")[2] for module, _ in later} == {*ON_REQUEST}
     assert not any(module.split(".")[2] in ON_REQUEST for module, _ in loops_of_setup())
+
+
+def test_each_loop_is_compiled_once_beside_those_of_its_component():
+    groups = by_component(loop_names())
+    assert sorted(name for group in groups for name in group) == sorted(loop_names())
+    components = [{module.split(".")[2] for module, _ in group} for group in groups]
+    assert all(len(each) == 1 for each in components) and len({*map(frozenset, components)}) == len(groups)
 
 
 def test_each_part_of_a_hunt_has_loops():
