@@ -2,19 +2,20 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup wheel types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
+.PHONY: help setup installed wheel types hunt nightly-demo test test-fast test-all pins fuzz lab lab-experiments lab-lock pictures lint docs bench lock clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 STAMP := .venv/.kwalk-is-set-up
+LOOPS := .venv/.loops-are-compiled
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv installs in a quarter of pip's time. It knows neither pip's certificates nor pip's index, unless it is told. It keeps
 # each pyspark that it builds, two for a .venv and 1.9 GB each, and builds anew all the same: so each install has a cache
 # of its own, and leaves none.
 INDEX = $$(index=$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}; [ -z "$$index" ] || echo --default-index $$index)
 UV := UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv
-# What is built from source (pyspark: 450 MB) goes into a wheel that nobody keeps: it is not compressed.
+# What is built from source (pyspark: 450 MB; tests need it) goes into a wheel that nobody keeps: it is not compressed.
 export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
 # Install a lock of requirements/: by uv if it is there and succeeds, otherwise by pip.
 install = { [ -x $(BIN)/uv ] && UV_CACHE_DIR=.venv/uv-cache-$(1) $(UV) pip install --quiet $(INDEX) --python $(BIN)/python \
@@ -25,6 +26,8 @@ RESOLVE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-
 # The tests start hundreds of processes. Each would compile kwalk's modules again if none of them kept the bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
+# Which loops `setup` compiles: --all for those of options too.
+COMPILE ?=
 # One worker more than cores, at most four: many tests wait for Spark or for another process.
 WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -lt 4 ] && echo $$((cores + 1)) || echo 4)
 # What a real cluster looked like after a client older than 2.8 had added partitions; it still works.
@@ -33,9 +36,23 @@ SNAPSHOT ?= tests/captures/scenario-01-05-produce-consume.json
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-setup: ## make .venv with the locked packages and the command .venv/bin/kwalk
+setup: installed ## make .venv with the locked packages, the command .venv/bin/kwalk and compiled search loops
+	@$(MAKE) --silent --no-print-directory $(LOOPS)
+
+# What needs few loops, or none, need not wait for all.
+installed:
 	@$(BIN)/python -c 'import pip' 2>/dev/null && [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] || rm -f $(STAMP)
 	@$(MAKE) --silent --no-print-directory $(STAMP)
+
+$(LOOPS): $(STAMP)
+	@echo "Compiling the loops of the searches (a minute, once) ..."
+	@$(BIN)/python -m kwalk.search.native.compile_all $(COMPILE)
+	@touch $@
+
+.venv/.hunt-has-loops: $(STAMP)
+	@[ $(LOOPS) -nt $(STAMP) ] || { echo "Compiling the loops of this search (seconds, once) ..."; \
+		$(BIN)/python -m kwalk.search.native.compile_all --hunt; }
+	@touch $@
 
 $(STAMP): requirements/run.lock requirements/build.lock requirements/install.lock pyproject.toml setup.py
 	@[ -n "$(PYTHON)" ] || { echo "kwalk needs Python 3.11 or newer, and found none as python3." \
@@ -53,9 +70,7 @@ $(STAMP): requirements/run.lock requirements/build.lock requirements/install.loc
 	@$(PIP) install --no-compile --require-hashes -r requirements/install.lock 2>.venv/uv.log || true
 	@$(MAKE) --silent --no-print-directory .venv/run.lock
 	@said=$$($(PIP) install --no-deps --no-build-isolation --editable . 2>&1) || { echo "$$said" >&2; exit 1; }
-	@echo "Compiling the loops of the searches (a minute, once) ..."
-	@$(BIN)/python -m kwalk.search.native.compile_all
-	@$(BIN)/python -m compileall -q kwalk model invariants search clusters reports
+	@$(BIN)/python -m compileall -q -j 0 kwalk model invariants search clusters reports
 	@printf '%s' "$(CURDIR)" > $(STAMP)
 	@echo "Ready: $(BIN)/kwalk"
 
@@ -69,7 +84,8 @@ wheel: setup ## build the wheel and the source archive in dist: minutes, in whic
 	@DIST_EXTRA_CONFIG= $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@$(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >/dev/null
 
-hunt: setup ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
+hunt: installed ## set up and run the main job: what awaits a real cluster (or SNAPSHOT=yours.json)
+	@$(MAKE) --silent --no-print-directory .venv/.hunt-has-loops
 	@$(BIN)/kwalk diagnose "$(SNAPSHOT)" --forecast --seconds 80 $(ARGS); code=$$?; \
 	case $$code in 0|3|11|12|13|14) exit 0;; *) exit $$code;; esac
 
@@ -106,7 +122,7 @@ lab-lock: setup ## resolve the jars of the lab with Maven and write their lock f
 pictures: setup ## take the pictures of pages in the documentation again, in Chromium
 	@$(BIN)/python docs/page_pictures.py $(ARGS)
 
-lint: setup .venv/lint.lock types ## ruff and mypy
+lint: installed .venv/lint.lock types ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -126,9 +142,10 @@ bench: setup .venv/test.lock ## kwalk beside other model checkers, in twenty min
 
 lock: ## resolve the dependencies again and write the lock files
 	@$(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
-	@$(RESOLVE) pyproject.toml --extra certificates --extra compile --extra spark --output-file requirements/run.lock
+	@$(RESOLVE) pyproject.toml --extra certificates --extra compile --output-file requirements/run.lock
 	@for group in build install test lint docs; do \
-		$(RESOLVE) --group $$group --constraint requirements/run.lock --output-file requirements/$$group.lock || exit 1; done
+		$(RESOLVE) $$([ $$group != test ] || echo pyproject.toml --extra spark) --group $$group --constraint requirements/run.lock \
+			--output-file requirements/$$group.lock || exit 1; done
 
 clean: ## remove what can be made again
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .types kwalk-out

@@ -1,7 +1,7 @@
 """The reporter of results: as text, or with `--json` as one object; with `--html` and `--markdown` also as documents.
 
-A command that has a result ends with `deliver`, which alone knows of `--json`. What only text needs is imported where
-text is printed, so that a short search for a script ends sooner.
+A command that has a result ends with `deliver`, which alone knows of `--json`. What only text or a document needs is
+imported where it is printed or written, so that a short search for a script, and `kwalk --help`, end sooner.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from kwalk.reports.document import Block, CodeBlock
-from kwalk.reports.document.html import html_document
-from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.escaping import visible
 from kwalk.reports.files import CannotWrite, OutFolder, out_folder
 from kwalk.reports.json_output import FORMAT
@@ -47,11 +45,15 @@ class Written:
     def document(self, options: Namespace, out: OutFolder, file: str, title: str, blocks: Iterable[Block]) -> None:
         """Write a page into the folder of --out if the options ask for --html."""
         if getattr(options, "html", False):
+            from kwalk.reports.document.html import html_document
+
             self.names[PAGE] = str(out.write({file: html_document(title, blocks)})[file])
 
     def markdown(self, options: Namespace, folder: OutFolder | None, blocks: Iterable[Block]) -> None:
         """Write the document of --markdown into its folder; None if the options do not ask for it."""
         if folder is not None:
+            from kwalk.reports.document.markdown import markdown_document
+
             folder.write({Path(options.markdown).name: markdown_document(blocks)})
             self.names[LABELS["markdown"]] = options.markdown
 

@@ -28,6 +28,13 @@ def imported(folder: Path, *arguments: object) -> set[str]:
     return set(subprocess.run(words, capture_output=True, text=True, check=True, cwd=folder).stdout.split())
 
 
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_is_said_of_all_commands_imports_no_lifter_and_no_writer_of_pages(option, tmp_path):
+    found = imported(tmp_path, option)
+    assert "kwalk.reports.commands.init" in found
+    assert not found & {"kwalk.model.language.lift", "kwalk.reports.document.html", *COMPILERS}
+
+
 @pytest.mark.parametrize("engine", ["exhaust", "walk"])
 def test_a_search_from_the_cache_imports_no_compiler_and_no_other_model(engine, tmp_path):
     command = (engine, "lost-update", "--out", tmp_path)

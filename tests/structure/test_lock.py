@@ -35,13 +35,29 @@ def test_every_dependency_is_locked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     wanted = {
-        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["compile"], *extras["spark"]],
+        "run": [*project["project"]["dependencies"], *extras["certificates"], *extras["compile"]],
         **project["dependency-groups"],
     }
+    wanted["test"] = [*wanted["test"], *extras["spark"]]
     assert {f"requirements/{name}.lock" for name in wanted} == set(LOCKS)
     for name, requirements in wanted.items():
         locked = {requirement.split("==")[0] for requirement, *_ in entries(f"requirements/{name}.lock")}
         assert {re.match(r"[A-Za-z0-9-]+", each)[0] for each in requirements} <= locked
+
+
+def test_what_a_user_sets_up_has_no_spark():
+    """Spark and its packages are 800 MB, of which a hunt uses nothing."""
+    assert not {"pyspark", "pandas", "pyarrow"} & {each.split("==")[0] for each, *_ in entries("requirements/run.lock")}
+
+
+def test_packages_of_several_locks_have_one_version():
+    versions: dict[str, set[str]] = {}
+    for lock in LOCKS:
+        for requirement, *rest in entries(lock):
+            marker = " ".join(word for word in rest if not word.startswith("--hash"))
+            if "python_full_version" not in marker:
+                versions.setdefault(requirement.split("==")[0], set()).add(requirement)
+    assert not {name: found for name, found in versions.items() if len(found) > 1}
 
 
 def test_an_installation_can_read_the_bitcode_that_the_locked_numba_writes():

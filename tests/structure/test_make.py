@@ -42,6 +42,7 @@ def set_up(folder, code):
     script(folder / ".venv" / "bin" / "python", "exit 0")
     script(folder / ".venv" / "bin" / "kwalk", f"exit {code}")
     (folder / ".venv" / ".kwalk-is-set-up").write_text(str(folder))
+    (folder / ".venv" / ".loops-are-compiled").touch()
 
 
 @pytest.mark.parametrize("target", ["hunt", "nightly-demo"])
