@@ -333,19 +333,21 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
 
 
 def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | None:
-    """Return the leader that all brokers answer, where ZooKeeper names another one at the same leader epoch.
+    """Return the live leader that all brokers answer, where ZooKeeper names another one at the same leader epoch.
 
     A controller raises the epoch with each leader: the state was written by hand. Brokers ignore a LeaderAndIsr request
-    of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead: seen on 3.9.0.
+    of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead: seen on 3.9.0. Where
+    the leader that they answer is down, or on a failed disk, the controller elects another one, and raises the epoch.
 
     Kafka: ReplicaManager.becomeLeaderOrFollower.
     """
     state, known = topic.states.get(partition), capture.all_cached(topic.name, partition)
-    if state is None or not known:
+    if state is None or state.leader is None or not known:
         return None
     answered = {(one.leader, one.leader_epoch) for one in known}
     leader, epoch = answered.pop()
-    is_other = not answered and leader is not None and leader != state.leader and epoch == state.leader_epoch
+    leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
+    is_other = not answered and leads and leader != state.leader and epoch == state.leader_epoch
     return leader if is_other else None
 
 
