@@ -30,6 +30,8 @@ def problem(damage) -> Problem:
     def change(capture: dict) -> None:
         damages.settled(capture)
         damage(capture)
+        if damage is not damages.partition_without_state:  # brokers that know its leader still serve it
+            damages.settled(capture)
 
     return recovery_problem(changed(change))
 
