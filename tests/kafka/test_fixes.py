@@ -9,7 +9,7 @@ from kwalk.invariants.stories import FIXES
 from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.migration import configuration_versions
 from kwalk.model.kafka.storage import versions as storage_versions
-from kwalk.model.kafka.storage.versions import DELETE_RECORDS
+from kwalk.model.kafka.storage.versions import DELETE_RECORDS, EARLIEST_SEQUENCE_COUNTS
 from kwalk.model.kafka.versions import PARTS as PARTS_OF_THE_CONTROLLER
 from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.kafka.versions.deletion import OLD_UPSERT
@@ -18,10 +18,10 @@ from kwalk.reports.pages.audit import audit_document
 from kwalk.search.analyses.audit.audit import AuditOptions, Judgement, audit, cells_of
 
 PARTS = (*PARTS_OF_THE_CONTROLLER, group_versions.FLAGS, storage_versions.FLAGS, configuration_versions.FLAGS)
-CLOSE_NOTHING = {ALTER_ISR.name, DELETE_RECORDS.name}
+CLOSE_NOTHING = {ALTER_ISR.name, DELETE_RECORDS.name, EARLIEST_SEQUENCE_COUNTS.name}
 """Fixes that no trial shows to close anything; the page names them too.
 
-Of DeleteRecords the trial shows the price.
+Of DeleteRecords and of KAFKA-14920 (`earliest_sequence_counts`) the trials show the price.
 
 What KIP-497 is for, that the controller does not act on an ISR which a leader has changed since, is no own step of the
 model: the notification by which controllers heard of changes before 2.7 arrives at once.

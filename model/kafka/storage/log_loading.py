@@ -25,6 +25,7 @@ from kwalk.model.kafka.storage.versions import (
     LOG_BEGINS_AT_ITS_START,
     OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
+    RECOVERY_POINT_STAYS,
     UNCLEAN_WHILE_LOADING,
 )
 from kwalk.model.language import action, require
@@ -246,7 +247,7 @@ def recover_log(log: PartitionLog, *, had_clean_shutdown: bool) -> None:
     raised = had_clean_shutdown or not RECOVERY_POINT_IS_FLUSHED
     log.recovery_point = end if raised else min(log.recovery_point, end)
     log.start_offset = max(log.start_offset_checkpoint, log.segments[0].base_offset)
-    if OFFSETS_FOLLOW_THE_START:
+    if OFFSETS_FOLLOW_THE_START and not RECOVERY_POINT_STAYS:
         log.recovery_point = max(log.recovery_point, log.start_offset)
     log.high_watermark = min(max(min(log.high_watermark, end), log.start_offset), end)
 

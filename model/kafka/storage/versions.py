@@ -1093,7 +1093,7 @@ LATER_SEGMENTS_ARE_SEARCHED = candidate(
 
 RECOVERY_POINT_STAYS = candidate(
     "recovery_point_stays",
-    "a start offset that rises leaves the recovery point where it is, as before KAFKA-9491; at a start, it is on disk",
+    "a start offset that rises, or is above it when a log is loaded, leaves the recovery point where it is",
     closes="what is before a start offset that a crash takes back was flushed, or is recovered",
     source="no release",
     trials=(
