@@ -203,7 +203,7 @@ class CleanerHistory(LogHistory):
         self.ask("files")
 
     def _stop_at_rename(self, renames: int) -> None:
-        """Have the model clean until it has renamed so many old segments; then take the first rename back, or not."""
+        """Let the model clean up to a crash that comes after a number of renames; it may lose the first one."""
         log, first = self.log, 0
         while renames > 0:
             first = log.segments[log_cleaner.first_slot(log)].base_offset
@@ -255,7 +255,7 @@ class CleanerHistory(LogHistory):
 
 
 def _clean_group(done_by: CleanerHistory, renames: int = 0) -> list[int]:
-    """Have the model clean the next group of segments; stop behind so many renames. Return those that were done."""
+    """Let the model clean the next group of segments, at most up to a number of renames (0: all); return them."""
     log = done_by.log
     done: list[int] = []
     log_cleaner.write_cleaned(log)

@@ -648,10 +648,10 @@ LEADER_BY_HAND = FindingKind(
     "the state names another leader than all brokers do, at the same leader epoch",
     (),
     now="changes of the ISR fail",
-    later="after the next failover of the controller clients are told the leader in ZooKeeper, which does not lead: "
-    "NOT_LEADER_OR_FOLLOWER, until the leader epoch rises",
-    way_out="before the controller fails over, write the state with the leader that brokers answer, at the version of "
-    "the znode that was read (not tried on real brokers)",
+    later="after the next failover of the controller brokers tell clients that the leader is the one in ZooKeeper, and "
+    "that one does not lead: NOT_LEADER_OR_FOLLOWER, until the leader epoch rises",
+    way_out="before the controller fails over, write the state with the leader that brokers answer, and with it in the "
+    "ISR, at the version of the znode that was read (not tried on real brokers)",
     log="none: kafka-topics.sh --describe shows another leader than the state znode",
     cause="the state znode was written by hand, or restored, with a leader epoch that had another leader",
 )

@@ -499,7 +499,7 @@ def groups_of(
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what was written by hand that brokers do not know; empty if nothing shows it."""
     if leader_before_hand(capture, topic, partition) is not None:
-        return "its state names a leader that no broker knows"
+        return "its state names another leader than its brokers do"
     without = replicas_without_log(capture, topic, partition)
     bare = [b for b in without if capture.directory(b, topic.name, partition) is None]
     return f"{brokers(bare)} {each(bare, 'has', 'have')} no log of it: reassign it to its replicas" if bare else ""

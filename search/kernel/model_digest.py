@@ -39,7 +39,7 @@ UNORDERED = frozenset({"add", "and", "eq", "or"})
 TRANSITIONS, DEADLOCKS, IN_ORDER = "", "deadlock", "in order"
 """The keys of the digests of the leaves and action instances, of whether a deadlock is an error, and of all terms with
 their numbers."""
-FORMAT = "2"
+FORMAT = "3"
 """To be raised when digests are computed in another way."""
 HEX = re.compile(r"[0-9a-f]{16}([0-9a-f]{16})?")
 LANGUAGE = Path(kwalk.model.language.__file__).parent
@@ -224,8 +224,8 @@ def _named(conditions: Iterable[SideCondition], names: dict[int, str]) -> list[s
 def term_names(roots: Iterable[Term]) -> tuple[dict[int, str], dict[int, str]]:
     """Return names for every term below the roots, by id: equal for equal operations on equal leaves.
 
-    The second names, which are for a compiler, tell also where the interval of a term was narrowed; other intervals
-    follow from those of the leaves.
+    The second names, which are for a compiler, tell also to which interval a term was narrowed; other intervals follow
+    from those of the leaves.
     """
     from kwalk.model.language.lift import in_order
 
@@ -239,7 +239,8 @@ def term_names(roots: Iterable[Term]) -> tuple[dict[int, str], dict[int, str]]:
 
 
 def _name(term: Term, below: list[str]) -> str:
-    return _digest(" ".join((term.op, str(term.payload), *(sorted(below) if term.op in UNORDERED else below))))
+    payload = f"{term.low} {term.high}" if term.op == "within" else str(term.payload)
+    return _digest(" ".join((term.op, payload, *(sorted(below) if term.op in UNORDERED else below))))
 
 
 def _transitions(lifted: Lifted, names: dict[int, str]) -> Iterator[str]:

@@ -71,9 +71,9 @@ def bitcode_of(loop: CompiledLoop) -> bytes:
 def _compiled_once(parts: Collection[str], entry: str) -> Iterator[None]:
     """Let Numba optimize the functions of these names as parts of the entry only, and emit machine code for none.
 
-    Numba optimizes the module of each function with all that the function calls, the innermost parts as often as
-    there are calls above them, and emits machine code for each, which nobody calls here. Without both, large loops
-    compile in a third of the time, and are as fast. Nor are there collections of garbage meanwhile: there is little.
+    Numba optimizes the module of each function together with all that the function calls: an inner part once for each
+    call above it. It also emits machine code for each module, which nobody calls here. Without both, large loops
+    compile in a third of the time, and are as fast. The garbage collector rests meanwhile, as it would find little.
     """
     optimize, finalize = CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
     set_environment, collects = JITCPUCodegen.set_env, gc.isenabled()

@@ -63,9 +63,8 @@ def _untested(verdict: Verdict, model: Model) -> set[str]:
     """Return the keys of the property instances that are known to be never tested."""
     if verdict.premises or verdict.quiescent_states != 0:
         return {key for key, count in verdict.premises.items() if not count}
-    waiting = [
-        prop for prop in model.properties if prop.kind is Kind.WHEN_QUIESCENT
-    ]  # all that a reduced search counts
+    # A reduced search counts quiescent states, and no premises.
+    waiting = [prop for prop in model.properties if prop.kind is Kind.WHEN_QUIESCENT]
     return {prop.key for prop in waiting if prop.declaration.title in verdict.properties}
 
 

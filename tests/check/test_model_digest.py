@@ -148,6 +148,8 @@ def test_what_is_sure_to_be_within_a_range_is_the_same_number():
     assert narrow is not number
     for one, other in ((number, narrow), more):
         assert names[one.id] == names[other.id] and exact[one.id] != exact[other.id]
+    wider = terms.within(number, 0, 4)
+    assert term_names([wider])[1][wider.id] != exact[narrow.id]
 
 
 def test_a_digest_is_cached_until_a_source_changes_and_a_broken_one_is_computed_again(clock, monkeypatch, tmp_path):

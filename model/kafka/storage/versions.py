@@ -1023,7 +1023,7 @@ TRUNCATION_READS_BATCHES = candidate(
 RECOVERY_READS_ITS_OWN_STATE = version_flag(
     "recovery_reads_its_own_state",
     "KAFKA-10832 (2.8.0): a recovery that reads earlier segments knows the transactions that were open before each; "
-    "until then, one that goes on began for it with the first batch of the segment",
+    "until then, it took the first batch in a segment for the beginning of a transaction that went on there",
     {"2.8.0": True},
     closes="a log that was recovered knows where its open transactions begin",
     source="KAFKA-10832 (2.8.0)",
