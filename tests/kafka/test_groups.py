@@ -365,6 +365,21 @@ NEVER_FIXED = (
            handle_deleted_partitions(1) run_task(1,0)
            """,
     ),
+    Broken(  # a commit that is not cached yet has no tombstone
+        "recreated_topic_has_no_offset(1)",
+        "consumer-group-recreated-topic",
+        "3.9.0",
+        f"""
+           {JOINED} commit(0,0) recreate_topic() handle_deleted_partitions(0) handle_deleted_partitions(1) elect(1,1)
+           handle_leader_and_isr(1,0) run_task(1,0)
+           """,
+    ),
+    Broken(  # nor has its incarnation: a late UpdateMetadata removes the offset of the new topic
+        "committed_offset_is_kept(0)",
+        "consumer-group-recreated-topic",
+        "3.9.0",
+        f"{JOINED} recreate_topic() commit(0,0) replicate(0) handle_deleted_partitions(0)",
+    ),
     Broken(
         "static_member_is_not_fenced(0)",
         "consumer-group-static-member",
@@ -505,7 +520,7 @@ def test_every_version_flag_has_a_fix():
 @pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     ("variant", "broken"),
-    [("0.10.1", {"recreated_topic_has_no_offset"}), ("0.10.2", set())],
+    [("0.10.1", {"recreated_topic_has_no_offset"}), ("0.10.2", {"committed_offset_is_kept"})],
 )
 def test_while_the_coordinator_stays_the_offsets_of_a_deleted_topic_go_since_0_10_2(variant, broken):
     model = Model(STORIES["consumer-group-recreated-topic"], variant, {"moves": 0})
@@ -522,7 +537,7 @@ def test_while_the_coordinator_stays_the_offsets_of_a_deleted_topic_go_since_0_1
         ("consumer-group-slow-unload", set()),
         ("consumer-group-static-member", {"static_member_is_not_fenced"}),
         ("consumer-group-there-and-back", set()),
-        ("consumer-group-recreated-topic", {"recreated_topic_has_no_offset"}),
+        ("consumer-group-recreated-topic", {"committed_offset_is_kept", "recreated_topic_has_no_offset"}),
     ],
 )
 def test_with_all_fixes_only_what_has_none_is_broken(name, broken):

@@ -284,10 +284,11 @@ def complete_appends(cluster: GroupCluster, broker: int) -> None:
     if group.is_committing:
         for record in cluster.partition.log:
             if record.key is RecordKey.OFFSET and not record.is_tombstone:
-                group.offset, group.is_offset_due = record.offset, False
+                if not group.is_commit_forgotten:
+                    group.offset, group.is_offset_due = record.offset, False
                 if record.offset.incarnation == cluster.incarnation:
                     cluster.acknowledged = record.offset
-        group.is_committing = False
+        group.is_committing = group.is_commit_forgotten = False
     if group.is_storing:
         group.is_storing = False
         for consumer in cluster.consumers:
@@ -322,7 +323,7 @@ def fail_appends(cluster: GroupCluster, broker: int) -> None:
     A static member that has started again has its earlier member id again.
     """
     group = cluster.coordinators[broker].group
-    group.is_committing = group.is_removing = group.is_overlooked = False
+    group.is_committing = group.is_commit_forgotten = group.is_removing = group.is_overlooked = False
     if group.is_storing:
         group.is_storing = False
         for consumer in cluster.consumers:
@@ -410,7 +411,7 @@ def is_removable(group: GroupMetadata) -> bool:
 
 def has_pending_commit(group: GroupMetadata) -> bool:
     """Whether the group takes a commit for one on its way (Kafka: GroupMetadata.hasOffsets)."""
-    return group.is_committing or group.is_pending_elsewhere
+    return (group.is_committing and not group.is_commit_forgotten) or group.is_pending_elsewhere
 
 
 def remove_offset(cluster: GroupCluster, broker: int) -> None:
@@ -460,12 +461,18 @@ def drop_group(cluster: GroupCluster, broker: int) -> None:
     source="KafkaApis.handleUpdateMetadataRequest, GroupCoordinator.handleDeletedPartitions",
 )
 def handle_deleted_partitions(cluster: GroupCluster, broker: Broker) -> None:
-    """A broker removes the offsets of the deleted topic from what it caches, whatever it caches then."""
+    """A broker removes the offsets of the topic's name from what it caches, whatever it caches then.
+
+    A commit that is on its way is answered as any other, and is not cached; its record has no tombstone.
+
+    Kafka: GroupMetadata.removeOffsets, onOffsetCommitAppend.
+    """
     coordinator = cluster.coordinators[broker]
     group = coordinator.group
-    require(coordinator.misses_deletion and not group.is_committing and not group.is_removing)
+    require(coordinator.misses_deletion and not group.is_removing)
     coordinator.misses_deletion = False
-    if DELETED_TOPICS_LOSE_OFFSETS and group.offset is not None and group.offset.incarnation < cluster.incarnation:
+    if DELETED_TOPICS_LOSE_OFFSETS:
+        group.is_commit_forgotten = group.is_committing
         remove_offset(cluster, broker)
 
 

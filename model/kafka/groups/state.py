@@ -149,6 +149,7 @@ class GroupMetadata:
     `is_unsubscribed` means that the last generation was Empty. `is_storing` and `is_committing` are appends whose
     answers wait for the replicas. `offset` is what OffsetFetch answers; in 0.10.0 it can be there without a group.
     `replaced` are the earlier ids of static members that have started again: they are back if the append fails.
+    `is_commit_forgotten` means that the topic was deleted while a commit was on its way: it will not be cached.
     `is_pending_elsewhere` means that a commit of another partition counts as one on its way. `is_overlooked` means that
     all replicas have what was appended, and no thread looks at that before more is appended, or the time is up.
     A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
@@ -172,6 +173,7 @@ class GroupMetadata:
     other_protocol: bool = flag(when=OTHER_PROTOCOLS)
     is_storing: bool = flag()
     is_committing: bool = flag()
+    is_commit_forgotten: bool = flag(when=INCARNATIONS)
     is_pending_elsewhere: bool = flag(when=LONG_METADATA)
     is_overlooked: bool = flag(when=BUSY_LOCKS)
     is_removing: bool = flag(when=REMOVAL_WAITS)
@@ -198,7 +200,7 @@ class GroupMetadata:
         """Remove everything."""
         self.forget_group()
         self.offset, self.is_committing, self.is_offset_due = None, False, False
-        self.is_pending_elsewhere = self.is_overlooked = False
+        self.is_pending_elsewhere = self.is_overlooked = self.is_commit_forgotten = False
 
     def remove_member(self, member_id: int) -> None:
         """Remove a member; if it is the leader, another one becomes leader (Kafka: GroupMetadata.remove)."""
