@@ -1,4 +1,4 @@
-"""Draw the counterexamples that Markdown documents show: `python docs/illustrate.py [--check] FILE …`.
+"""Draw the counterexamples that Markdown documents show: `python -m docs.illustrate [--check] FILE …`.
 
 A document shows a counterexample as an image named by the property instance, and the command that finds it:
 
