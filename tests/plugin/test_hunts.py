@@ -45,5 +45,13 @@ def test_one_search_serves_all_tests_of_a_scenario_and_each_failure_is_shown_onc
     assert f"the steps are those of {first}" in output
 
 
+def test_tests_of_other_folders_run_beside_the_hunts(tmp_path):
+    other = tmp_path / "test_other.py"
+    lines = ["import pytest", "", "", "@pytest.mark.parametrize('prop', [1])", "def test_other(prop):", "    pass", ""]
+    other.write_text("\n".join(lines), encoding="utf-8")
+    output = hunt(tmp_path, str(other), "--collect-only", "-k", "test_other or (exhaust and zk_id_not_erased)")
+    assert "test_other[1]" in output and "kwalk: 1 searches" not in output and "INTERNALERROR" not in output
+
+
 def test_a_variant_that_no_story_has_is_refused(tmp_path):
     assert "No variant named '2.8'. Did you mean '2.8.2'?" in hunt(tmp_path, "--kwalk-variant", "2.8")
