@@ -103,7 +103,7 @@ test-fast: setup .venv/test.lock ## the tests that need no Spark, no browser and
 test-all: setup .venv/test.lock .venv/docs.lock ## all tests: hours on two cores; killed, it goes on where it was (ARGS="tests/kafka" for some)
 	@$(BIN)/python -m kwalk.search.native.compile_all --all
 	@$(BIN)/python -m pytest -p xdist --numprocesses $(WORKERS) --dist worksteal -m "thorough or not thorough" \
-		--resume-in build/test-all $(ARGS)
+		--resume-in=build/test-all $(ARGS)
 
 fuzz: setup .venv/test.lock ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
 	@$(BIN)/python -m tests.fuzz $(ARGS)
