@@ -114,6 +114,13 @@ def test_brokers_that_check_cannot_be_together_with_reassignments(story, flag):
         Model(STORIES[story], "3.9.0", flags={flag: True})
 
 
+@pytest.mark.usefixtures("interpreted")
+def test_while_no_session_ends_all_caches_lose_a_deleted_topic():
+    verdict = exhaust(Model(STORIES["deletion-as-clients-see-it"], "3.9.0", {"expirations": 0}), keep_going=True)
+    assert (verdict.strength, verdict.bounds_hit) == (Strength.EXHAUSTIVE, {})
+    assert [finding.prop for finding in verdict.findings] == ["failover_completes()"]  # a witness
+
+
 def after_a_missed_deletion(release: str, **flags: bool) -> Schedule:
     """A topic is deleted while the session of a broker has ended that has no replica of it."""
     schedule = Schedule(Model(STORIES["deletion-as-clients-see-it"], release, {"failovers": 1}, flags))
