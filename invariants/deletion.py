@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwalk.model.kafka.clients.admin_clients import brokers_create
 from kwalk.model.kafka.controller.controller_context import EventProgress, ReplicaState
 from kwalk.model.kafka.domains import BROKERS, CREATED_PARTITIONS, Broker, Partition, Topic
 from kwalk.model.kafka.requests import RequestKind
@@ -146,6 +147,17 @@ def topic_has_its_configuration(cluster: Cluster, topic: Topic) -> bool:
     znode = cluster.zookeeper.topics[topic]
     premise(znode.exists and znode.was_created and not znode.deletion_requested)
     return znode.has_config
+
+
+@when_quiescent(
+    symptom="a topic that is not there cannot be created until the controller's broker restarts: TOPIC_ALREADY_EXISTS",
+    log="none: kafka-topics.sh --describe of the controller's broker shows a topic that ZooKeeper lacks",
+)
+def free_name_can_be_created(cluster: Cluster, topic: Topic) -> bool:
+    """Where there is a controller, a client can create a topic that is neither in ZooKeeper nor to be deleted."""
+    premise(not cluster.zookeeper.topics[topic].exists and topic not in cluster.zookeeper.delete_topics)
+    premise(cluster.zookeeper.controller is not None)
+    return brokers_create(cluster, topic)
 
 
 @reachable()

@@ -484,7 +484,7 @@ class TraceReplay:
 
     def _is_in_the_way(self, number: int, hand: Hand) -> str | None:
         """Return why a broker cannot answer a client now: its controller is held on the same connection."""
-        if not hand.through or not self.model.binding.flags["broker_checks"]:
+        if not hand.through or not any(map(self.model.binding.flags.get, ("broker_checks", "cache_checks"))):
             return None
         controller = self._state(number - 1).zookeeper.controller
         held = [p.frame for p in self.lab.rules.waiting_passages() if p.frame.broker - 1 == controller and p.frame.ops]
@@ -576,7 +576,7 @@ class TraceReplay:
             after=after,
             replicas=self._replicas,
             old_admins=self.model.binding.bounds["old_admins"],
-            through_brokers=bool(self.model.binding.flags["broker_checks"]),
+            through_brokers=any(map(self.model.binding.flags.get, ("broker_checks", "cache_checks"))),
             id_of=lambda identity: None if identity is None else self.history.ids.get(identity),
         )
 

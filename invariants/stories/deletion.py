@@ -6,7 +6,7 @@ from kwalk.invariants import controllers, deletion, partitions, recovery, sessio
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server
-from kwalk.model.kafka.clients import admin_clients
+from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
 from kwalk.model.kafka.domains import Broker
 from kwalk.model.kafka.initial_states import create_topic, running_cluster
@@ -161,6 +161,48 @@ DELETION_DISABLED_AS_CLIENTS_SEE_IT = DELETION_DISABLED.varied(
     bounds={"brokers": 2, "partitions": 1, "deletions": 1, "restarts": 1, "requests": 10},
     flags={"metadata_caches": True},
     source="ControllerBrokerRequestBatch.addUpdateMetadataRequestForBrokers; KAFKA-3175",
+)
+
+DELETION_AS_CLIENTS_SEE_IT = TOPIC_DELETION.varied(
+    name="deletion-as-clients-see-it",
+    story=(
+        "A client deletes a topic of which one broker has no replica, and another one creates it again; a "
+        "broker's session expires, perhaps the controller's, and brokers answer clients from what UpdateMetadata has "
+        "brought."
+    ),
+    initial=cluster_with_topic,
+    actions=(
+        admin_clients.new_client_creates_topic,
+        operator.delete_controller,
+        faults.lose_request,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *actions.DELETION,
+        *actions.SESSIONS,
+    ),
+    properties=(
+        deletion.free_name_can_be_created,
+        partitions.metadata_converges,
+        deletion.deletion_terminates,
+        deletion.topic_is_created_again,
+        witnesses.failover_completes,
+    ),
+    bounds={
+        "incarnations": 1,
+        "replication_factor": 1,
+        "restarts": 0,
+        "expirations": 1,
+        "requests": 10,
+        "events": 6,
+    },
+    flags={
+        "reassignment": True,
+        "metadata_caches": True,
+        "cache_checks": True,
+        "sessions": True,
+        "lost_requests": True,
+    },
+    source="AdminManager.createTopics: metadataCache.contains; KafkaController.onBrokerStartup; KAFKA-8875",
 )
 
 EXPANSION_DURING_DELETION = TOPIC_DELETION.varied(

@@ -112,3 +112,52 @@ def test_brokers_that_check_cannot_be_together_with_reassignments(story, flag):
     """A broker's metadata cache follows the requests about its own replicas: each has one of every partition."""
     with pytest.raises(UsageError, match=r"'broker_checks' and 'reassignment' are both on.*--flag reassignment=off"):
         Model(STORIES[story], "3.9.0", flags={flag: True})
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_while_no_session_ends_all_caches_lose_a_deleted_topic():
+    verdict = exhaust(Model(STORIES["deletion-as-clients-see-it"], "3.9.0", {"expirations": 0}), keep_going=True)
+    assert (verdict.strength, verdict.bounds_hit) == (Strength.EXHAUSTIVE, {})
+    assert [finding.prop for finding in verdict.findings] == ["failover_completes()"]  # a witness
+
+
+def after_a_missed_deletion(release: str, **flags: bool) -> Schedule:
+    """A topic is deleted while the session of a broker has ended that has no replica of it."""
+    schedule = Schedule(Model(STORIES["deletion-as-clients-see-it"], release, {"failovers": 1}, flags))
+    schedule.take("expire_session(1)")
+    schedule.take("client_deletes_topic(0)")
+    schedule.settle(but=("notice_expiry",))
+    assert not schedule.cluster.zookeeper.topics[0].exists
+    schedule.settle()
+    return schedule
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_a_broker_that_missed_a_deletion_has_the_topic_and_refuses_to_create_it(release):
+    schedule = after_a_missed_deletion(release)
+    assert schedule.violated("metadata_converges") == ["metadata_converges(1, 0, 0)"]
+    assert schedule.violated("free_name_can_be_created") == []
+    assert is_enabled(schedule, "new_client_creates_topic(0)")
+    schedule.do("delete_controller()", winner=1)
+    assert schedule.violated("free_name_can_be_created") == ["free_name_can_be_created(0)"]
+    assert not is_enabled(schedule, "new_client_creates_topic(0)")
+
+
+def test_a_topic_that_is_created_by_another_controller_is_in_all_caches():
+    schedule = after_a_missed_deletion("3.9.0")
+    schedule.do("new_client_creates_topic(0)")
+    assert schedule.violated("metadata_converges") == []
+
+
+def test_before_2_3_1_zookeeper_alone_says_whether_a_topic_exists():
+    schedule = after_a_missed_deletion("2.5.0", create_checks_cache=False)
+    schedule.do("delete_controller()", winner=1)
+    assert schedule.violated("metadata_converges") == ["metadata_converges(1, 0, 0)"]
+    assert is_enabled(schedule, "new_client_creates_topic(0)")
+
+
+def test_caches_that_drop_what_is_not_named_lose_a_deleted_topic():
+    schedule = after_a_missed_deletion("3.9.0", unnamed_topics_leave_caches=True)
+    assert schedule.violated("metadata_converges") == []
+    schedule.do("delete_controller()", winner=1)
+    assert is_enabled(schedule, "new_client_creates_topic(0)")

@@ -40,6 +40,7 @@ SINCE = {
 """The flags in which these releases differ, and by release the settings that differ from off."""
 ALWAYS = (
     "broker_epoch",
+    "create_checks_cache",
     "ctx_epoch_on_bump",
     "failover_sends_metadata_first",
     "failover_takes_replicas_offline",

@@ -285,6 +285,18 @@ BROKEN = (
         """,
     ),
     Broken(
+        "free_name_can_be_created(0)",
+        "deletion-as-clients-see-it",
+        "3.9.0",
+        steps="""
+        client_deletes_topic(0) topic_deletion(0) handle_update_metadata(0) handle_stop_replica(0)
+        handle_stop_replica(0) stop_replica_response(0) complete_deletion_deletes_topic(0)
+        complete_deletion_deletes_config(0) complete_deletion_deletes_request(0) expire_session(0) reelect(1)
+        notice_expiry(0) lose_request(1) register_broker_and_reelect(0) failover_reads_topics(1)
+        failover_sets_topic_ids(1) failover_reads_states(1) failover_sends_requests(1) controller_change(1)
+        """,
+    ),
+    Broken(
         "removed_topic_is_not_served(0, 0, 0)",
         "runbook-remove-topic",
         "3.9.0",

@@ -7,8 +7,9 @@ is a client of either kind that reads in one step and writes in another, so that
 
 A new client's steps are also those of a client that writes ZooKeeper and knows topic ids, such as kafka-topics.sh with
 --zookeeper (2.8) or a tool that is built on AdminZkClient: nothing but ZooKeeper is looked at. Brokers are stricter,
-under the flag `broker_checks`: without an active controller they answer NOT_CONTROLLER; the controller's broker creates
-only topics that its metadata cache lacks, and deletes only topics that it has; queued topics get no partitions.
+under the flags `broker_checks` and `cache_checks`: without an active controller they answer NOT_CONTROLLER; the
+controller's broker creates only topics that its metadata cache lacks (since 2.3.1), and deletes only topics that it
+has; queued topics get no partitions.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from kwalk.model.kafka.domains import (
     Topic,
 )
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
-from kwalk.model.kafka.state import Cluster
-from kwalk.model.kafka.versions.deletion import CREATE_CHECKS_DELETE_TOPICS, OLD_UPSERT
+from kwalk.model.kafka.state import BrokerState, Cluster
+from kwalk.model.kafka.versions.deletion import CREATE_CHECKS_CACHE, CREATE_CHECKS_DELETE_TOPICS, OLD_UPSERT
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
+    CACHE_CHECKS,
     DELETION,
     OLD_CLIENT_KEEPS_REASSIGNMENTS,
     PATIENT_CREATION,
@@ -78,6 +80,8 @@ def brokers_create(cluster: Cluster, topic: int) -> bool:
     """Whether a client finds a broker that creates the topic."""
     if CREATE_CHECKS_DELETE_TOPICS and DELETION and topic in cluster.zookeeper.delete_topics:
         return False
+    if not CREATE_CHECKS_CACHE:
+        return answers(cluster, topic, is_cached=False) or answers(cluster, topic, is_cached=True)
     return answers(cluster, topic, is_cached=False)
 
 
@@ -117,14 +121,21 @@ def answers(cluster: Cluster, topic: int, *, is_cached: bool) -> bool:
 
     Before it has failed over, a controller is active, too.
     """
-    if not BROKER_CHECKS:
+    if not (BROKER_CHECKS or CACHE_CHECKS):
         return True
     return any(
         cluster.is_registered(broker)
         and cluster.controller_of(broker).is_active
-        and (topic in cluster.brokers[broker].cached_topics) == is_cached
+        and has_cached(cluster.brokers[broker], topic) == is_cached
         for broker in BROKERS
     )
+
+
+def has_cached(state: BrokerState, topic: int) -> bool:
+    """Whether a broker's metadata cache has a topic (Kafka: MetadataCache.contains)."""
+    if CACHE_CHECKS:
+        return any(cached.leader_epoch is not None for cached in state.metadata[topic])
+    return topic in state.cached_topics
 
 
 def creates_with_topic_id(cluster: Cluster) -> bool:
@@ -172,7 +183,7 @@ def new_client_adds_partitions(cluster: Cluster, topic: Topic) -> None:
     require(not any(assignment.is_being_reassigned for assignment in znode.assignments))
     require(znode.exists and znode.partition_count < len(PARTITIONS) and cluster.new_expansions < NEW_EXPANSIONS)
     require(
-        not BROKER_CHECKS
+        not (BROKER_CHECKS or CACHE_CHECKS)
         or any(
             cluster.is_registered(broker)
             and cluster.controller_of(broker).is_active

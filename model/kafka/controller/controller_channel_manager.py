@@ -9,10 +9,11 @@ broker that is about to stop. UpdateMetadata goes to all live brokers, and is se
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, Controller
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS
+from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions.deletion import UNNAMED_TOPICS_LEAVE_CACHES
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
     FAILED_DIRECTORIES,
@@ -128,6 +129,29 @@ def send_update_metadata(
                     requests.partition_states[partition].push(
                         cached_state(controller, topic, partition) if is_included else None
                     )
+
+
+def send_removals(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
+    """Remove from metadata caches what the context lacks: a fix that no release has.
+
+    Kafka could send one full request, and brokers would remove what that does not name; here what is not named is sent.
+    """
+    if not METADATA_CACHES or not UNNAMED_TOPICS_LEAVE_CACHES:
+        return
+    controller = cluster.controller_of(broker)
+    removed = LeaderAndIsrPartitionState(None, 0, epoch_kind=EpochKind.DURING_DELETE)
+    for topic in TOPICS:
+        leadership = controller.topics[topic].leadership
+        missing = frozenset({p for p in PARTITIONS if not leadership[p].is_known})
+        header = ControlRequest(
+            controller.epoch, topic, None, RequestKind.UPDATE_METADATA, live_brokers=live_brokers_of(controller)
+        )
+        for receiver in BROKERS:
+            if bool(missing) and receiver in to and can_send(controller, receiver):
+                requests = cluster.brokers[receiver].requests
+                requests.headers.push(header)
+                for partition in PARTITIONS:
+                    requests.partition_states[partition].push(removed if partition in missing else None)
 
 
 def live_brokers_of(controller: Controller) -> frozenset[int]:

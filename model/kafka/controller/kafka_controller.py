@@ -19,6 +19,7 @@ from kwalk.model.kafka.controller.controller_channel_manager import (
     remove_channels,
     send_leader_and_isr,
     send_live_brokers,
+    send_removals,
     send_update_metadata,
 )
 from kwalk.model.kafka.controller.controller_context import (
@@ -272,6 +273,7 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
     live = controller.live_brokers
     if FAILOVER_SENDS_METADATA_FIRST:
         send_live_brokers(cluster, broker, to=live)
+    send_removals(cluster, broker, to=live)
     for topic in TOPICS:
         if DELETION:
             initialize_replica_states(cluster, broker, topic)
@@ -469,6 +471,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
         for topic in TOPICS:
             controller.topics[topic].forget_offline(new)
         send_live_brokers(cluster, broker, to=controller.live_or_shutting_down)
+        send_removals(cluster, broker, to=new)
         for topic in TOPICS:
             send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)

@@ -94,6 +94,40 @@ CREATE_CHECKS_DELETE_TOPICS = version_flag(
         ),
     ),
 )
+CREATE_CHECKS_CACHE = version_flag(
+    "create_checks_cache",
+    "KAFKA-8875 (2.3.1): the controller's broker refuses to create a topic that its metadata cache has; before, "
+    "ZooKeeper decided alone",
+    {"2.3.1": True},
+)
+fix(
+    CREATE_CHECKS_CACHE,
+    name="create_asks_zookeeper",
+    off=True,
+    on=False,
+    closes="a topic that does not exist can be created, whatever the controller's broker has cached",
+    source="AdminManager.createTopics (2.3.0): AdminZkClient.validateTopicCreate only",
+    trials=(
+        Trial("deletion-as-clients-see-it", ("free_name_can_be_created",), variant="3.9.0"),
+        Trial(
+            "deletion-as-clients-see-it",
+            ("metadata_converges",),
+            variant="3.9.0",
+            about="clients still see the topic until it is created again",
+        ),
+    ),
+)
+UNNAMED_TOPICS_LEAVE_CACHES = candidate(
+    "unnamed_topics_leave_caches",
+    "a broker removes from its metadata cache what a controller does not name when it sends all that there is, in its "
+    "failover and when a broker has registered; KAFKA-15799 (3.6.1) does so for KRaft's controllers only",
+    closes="a broker that missed a deletion does not answer clients with the deleted topic",
+    source="no release has it: ZkMetadataCache.updateMetadata drops what has LeaderDuringDelete only, in 3.9 too",
+    trials=(
+        Trial("deletion-as-clients-see-it", ("metadata_converges",), variant="3.9.0"),
+        Trial("deletion-as-clients-see-it", ("free_name_can_be_created",), variant="3.9.0"),
+    ),
+)
 CLEAR_SM_ON_REMOVE = candidate(
     "clear_sm_on_remove",
     "a controller that removes a topic also removes the states of its partitions and replicas",

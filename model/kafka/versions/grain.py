@@ -75,6 +75,11 @@ METADATA_CACHES = grain_flag(
     "controllers send UpdateMetadata as a request of its own, and brokers cache what they answer clients with; it "
     "needs `stop_replica`",
 )
+CACHE_CHECKS = grain_flag(
+    "cache_checks",
+    "as `broker_checks`, by the metadata cache that `metadata_caches` keeps, whatever replicas a broker has; it needs "
+    "that flag",
+)
 LIVE_BROKER_CACHES = grain_flag(
     "live_broker_caches",
     "metadata caches have the live brokers, too, and a broker follows no leader that its cache lacks; it needs "
