@@ -289,6 +289,21 @@ STATIC_MEMBERSHIP = version_flag(
         ),
     ),
 )
+LOADED_MEMBERS_ARE_STATIC = version_flag(
+    "loaded_members_are_static",
+    "from 2.3.0 on a load took each member for a static one; until KAFKA-10497 (2.8.0), which rewrote how records are "
+    "read",
+    {"2.3.0": True, "2.8.0": False},
+)
+FLAGS.fix(
+    LOADED_MEMBERS_ARE_STATIC,
+    name="loaded_members_are_dynamic",
+    off=True,
+    on=False,
+    closes="a member that does not join in time leaves its group, also after a move of the coordinator",
+    source="KAFKA-10497 (2.8.0); the mistake came with KIP-345 (2.3.0)",
+    trials=(Trial("consumer-group-late-join", ("late_member_gets_no_partition",), variant="2.4.1"),),
+)
 STATIC_IDS_ARE_RANDOM = version_flag(
     "static_ids_are_random",
     "KAFKA-8715 (2.3.1): the member id of a static member has a random part; in 2.3.0, the time since which its group "
