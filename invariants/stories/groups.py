@@ -294,6 +294,22 @@ LATE_JOIN = STALLED_CONSUMER.varied(
     bounds={"commits": 0, "starts": 1, "member_ids": 3, "generations": 4},
     source="GroupCoordinator.onCompleteJoin; GroupMetadataManager.readGroupMessageValue",
 )
+WITHOUT_REBALANCE_TIMEOUT = CONSUMER_GROUP.varied(
+    name="consumer-group-without-rebalance-timeout",
+    story="A group has a consumer of 0.9 or 0.10.0, whose JoinGroup has no rebalance timeout; another one starts.",
+    initial=group_with_a_member,
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.rebalance_has_a_reason, groups.both_consumers_are_members),
+    bounds={
+        "brokers": 1,
+        "moves": 0,
+        "leader_epochs": 0,
+        "commits": 0,
+        "consumer_stops": 1,
+        "generations": 4,
+        "join_group_v0": 1,
+    },
+    source="DelayedJoin, JoinGroupRequest; KAFKA-8653",
+)
 STATIC_MEMBER = CONSUMER_GROUP.varied(
     name="consumer-group-static-member",
     story="Consumers have a group.instance.id; one crashes and starts again, and the coordinator moves.",
@@ -532,6 +548,7 @@ SCENARIOS = (
     STALLED_CONSUMER,
     LATE_SYNC,
     LATE_JOIN,
+    WITHOUT_REBALANCE_TIMEOUT,
     STATIC_MEMBER,
     GROUP_OF_RECREATED_TOPIC,
     COMPACTED_OFFSETS,

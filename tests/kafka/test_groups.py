@@ -306,6 +306,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "member_that_answers_is_not_removed(0)",
+            "consumer-group-without-rebalance-timeout",
+            "2.3",
+            "start(1) join_group(1,0) complete_join(0)",
+        ),
+        "2.4.1",
+    ),
+    (
+        Broken(
             "moved_member_keeps_its_id(0)",
             "consumer-group-waiting-heartbeat",
             "2.1.0",
@@ -447,6 +456,7 @@ SEARCHED = (
     ("consumer-group-transactional-commit", "3.9.0"),
     ("consumer-group-waiting-heartbeat", "3.9.0"),
     ("consumer-group-without-members", "3.9.0"),
+    ("consumer-group-without-rebalance-timeout", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""
 
@@ -540,6 +550,7 @@ def test_a_version_flag_is_on_from_the_release_that_brought_it():
     assert set(RELEASES) - set(since["delete_groups"]) == {"0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0"}
     assert set(RELEASES) - set(since["empty_groups_stay"]) == {"0.10.0"}
     assert since["loaded_members_are_static"] == ["2.3", "2.4.1"]
+    assert set(RELEASES) - set(since["old_consumers_get_their_session"]) == {"2.3"}
     assert since["stale_cache_is_fenced"] == since["removal_waits"] == []
 
 

@@ -16,6 +16,7 @@ from kwalk.model.kafka.groups.domains import (
     COORDINATOR,
     EMPTY_PROTOCOLS,
     GROUP_MAX_SIZE,
+    JOIN_GROUP_V0,
     LATE_EXPIRATIONS,
     MEMBER_IDS,
     OLD_CONSUMERS,
@@ -51,6 +52,7 @@ from kwalk.model.kafka.groups.versions import (
     LOADED_MEMBERS_ARE_STATIC,
     MAX_SIZE_IS_ENFORCED,
     NEW_MEMBERS_EXPIRE,
+    OLD_CONSUMERS_GET_THEIR_SESSION,
     OLD_LEADERS_ARE_ANSWERED,
     PENDING_SYNC_EXPIRES,
     REMOVED_MEMBERS_ARE_NOT_WATCHED,
@@ -281,7 +283,8 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
     """
     group = cluster.coordinators[broker].group
     require(group.state is GroupState.PREPARING_REBALANCE)
-    require(all(m in group.awaiting_join or not answers(cluster, broker, m) for m in MEMBER_IDS if m in group.members))
+    is_over = all(m in group.awaiting_join or not answers(cluster, broker, m) for m in MEMBER_IDS if m in group.members)
+    require(is_over or has_no_rebalance_timeout())
     removed = late_members(group)
     require(bool(group.awaiting_join) or bool(removed) or not group.members)
     for m in MEMBER_IDS:
@@ -314,6 +317,14 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
         store_group(cluster, broker)
     else:
         remove_group(cluster, broker)
+
+
+def has_no_rebalance_timeout() -> bool:
+    """Whether a rebalance ends as soon as it has begun, as the rebalance timeouts of all members are -1.
+
+    Kafka: GroupMetadata.rebalanceTimeoutMs; JoinGroupRequest.maybeOverrideRebalanceTimeout (2.3.1).
+    """
+    return JOIN_GROUP_V0 > 0 and not OLD_CONSUMERS_GET_THEIR_SESSION
 
 
 def late_members(group: GroupMetadata) -> frozenset[int]:
