@@ -162,6 +162,21 @@ def join_is_given_up_for_want_of_a_member(before: GroupCluster, after: GroupClus
     return not group.members <= group.awaiting_join
 
 
+@always(
+    symptom="a partition is assigned to a consumer that did not join in time: it is not consumed until the session of "
+    "that one ends, and the group rebalances again",
+    log="Group leader [member.id: …, group.instance.id: Some(null)] failed to join before rebalance timeout, while new "
+    "leader … was elected., where it was the leader (2.3 to 2.7)",
+)
+def late_member_gets_no_partition(cluster: GroupCluster, broker: Broker) -> bool:
+    """The leader assigns the partition to a member of its generation, or to one whose process is gone since."""
+    group = cluster.coordinators[broker].group
+    premise(group.state is GroupState.COMPLETING_REBALANCE and group.owner is not None)
+    return all(
+        not c.is_live or c.member_id != group.owner or c.generation == group.generation for c in cluster.consumers
+    )
+
+
 @always(symptom="two members of a generation process the same records", log="none: both log the same assignment")
 def one_owner_per_generation(cluster: GroupCluster, broker: Broker) -> bool:
     """Of the members that a coordinator has in its generation at most one owns the partition."""

@@ -277,6 +277,12 @@ GROUP_TRIALS = (
         flags={"stale_cache_is_fenced": True},
         about="A coordinator does not answer from what it cached when it led before.",
     ),
+    Trial("consumer-group-late-join", variant=LATEST, about="A group was loaded, and a member does not join in time."),
+    Trial(
+        "consumer-group-without-rebalance-timeout",
+        variant="2.3",
+        about="In 2.3.0 a rebalance of old consumers does not wait for them.",
+    ),
     Trial("consumer-group-late-sync", variant="2.8.0", about="A member sends heartbeats, and no SyncGroup."),
     Trial(
         "consumer-group-waiting-heartbeat",

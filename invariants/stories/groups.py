@@ -102,6 +102,14 @@ def group_with_a_member(cluster: GroupCluster) -> None:
     cluster.stored_generation = 1
 
 
+def group_to_load(cluster: GroupCluster) -> None:
+    """The same, but broker 0 has just become the leader, and is to load it."""
+    group_with_a_member(cluster)
+    cluster.coordinators[0].group.forget()
+    cluster.coordinators[0].owns = False
+    cluster.coordinators[0].tasks.push(Task(is_load=True))
+
+
 def group_was_removed(cluster: GroupCluster) -> None:
     """No consumer runs, and the log of both brokers ends with the tombstones of the group's offset and of itself."""
     no_group_yet(cluster)
@@ -113,16 +121,13 @@ def group_was_removed(cluster: GroupCluster) -> None:
 
 def group_after_a_downgrade(cluster: GroupCluster) -> None:
     """A group with a member and a commit, and a record of a later release; broker 0 has started and is to load them."""
-    group_with_a_member(cluster)
-    partition, coordinator = cluster.partition, cluster.coordinators[0]
+    group_to_load(cluster)
+    partition = cluster.partition
     offset = CommittedOffset(commit=1)
     partition.log.push(OffsetsRecord(key=RecordKey.OFFSET, offset=offset))
     partition.replicated = partition.high_watermark = partition.follower_high_watermark = 2
     partition.has_later_records = True
     cluster.commits, cluster.commit_generation, cluster.acknowledged = 1, 1, offset
-    coordinator.group.forget()
-    coordinator.owns = False
-    coordinator.tasks.push(Task(is_load=True))
 
 
 def group_of_two_to_load(cluster: GroupCluster) -> None:
@@ -273,6 +278,37 @@ LATE_SYNC = STALLED_CONSUMER.varied(
     bounds={"commits": 0, "generations": 3, "member_ids": 3},
     variants={release: versions.VARIANTS[release] for release in ("2.8.0", "2.4.1", "2.3", "2.1.0", "2.0", "1.0")},
     source="GroupCoordinator.handleHeartbeat; KAFKA-10134",
+)
+LATE_JOIN = STALLED_CONSUMER.varied(
+    name="consumer-group-late-join",
+    story="A coordinator has just become the leader of a group with a member, which stalls while another one joins.",
+    initial=group_to_load,
+    properties=(
+        *MEMBERS_OF_ONE_BROKER,
+        groups.loaded_group_is_that_of_the_log,
+        groups.rebalance_has_a_reason,
+        groups.member_with_heartbeats_is_not_removed,
+        groups.late_member_gets_no_partition,
+        groups.both_consumers_are_members,
+    ),
+    bounds={"commits": 0, "starts": 1, "member_ids": 3, "generations": 4},
+    source="GroupCoordinator.onCompleteJoin; GroupMetadataManager.readGroupMessageValue",
+)
+WITHOUT_REBALANCE_TIMEOUT = CONSUMER_GROUP.varied(
+    name="consumer-group-without-rebalance-timeout",
+    story="A group has a consumer of 0.9 or 0.10.0, whose JoinGroup has no rebalance timeout; another one starts.",
+    initial=group_with_a_member,
+    properties=(*MEMBERS_OF_ONE_BROKER, groups.rebalance_has_a_reason, groups.both_consumers_are_members),
+    bounds={
+        "brokers": 1,
+        "moves": 0,
+        "leader_epochs": 0,
+        "commits": 0,
+        "consumer_stops": 1,
+        "generations": 4,
+        "join_group_v0": 1,
+    },
+    source="DelayedJoin, JoinGroupRequest; KAFKA-8653",
 )
 STATIC_MEMBER = CONSUMER_GROUP.varied(
     name="consumer-group-static-member",
@@ -511,6 +547,8 @@ SCENARIOS = (
     GROUP_REMOVAL,
     STALLED_CONSUMER,
     LATE_SYNC,
+    LATE_JOIN,
+    WITHOUT_REBALANCE_TIMEOUT,
     STATIC_MEMBER,
     GROUP_OF_RECREATED_TOPIC,
     COMPACTED_OFFSETS,

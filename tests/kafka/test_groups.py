@@ -297,6 +297,24 @@ BROKEN = (
     ),
     (
         Broken(
+            "late_member_gets_no_partition(0)",
+            "consumer-group-late-join",
+            "2.3",
+            "run_task(0,0) start(1) stall(0,1) join_group(1,0) complete_join(0) sync_group(1,0,0)",
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "member_that_answers_is_not_removed(0)",
+            "consumer-group-without-rebalance-timeout",
+            "2.3",
+            "start(1) join_group(1,0) complete_join(0)",
+        ),
+        "2.4.1",
+    ),
+    (
+        Broken(
             "moved_member_keeps_its_id(0)",
             "consumer-group-waiting-heartbeat",
             "2.1.0",
@@ -418,6 +436,7 @@ SEARCHED = (
     ("consumer-group-downgrade", "3.9.0"),
     ("consumer-group-join-timeout", "3.9.0"),
     ("consumer-group-late-expiration", "3.9.0"),
+    ("consumer-group-late-join", "3.9.0"),
     ("consumer-group-late-sync", "2.8.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
@@ -437,6 +456,7 @@ SEARCHED = (
     ("consumer-group-transactional-commit", "3.9.0"),
     ("consumer-group-waiting-heartbeat", "3.9.0"),
     ("consumer-group-without-members", "3.9.0"),
+    ("consumer-group-without-rebalance-timeout", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""
 
@@ -503,6 +523,25 @@ def test_a_consumer_of_another_protocol_is_refused():
     assert cluster.coordinators[0].group.state is GroupState.STABLE
 
 
+def test_a_member_that_a_load_took_for_static_stays_until_its_session_ends_as_its_heartbeats_are_refused():
+    steps = "run_task(0,0) start(1) join_group(1,0) stall(0,1) complete_join(0)"
+    cluster = state_after("consumer-group-late-join", "2.4.1", steps)
+    assert (cluster.coordinators[0].group.members, cluster.coordinators[0].group.leader) == ({0, 1}, 1)
+    cluster = state_after("consumer-group-late-join", "2.4.1", f"{steps} expire_heartbeat(0,0)")
+    assert cluster.coordinators[0].group.members == {1}
+    assert state_after("consumer-group-late-join", "2.8.2", steps).coordinators[0].group.members == {1}
+
+
+def test_a_coordinator_waits_for_members_that_a_load_took_for_static_if_none_has_joined():
+    joined = "run_task(0,0) start(1) stall(0,1) join_group(1,0) complete_join(0) sync_group(1,0,1) replicate(0)"
+    model = Model(STORIES["consumer-group-late-join"], "2.4.1", {"consumer_stops": 1})
+    steps = [key.replace(",", ", ") for key in f"{joined} leave_group(1,0)".split()]
+    state = run(model, model.initial[0], steps)[-1]
+    assert model.state(state).coordinators[0].group.state is GroupState.PREPARING_REBALANCE
+    assert model.attempt(model.instance("complete_join(0)"), state).after is None
+    assert model.attempt(model.instance("expire_heartbeat(0, 0)"), state).after is not None
+
+
 def test_a_version_flag_is_on_from_the_release_that_brought_it():
     since = {name: [release for release in RELEASES if VARIANTS[release][name]] for name in VARIANTS["2.8.2"]}
     assert since["load_whole_log"] == [release for release in RELEASES if release != "0.11.0.0"]
@@ -510,6 +549,8 @@ def test_a_version_flag_is_on_from_the_release_that_brought_it():
         assert since[name] == ["2.8.2", "3.9.0"]
     assert set(RELEASES) - set(since["delete_groups"]) == {"0.10.0", "0.10.1", "0.10.2", "0.11.0.0", "1.0"}
     assert set(RELEASES) - set(since["empty_groups_stay"]) == {"0.10.0"}
+    assert since["loaded_members_are_static"] == ["2.3", "2.4.1"]
+    assert set(RELEASES) - set(since["old_consumers_get_their_session"]) == {"2.3"}
     assert since["stale_cache_is_fenced"] == since["removal_waits"] == []
 
 

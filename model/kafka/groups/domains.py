@@ -32,6 +32,9 @@ EMPTY_PROTOCOLS = Bound("empty_protocols", "1 if those consumers name no protoco
 OLD_CONSUMERS = Bound(
     "old_consumers", "consumers, the first ones, of a release before 2.3: they have no group.instance.id", default=0
 )
+JOIN_GROUP_V0 = Bound(
+    "join_group_v0", "1 if consumers are of 0.9 or 0.10.0: their JoinGroup has no rebalance timeout", default=0
+)
 
 LARGE_GROUP = Bound(
     "large_group", "members with whom a group's record is larger than offsets.load.buffer.size; 0: none is", default=0

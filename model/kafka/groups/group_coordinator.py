@@ -16,6 +16,7 @@ from kwalk.model.kafka.groups.domains import (
     COORDINATOR,
     EMPTY_PROTOCOLS,
     GROUP_MAX_SIZE,
+    JOIN_GROUP_V0,
     LATE_EXPIRATIONS,
     MEMBER_IDS,
     OLD_CONSUMERS,
@@ -48,8 +49,10 @@ from kwalk.model.kafka.groups.versions import (
     HEARTBEAT_WHILE_COMPLETING,
     JOIN_CREATES_OR_CHECKS,
     LAST_MEMBERS_ARE_EVICTED,
+    LOADED_MEMBERS_ARE_STATIC,
     MAX_SIZE_IS_ENFORCED,
     NEW_MEMBERS_EXPIRE,
+    OLD_CONSUMERS_GET_THEIR_SESSION,
     OLD_LEADERS_ARE_ANSWERED,
     PENDING_SYNC_EXPIRES,
     REMOVED_MEMBERS_ARE_NOT_WATCHED,
@@ -274,18 +277,23 @@ def answer_join(joining: Consumer, group: GroupMetadata) -> None:
 def complete_join(cluster: GroupCluster, broker: Broker) -> None:
     """All members have joined again, or those that have not do not answer and are removed when the time is up.
 
-    Static members are not removed here; if none of the members has joined, the coordinator waits on. Where the answer
-    to the leader cannot be written, the exception ends the loop over the members: none behind it is answered either.
+    Static members are not removed here; if none of those that are left has joined, the coordinator waits on. Where the
+    answer to the leader cannot be written, the exception ends the loop over the members: none behind it is answered
+    either.
     """
     group = cluster.coordinators[broker].group
     require(group.state is GroupState.PREPARING_REBALANCE)
-    require(all(m in group.awaiting_join or not answers(cluster, broker, m) for m in MEMBER_IDS if m in group.members))
-    require(bool(group.awaiting_join) or not (STATIC_MEMBERS and STATIC_MEMBERSHIP) or not group.members)
+    is_over = all(m in group.awaiting_join or not answers(cluster, broker, m) for m in MEMBER_IDS if m in group.members)
+    require(is_over or has_no_rebalance_timeout())
+    removed = late_members(group)
+    require(bool(group.awaiting_join) or bool(removed) or not group.members)
     for m in MEMBER_IDS:
-        if m in group.members and m not in group.awaiting_join and not (STATIC_MEMBERS and STATIC_MEMBERSHIP):
+        if m in removed:
             group.remove_member(m)
             if LATE_EXPIRATIONS > 0 and not REMOVED_MEMBERS_ARE_NOT_WATCHED:
                 group.still_watched = group.still_watched | {m}
+    if group.members and not group.awaiting_join:
+        return
     if group.members:
         if group.leader not in group.awaiting_join:
             group.leader = min(group.awaiting_join)
@@ -309,6 +317,24 @@ def complete_join(cluster: GroupCluster, broker: Broker) -> None:
         store_group(cluster, broker)
     else:
         remove_group(cluster, broker)
+
+
+def has_no_rebalance_timeout() -> bool:
+    """Whether a rebalance ends as soon as it has begun, as the rebalance timeouts of all members are -1.
+
+    Kafka: GroupMetadata.rebalanceTimeoutMs; JoinGroupRequest.maybeOverrideRebalanceTimeout (2.3.1).
+    """
+    return JOIN_GROUP_V0 > 0 and not OLD_CONSUMERS_GET_THEIR_SESSION
+
+
+def late_members(group: GroupMetadata) -> frozenset[int]:
+    """Return the members that have not joined again, but for those that the coordinator takes for static ones.
+
+    Kafka: GroupMetadata.notYetRejoinedMembers, MemberMetadata.isStaticMember.
+    """
+    if STATIC_MEMBERS and STATIC_MEMBERSHIP:
+        return frozenset()
+    return group.members - group.awaiting_join - group.taken_for_static
 
 
 def can_answer_leader(cluster: GroupCluster, group: GroupMetadata) -> bool:
@@ -458,15 +484,21 @@ def expire_removed_member(cluster: GroupCluster, broker: Broker, member_id: Memb
 
 def is_heard(cluster: GroupCluster, broker: int, member_id: int) -> bool:
     """Whether a consumer keeps the member alive: its heartbeats count, or it sends what is awaited."""
-    is_completing = cluster.coordinators[broker].group.state is GroupState.COMPLETING_REBALANCE
-    heartbeats_count = not is_completing or HEARTBEAT_WHILE_COMPLETING
+    group = cluster.coordinators[broker].group
+    heartbeats_count = group.state is not GroupState.COMPLETING_REBALANCE or HEARTBEAT_WHILE_COMPLETING
     return any(
         c.is_live
         and c.coordinator == broker
         and c.member_id == member_id
-        and (c.pace is Pace.RUNNING or (c.pace is Pace.STALLED and heartbeats_count))
+        and (c.pace is Pace.RUNNING or (c.pace is Pace.STALLED and heartbeats_count and not has_missed(group, c)))
         for c in cluster.consumers
     )
+
+
+def has_missed(group: GroupMetadata, consumer: Consumer) -> bool:
+    """Whether a member was not removed that missed a rebalance, so that its heartbeats get ILLEGAL_GENERATION."""
+    is_member = consumer.status is ConsumerStatus.STABLE or consumer.member_id in group.pending_sync
+    return bool(LOADED_MEMBERS_ARE_STATIC) and is_member and consumer.generation != group.generation
 
 
 def remove_member_and_update_group(cluster: GroupCluster, broker: int, member_id: int) -> None:

@@ -38,6 +38,7 @@ from kwalk.model.kafka.groups.versions import (
     LOAD_ENDS_AT_GAP,
     LOAD_TO_LOG_END,
     LOAD_WHOLE_LOG,
+    LOADED_MEMBERS_ARE_STATIC,
     MAX_SIZE_IS_ENFORCED,
     OLD_RECORDS,
     REMOVAL_WAITS,
@@ -192,12 +193,16 @@ def load(cluster: GroupCluster, broker: int, buffer: int) -> None:
 def on_group_loaded(group: GroupMetadata, record: OffsetsRecord) -> None:
     """Cache a group as a record has it: its members are Stable, and their heartbeats are awaited from now on.
 
-    Kafka: GroupCoordinator.onGroupLoaded, GroupMetadata.loadGroup.
+    From 2.3 to 2.7 a member that has no group.instance.id in a record of that format had one that was null.
+
+    Kafka: GroupCoordinator.onGroupLoaded, GroupMetadata.loadGroup, GroupMetadataManager.readGroupMessageValue.
     """
     group.state = GroupState.STABLE if record.members else GroupState.EMPTY
     group.generation, group.members = record.generation, record.members
     group.leader, group.owner, group.time = record.leader, record.owner, record.time
     group.is_unsubscribed = not record.members and unsubscribes()
+    if LOADED_MEMBERS_ARE_STATIC and not OLD_RECORDS and not STATIC_MEMBERS:
+        group.taken_for_static = record.members
     if names_members_by_time() or (RETENTIONS > 0 and not record.members):
         group.has_no_time = not STATE_TIME_IS_LOADED or bool(OLD_RECORDS)
     if OTHER_PROTOCOLS > 0:

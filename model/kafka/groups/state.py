@@ -39,7 +39,7 @@ from kwalk.model.kafka.groups.domains import (
     TRANSACTIONAL_COMMITS,
     WAITING_HEARTBEATS,
 )
-from kwalk.model.kafka.groups.versions import OLD_RECORDS, REMOVAL_WAITS, STATIC_MEMBERS
+from kwalk.model.kafka.groups.versions import LOADED_MEMBERS_ARE_STATIC, OLD_RECORDS, REMOVAL_WAITS, STATIC_MEMBERS
 from kwalk.model.language import (
     Array,
     Fifo,
@@ -154,7 +154,8 @@ class GroupMetadata:
     all replicas have what was appended, and no thread looks at that before more is appended, or the time is up.
     A load can leave out since when the group is in its state (`has_no_time`), or take the offset for expired
     (`is_offset_due`). `unwatched` are the members whose session does not expire, as none of their requests has come
-    since they joined; `still_watched` are members that were removed, and whose session is yet to end.
+    since they joined; `still_watched` are members that were removed, and whose session is yet to end. A load took
+    those of `taken_for_static` for static ones.
     """
 
     state: GroupState = choice(GroupState)
@@ -165,6 +166,7 @@ class GroupMetadata:
     pending_sync: frozenset[int] = subset(MEMBER_IDS)
     unwatched: frozenset[int] = subset(MEMBER_IDS, when=CONSUMER_STOPS)
     still_watched: frozenset[int] = subset(MEMBER_IDS, when=LATE_EXPIRATIONS)
+    taken_for_static: frozenset[int] = subset(MEMBER_IDS, when=LOADED_MEMBERS_ARE_STATIC)
     leader: int | None = optional(MEMBER_IDS)
     owner: int | None = optional(MEMBER_IDS)
     time: int = number(0, RETENTIONS)
@@ -194,7 +196,7 @@ class GroupMetadata:
         self.time = 0
         self.is_unsubscribed = self.other_protocol = self.is_storing = self.is_removing = False
         self.has_no_time = False
-        self.replaced = self.still_watched = frozenset()
+        self.replaced = self.still_watched = self.taken_for_static = frozenset()
 
     def forget(self) -> None:
         """Remove everything."""
@@ -209,6 +211,7 @@ class GroupMetadata:
         self.awaiting_sync = self.awaiting_sync - {member_id}
         self.pending_sync = self.pending_sync - {member_id}
         self.unwatched = self.unwatched - {member_id}
+        self.taken_for_static = self.taken_for_static - {member_id}
         if self.leader == member_id:
             self.leader = min(self.members) if self.members else None
 

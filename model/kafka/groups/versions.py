@@ -289,6 +289,31 @@ STATIC_MEMBERSHIP = version_flag(
         ),
     ),
 )
+LOADED_MEMBERS_ARE_STATIC = version_flag(
+    "loaded_members_are_static",
+    "from 2.3.0 on a load took each member for a static one; until KAFKA-10497 (2.8.0), which rewrote how records are "
+    "read",
+    {"2.3.0": True, "2.8.0": False},
+)
+FLAGS.fix(
+    LOADED_MEMBERS_ARE_STATIC,
+    name="loaded_members_are_dynamic",
+    off=True,
+    on=False,
+    closes="a member that does not join in time leaves its group, also after a move of the coordinator",
+    source="KAFKA-10497 (2.8.0); the mistake came with KIP-345 (2.3.0)",
+    trials=(Trial("consumer-group-late-join", ("late_member_gets_no_partition",), variant="2.4.1"),),
+)
+OLD_CONSUMERS_GET_THEIR_SESSION = version_flag(
+    "old_consumers_get_their_session",
+    "KAFKA-8653 (2.3.1): a rebalance waits for a consumer of 0.9 or 0.10.0, which sends no rebalance timeout, as long "
+    "as its session; in 2.3.0 it did not wait at all",
+    {"2.3.0": False, "2.3.1": True},
+    before=True,
+    closes="consumers of 0.9 and 0.10.0 have time to join again",
+    source="KAFKA-8653 (2.3.1); the mistake came with KAFKA-7858 (2.3.0)",
+    trials=(Trial("consumer-group-without-rebalance-timeout", ("member_that_answers_is_not_removed",), variant="2.3"),),
+)
 STATIC_IDS_ARE_RANDOM = version_flag(
     "static_ids_are_random",
     "KAFKA-8715 (2.3.1): the member id of a static member has a random part; in 2.3.0, the time since which its group "
