@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwalk.invariants import cleaner_buffers as buffers
+from kwalk.invariants import cleaner_rate as rates
 from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
@@ -16,6 +17,7 @@ from kwalk.invariants import write_errors as failures
 from kwalk.model.kafka.storage import (
     alter_partition_manager,
     cleaner_buffers,
+    cleaner_rate,
     compacted_transactions,
     domains,
     dynamic_broker_config,
@@ -39,6 +41,7 @@ from kwalk.model.kafka.storage import (
 )
 from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.cleaner_buffers import BufferedCleaning
+from kwalk.model.kafka.storage.cleaner_rate import CleanerRate
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
@@ -987,6 +990,22 @@ SHARED_WITH_THE_CLEANER = Scenario(
     variants={release: flags for release, flags in versions.VARIANTS.items() if release not in ("0.10.0", "0.10.1")},
     source="LogCleanerManager, LogManager.truncateTo; KAFKA-3123, KAFKA-6568, KAFKA-7215, KAFKA-8725",
 )
+CLEANER_RATE = Scenario(
+    name="dynamic-cleaner-rate",
+    story="Admins change the rate of the log cleaner, and restart the broker.",
+    state=CleanerRate,
+    actions=actions_of(cleaner_rate),
+    properties=(
+        rates.cleaner_has_its_rate,
+        rates.rate_changes_by_request,
+        rates.stopped_broker_has_no_rate,
+        rates.restarts_are_counted,
+        rates.rate_holds_after_a_start,
+    ),
+    bounds={"values": 2, "changes": 2, "restarts": 1},
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.") and r != "1.0"},
+    source="LogCleaner.reconfigure; KAFKA-13996",
+)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1370,4 +1389,5 @@ SCENARIOS = (
     GROWN_BATCHES,
     UNCLEANABLE,
     UNREADABLE_CHECKPOINT,
+    CLEANER_RATE,
 )

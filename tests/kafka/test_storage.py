@@ -988,6 +988,10 @@ BROKEN = (
         ),
         "3.7.0",
     ),
+    (
+        Broken("cleaner_has_its_rate()", "dynamic-cleaner-rate", "2.8.2", "alter_rate(1) handle_change()"),
+        "3.7.0",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -1125,6 +1129,7 @@ SEARCHED = (
     ("log-grown-batches", "3.9.0"),
     ("log-uncleanable", "3.9.0"),
     ("log-unreadable-checkpoint", "3.9.0"),
+    ("dynamic-cleaner-rate", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

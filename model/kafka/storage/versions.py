@@ -1117,6 +1117,14 @@ EARLIEST_SEQUENCE_COUNTS = version_flag(
         ),
     ),
 )
+CLEANER_RATE_CHANGES = version_flag(
+    "cleaner_rate_changes",
+    "KAFKA-13996 (3.3.0): log.cleaner.io.max.bytes.per.second holds when it is changed; before, from the next start on",
+    {"3.3.0": True},
+    closes="the log cleaner has the rate that was set",
+    source="KAFKA-13996 (3.3.0)",
+    trials=(Trial("dynamic-cleaner-rate", ("cleaner_has_its_rate",)),),
+)
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
     "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
