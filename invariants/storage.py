@@ -770,6 +770,7 @@ def running_broker_has_no_clean_shutdown_file(log: PartitionLog) -> bool:
 )
 def checkpoints_have_what_they_are_of(before: PartitionLog, after: PartitionLog) -> bool:
     """A checkpoint that changes has the recovery point, or the start offset, of the log; a flush sets the former."""
+    premise(before.recreations == after.recreations)
     is_stop = after.phase is LogPhase.STOPPED
     is_flush = is_running(after) and flushed_end(after) > flushed_end(before)
     ends = (active_segment(after).base_offset, after.end_offset)
@@ -1045,6 +1046,32 @@ def appended_record_can_be_read(before: PartitionLog, after: PartitionLog) -> bo
 
 
 @step(
+    symptom="after a crash a broker has lost records of a topic that was created again; clients begin behind them",
+    log="Deleting all segments because logEndOffset (…) is smaller than logStartOffset (…).",
+)
+def created_log_keeps_its_records(before: PartitionLog, after: PartitionLog, offset: Offset) -> bool:
+    """A start finds each record that is on disk, and that no client has deleted."""
+    batch = batch_at(before, offset)
+    premise(before.phase is LogPhase.STOPPED and after.phase is LogPhase.LOADING and before.torn is None)
+    premise(batch is not None and before.start_offset <= offset)
+    return after.start_offset <= offset and batch_at(after, offset) == batch
+
+
+@step(
+    symptom="a topic that was created again has records of the deleted one",
+    log="none: kafka-dump-log.sh shows them",
+)
+def created_log_is_empty(before: PartitionLog, after: PartitionLog) -> bool:
+    """A topic that is created again has an empty log, which begins at 0, and whose checkpoints are those of before."""
+    premise(before.recreations != after.recreations)
+    is_empty = after.count == 1 and after.segments[0].batches.is_empty and after.torn is None
+    is_at_start = after.start_offset == after.end_offset == after.high_watermark == after.recovery_point == 0
+    is_known = after.recovery_point_checkpoint in (0, before.recovery_point_checkpoint)
+    is_known = is_known and after.start_offset_checkpoint in (0, before.start_offset_checkpoint)
+    return is_empty and is_at_start and is_known and is_running(before) and is_running(after)
+
+
+@step(
     symptom="a compacted log has empty segments, which each cleaning writes again",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )
@@ -1166,6 +1193,12 @@ def active_segment_is_deleted(log: PartitionLog) -> bool:
 def crashed_log_is_recovered(log: PartitionLog) -> bool:
     """After a crash the log runs, and has a segment that was rolled and what was flushed."""
     return log.crashes > 0 and is_running(log) and log.count > 1 and flushed_end(log) > 1
+
+
+@reachable()
+def created_log_is_recovered(log: PartitionLog) -> bool:
+    """A log with records, which was created again, was loaded after a crash."""
+    return log.recreations > 0 and log.crashes > 0 and is_running(log) and log.end_offset > log.start_offset
 
 
 @reachable()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import cleaner_buffers as buffers
+from kwalk.invariants import cleaner_rate as rates
 from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
@@ -9,9 +11,13 @@ from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import replica_lag as lags
+from kwalk.invariants import uncleanable_logs as uncleanable
+from kwalk.invariants import unreadable_checkpoints as unreadable
 from kwalk.invariants import write_errors as failures
 from kwalk.model.kafka.storage import (
     alter_partition_manager,
+    cleaner_buffers,
+    cleaner_rate,
     compacted_transactions,
     domains,
     dynamic_broker_config,
@@ -24,13 +30,18 @@ from kwalk.model.kafka.storage import (
     log_creation,
     log_deletion,
     log_loading,
+    log_recreation,
     producer_state,
     replica_lag,
     topic_configs,
+    uncleanable_logs,
+    unreadable_checkpoints,
     versions,
     write_errors,
 )
 from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
+from kwalk.model.kafka.storage.cleaner_buffers import BufferedCleaning
+from kwalk.model.kafka.storage.cleaner_rate import CleanerRate
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
@@ -42,6 +53,8 @@ from kwalk.model.kafka.storage.log_deletion import PartitionFolder
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.replica_lag import FollowerLag
 from kwalk.model.kafka.storage.state import PartitionLog
+from kwalk.model.kafka.storage.uncleanable_logs import CleanableTopic
+from kwalk.model.kafka.storage.unreadable_checkpoints import CheckpointedLog
 from kwalk.model.kafka.storage.write_errors import FailingLog
 from kwalk.model.language import Scenario, actions_of, default_bounds
 
@@ -303,6 +316,56 @@ RECOVERY_FULL_DISK = RECOVERY.varied(
     ),
     bounds={"crashes": 1, "stops": 0, "full_disks": 1},
     source="LogManager.loadLogs; KAFKA-13773",
+)
+CREATED_AGAIN = RECOVERY.varied(
+    name="log-created-again",
+    story=(
+        "A topic that has a log directory for itself is deleted and created again, while clients delete records; the "
+        "broker crashes, and recovers the log."
+    ),
+    actions=(
+        log.append,
+        log.raise_high_watermark,
+        log.delete_records,
+        log_recreation.create_again,
+        log_loading.checkpoint_start_offset,
+        log_loading.crash,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        storage.created_log_keeps_its_records,
+        storage.created_log_is_empty,
+        storage.stops_are_counted,
+        storage.running_broker_has_no_clean_shutdown_file,
+        storage.checkpoints_have_what_they_are_of,
+        storage.appended_batch_ends_the_log,
+        storage.created_log_is_recovered,
+    ),
+    bounds={"offsets": 2, "segments": 2, "segment_bytes": 1, "batches": 1, "losses": 0, "crashes": 1, "stops": 0}
+    | {"recreations": 1},
+    source="LogManager.checkpointRecoveryOffsetsInDir, LogManager.checkpointLogStartOffsetsInDir; KAFKA-10002",
+)
+CREATED_AGAIN_UNFLUSHED = CREATED_AGAIN.varied(
+    name="log-created-again-unflushed",
+    story="As before, without deletions of records; the machine crashes, which loses what was not flushed.",
+    actions=(
+        log.append,
+        log_recreation.create_again,
+        log_loading.flush,
+        log_loading.checkpoint_recovery_point,
+        log_loading.crash,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        *CREATED_AGAIN.properties,
+        storage.no_batch_is_torn,
+        storage.torn_batch_is_lost,
+        storage.crash_loses_what_was_not_flushed,
+        storage.crash_tears_a_batch,
+    ),
+    bounds={"losses": 1},
 )
 COMPACTION = LOOKUP.varied(
     name="log-compaction",
@@ -927,6 +990,79 @@ SHARED_WITH_THE_CLEANER = Scenario(
     variants={release: flags for release, flags in versions.VARIANTS.items() if release not in ("0.10.0", "0.10.1")},
     source="LogCleanerManager, LogManager.truncateTo; KAFKA-3123, KAFKA-6568, KAFKA-7215, KAFKA-8725",
 )
+CLEANER_RATE = Scenario(
+    name="dynamic-cleaner-rate",
+    story="Admins change the rate of the log cleaner, and restart the broker.",
+    state=CleanerRate,
+    actions=actions_of(cleaner_rate),
+    properties=(
+        rates.cleaner_has_its_rate,
+        rates.rate_changes_by_request,
+        rates.stopped_broker_has_no_rate,
+        rates.restarts_are_counted,
+        rates.rate_holds_after_a_start,
+    ),
+    bounds={"values": 2, "changes": 2, "restarts": 1},
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.") and r != "1.0"},
+    source="LogCleaner.reconfigure; KAFKA-13996",
+)
+GROWN_BATCHES = Scenario(
+    name="log-grown-batches",
+    story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
+    state=BufferedCleaning,
+    actions=actions_of(cleaner_buffers),
+    properties=(
+        buffers.kept_batch_is_whole,
+        buffers.cleaner_outlives_grown_batches,
+        buffers.kept_batches_are_written,
+        buffers.chunk_fits_the_buffer,
+        buffers.batch_outgrows_the_buffer,
+    ),
+    bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4},
+    variants=versions.VARIANTS,
+    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-5316",
+)
+UNCLEANABLE = Scenario(
+    name="log-uncleanable",
+    story=(
+        "The cleaner's thread meets a batch that it cannot read, or an error of the disk; the topic is deleted, and "
+        "created again."
+    ),
+    state=CleanableTopic,
+    actions=actions_of(uncleanable_logs),
+    properties=(
+        uncleanable.topic_created_later_is_cleaned,
+        uncleanable.topic_created_at_once_is_cleaned,
+        uncleanable.failed_disk_is_offline,
+        uncleanable.sound_topic_is_cleaned,
+        uncleanable.errors_have_a_cause,
+        uncleanable.clean_logs_were_read,
+        uncleanable.topic_is_created_empty,
+        uncleanable.deleted_topic_has_nothing,
+        uncleanable.topic_is_created_after_an_error,
+    ),
+    bounds={"recreations": 1},
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.")},
+    source="LogCleanerManager.uncleanablePartitions, Cleaner.buildOffsetMapForSegment; KAFKA-13305",
+)
+UNREADABLE_CHECKPOINT = Scenario(
+    name="log-unreadable-checkpoint",
+    story="Clients delete records; a number in a checkpoint is damaged, and the broker starts again.",
+    state=CheckpointedLog,
+    actions=actions_of(unreadable_checkpoints),
+    properties=(
+        unreadable.deleted_records_stay_deleted,
+        unreadable.cleaner_outlives_its_checkpoint,
+        unreadable.start_offset_is_written,
+        unreadable.offline_directory_has_a_bad_number,
+        unreadable.log_begins_at_its_checkpoint,
+        unreadable.checkpoint_has_the_start_offset,
+        unreadable.directory_comes_back,
+    ),
+    bounds={"offsets": 2, "damages": 2},
+    variants=UNCLEANABLE.variants,
+    source="CheckpointFile.read, LogManager.loadLogs, LogCleanerManager.allCleanerCheckpoints",
+)
 DELETION = Scenario(
     name="log-deletion",
     story="A replica is deleted and created again while its broker flushes the log, deletes its files, or crashes.",
@@ -1248,4 +1384,10 @@ SCENARIOS = (
     LEADER_EPOCHS_MIXED_FORMATS,
     RECOVERY_FULL_DISK,
     COMMITTED_LOOKUPS,
+    CREATED_AGAIN,
+    CREATED_AGAIN_UNFLUSHED,
+    GROWN_BATCHES,
+    UNCLEANABLE,
+    UNREADABLE_CHECKPOINT,
+    CLEANER_RATE,
 )

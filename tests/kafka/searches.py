@@ -206,6 +206,12 @@ SEARCHES = (
     "log-recovery --variant 2.8.2 --keep-going",
     "log-tombstones --variant 3.9.0 --keep-going",
     "log-created-amid-a-change --variant 3.9.0 --keep-going",
+    "log-created-again --variant 3.9.0 --keep-going",
+    "log-created-again-unflushed --variant 3.9.0 --keep-going",
+    "log-grown-batches --variant 3.9.0 --keep-going",
+    "log-uncleanable --variant 3.9.0 --keep-going",
+    "log-unreadable-checkpoint --variant 3.9.0 --keep-going",
+    "dynamic-cleaner-rate --variant 3.9.0 --keep-going",
     "dynamic-configuration --variant 2.8.2 --keep-going",
     "dynamic-configuration --variant 3.9.0 --keep-going",
     # ZooKeeper's ensemble.

@@ -86,5 +86,7 @@ def test_every_pinned_trace_of_a_release_is_on_the_page():
         ("consumer-group-removal", "2.4.1", "dead_member_is_removed"),
         ("log-compacted-transactions", "2.8.2", "index_has_the_marker"),
         ("log-compacted-transactions", "2.8.2", "marker_outlives_its_records"),
+        ("log-created-again-unflushed", "2.5", "no_batch_is_torn"),
+        ("log-grown-batches", "0.10.1", "cleaner_outlives_grown_batches"),
         ("log-retention", "0.10.0", "young_record_is_kept"),
     }, "these are other sides of a bug that the page has"

@@ -935,6 +935,63 @@ BROKEN = (
         ),
         "2.5",
     ),
+    (
+        Broken(
+            "created_log_keeps_its_records(0)",
+            "log-created-again",
+            "2.5",
+            """
+            append(1,0,1,0) raise_high_watermark(1) delete_records(1) checkpoint_start_offset() create_again()
+            append(1,0,1,0) crash(1,0) load()
+            """,
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "no_batch_is_torn()",
+            "log-created-again-unflushed",
+            "2.5",
+            """
+            append(1,0,1,0) flush(1) checkpoint_recovery_point() create_again() append(1,0,1,0) append(1,0,1,0)
+            crash(0,1) load() finish_loading()
+            """,
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "kept_batch_is_whole()",
+            "log-grown-batches",
+            "0.10.2",
+            "append_batch(1,2) append_batch(1,3) clean_chunk()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "cleaner_outlives_grown_batches()",
+            "log-grown-batches",
+            "0.10.1",
+            "append_batch(1,2) append_batch(1,3) clean_chunk()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "topic_created_later_is_cleaned()",
+            "log-uncleanable",
+            "2.8.2",
+            """
+            append_records() damage_batch() fail_to_clean() delete_topic() come_round() create_topic() append_records()
+            """,
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken("cleaner_has_its_rate()", "dynamic-cleaner-rate", "2.8.2", "alter_rate(1) handle_change()"),
+        "3.7.0",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -996,8 +1053,32 @@ NEVER_FIXED = (
         produce(0,0) append_other(1,0) append_other(0,1) delete_first_segment() truncate_to(2) produce(0,0)
         """,
     ),
+    Broken(
+        "topic_created_at_once_is_cleaned()",
+        "log-uncleanable",
+        "3.9.0",
+        "append_records() damage_batch() fail_to_clean() delete_topic() create_topic() append_records()",
+    ),
+    Broken(
+        "failed_disk_is_offline()",
+        "log-uncleanable",
+        "3.9.0",
+        "append_records() damage_sector() fail_to_read()",
+    ),
+    Broken(
+        "deleted_records_stay_deleted()",
+        "log-unreadable-checkpoint",
+        "3.9.0",
+        "delete_records(1) stop() damage_start() start()",
+    ),
+    Broken(
+        "cleaner_outlives_its_checkpoint()",
+        "log-unreadable-checkpoint",
+        "3.9.0",
+        "damage_dirty() read_dirty()",
+    ),
 )
-"""The shortest way to what no release closes."""
+"""The shortest way to what no release closes, also where an earlier one did not have it."""
 SEARCHED = (
     ("log-lookup", "2.8.2"),
     ("log-roll", "2.8.2"),
@@ -1043,6 +1124,12 @@ SEARCHED = (
     ("log-move-compacted", "3.9.0"),
     ("log-copy", "3.9.0"),
     ("log-future-timestamps", "3.9.0"),
+    ("log-created-again", "3.9.0"),
+    ("log-created-again-unflushed", "3.9.0"),
+    ("log-grown-batches", "3.9.0"),
+    ("log-uncleanable", "3.9.0"),
+    ("log-unreadable-checkpoint", "3.9.0"),
+    ("dynamic-cleaner-rate", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

@@ -30,6 +30,7 @@ LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what w
 FULL_DISKS = Bound("full_disks", "how often a start fails, as the disk is full while a log is recovered", default=0)
 STOPS = Bound("stops", "how often the broker is stopped in an orderly way", default=0)
 CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete", default=0)
+RECREATIONS = Bound("recreations", "how often the topic is deleted and created again", default=0)
 POLICY_CHANGES = Bound(
     "policy_changes", "how often cleanup.policy changes between compact and delete, from compact on", default=0
 )

@@ -29,6 +29,7 @@ from kwalk.model.kafka.storage.domains import (
     POLICY_CHANGES,
     PREALLOCATES,
     RECORD_TIMES,
+    RECREATIONS,
     SEGMENT_BYTES,
     SEGMENTS,
     STOPS,
@@ -226,3 +227,4 @@ class PartitionLog:
     cleanings: int = number(0, CLEANINGS)
     truncations: int = number(0, TRUNCATIONS)
     touches: int = number(0, TOUCHES)
+    recreations: int = number(0, RECREATIONS)

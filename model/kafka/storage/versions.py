@@ -190,6 +190,32 @@ BUFFERS_GROW_TO_THE_BATCH = version_flag(
     source="KAFKA-6834 (2.0.0)",
     trials=(Trial("log-large-batches", ("cleaner_lives",), variant="1.0"),),
 )
+GROWN_BATCHES = version_flag(
+    "grown_batches",
+    "what becomes of a batch that is larger after a cleaning, and has no room in the cleaner's buffer then: up to "
+    "0.10.1 the cleaner stops; in 0.10.2.0 and 0.10.2.1 a part is written in most cases, behind bytes that were in the "
+    "buffer before; KAFKA-5316 (0.10.2.2, 0.11.0.0): it is written as a whole",
+    {"0.10.2.0": "a part is written", "0.10.2.2": "are written"},
+    before="the cleaner stops",
+)
+FLAGS.fix(
+    GROWN_BATCHES,
+    name="grown_batches_are_whole",
+    off="a part is written",
+    on="are written",
+    closes="what a cleaning keeps of a batch is written as a whole",
+    source="KAFKA-5316 (0.10.2.2, 0.11.0.0)",
+    trials=(Trial("log-grown-batches", ("kept_batch_is_whole",), variant="0.10.2"),),
+)
+FLAGS.fix(
+    GROWN_BATCHES,
+    name="grown_batches_are_written",
+    off="the cleaner stops",
+    on="are written",
+    closes="the cleaner does not die of a batch that is larger after a cleaning",
+    source="KAFKA-5316 (0.10.2.2, 0.11.0.0)",
+    trials=(Trial("log-grown-batches", ("cleaner_outlives_grown_batches",), variant="0.10.1"),),
+)
 CLEANED_SEGMENTS_ARE_TRIMMED = version_flag(
     "cleaned_segments_are_trimmed",
     "KAFKA-5431 (0.11.0.1, 1.0.0): the log file of a cleaned segment is trimmed before the swap; before, a "
@@ -298,6 +324,18 @@ RECOVERY_POINT_IS_FLUSHED = version_flag(
     closes="what a recovery has kept is recovered again after another crash",
     source="KAFKA-10101 (2.8.0)",
     trials=(Trial("log-recovery", ("no_batch_is_torn",), variant="2.3.1"),),
+)
+LAST_DELETIONS_ARE_CHECKPOINTED = version_flag(
+    "last_deletions_are_checkpointed",
+    "KAFKA-10002 (2.7.0): the checkpoints of a log directory are also written when its last log is deleted; before, a "
+    "log that was created there had the offsets of the deleted one after a crash",
+    {"2.7.0": True},
+    closes="a topic that is created again has nothing of the deleted one after a crash",
+    source="KAFKA-10002 (2.7.0)",
+    trials=(
+        Trial("log-created-again", ("created_log_keeps_its_records",), variant="2.5"),
+        Trial("log-created-again-unflushed", ("no_batch_is_torn",), variant="2.5"),
+    ),
 )
 DISCARDED_BATCHES_ARE_READ = version_flag(
     "discarded_batches_are_read",
@@ -423,6 +461,40 @@ CLEANERS_OUTLIVE_ERRORS = version_flag(
             ("cleaner_outlives_errors",),
             variant="2.0",
             flags={"choices_outlive_errors": True},
+        ),
+    ),
+)
+DELETED_LOGS_ARE_FORGOTTEN = version_flag(
+    "deleted_logs_are_forgotten",
+    "KAFKA-13305 (3.1.0): the cleaner's thread forgets that a log was uncleanable which is not there any more, when it "
+    "comes round; before, a topic that was created again under that name was not cleaned",
+    {"3.1.0": True},
+    closes="a topic is cleaned that is created again after an error of its log",
+    source="KAFKA-13305 (3.1.0)",
+    trials=(Trial("log-uncleanable", ("topic_created_later_is_cleaned",)),),
+)
+READ_ERRORS_ARE_OF_THE_DISK = version_flag(
+    "read_errors_are_of_the_disk",
+    "in 1.0 and 1.1 an error of the disk, as the cleaner reads what is new, takes the log directory offline; since "
+    "2.0.0 it is within another exception, so that it ended the thread, and since 2.1.0 (KAFKA-7215) marks the log",
+    {"1.0.0": True, "2.0.0": False},
+    closes="an error of the disk that the cleaner meets takes the log directory offline",
+    source="no release since 2.0",
+    trials=(Trial("log-uncleanable", ("failed_disk_is_offline",), variant="3.9.0"),),
+)
+BAD_NUMBERS_ARE_OF_THE_DISK = version_flag(
+    "bad_numbers_are_of_the_disk",
+    "a number in a checkpoint that cannot be read takes the log directory offline; since 3.1.0 it is an exception "
+    "which ends the cleaner's thread, and at a start is passed over",
+    {"3.1.0": False},
+    before=True,
+    closes="what is in a checkpoint is not passed over, nor ends the cleaner, if a number cannot be read",
+    source="no release since 3.1",
+    trials=(
+        Trial(
+            "log-unreadable-checkpoint",
+            ("deleted_records_stay_deleted", "cleaner_outlives_its_checkpoint"),
+            variant="3.9.0",
         ),
     ),
 )
@@ -1045,6 +1117,14 @@ EARLIEST_SEQUENCE_COUNTS = version_flag(
         ),
     ),
 )
+CLEANER_RATE_CHANGES = version_flag(
+    "cleaner_rate_changes",
+    "KAFKA-13996 (3.3.0): log.cleaner.io.max.bytes.per.second holds when it is changed; before, from the next start on",
+    {"3.3.0": True},
+    closes="the log cleaner has the rate that was set",
+    source="KAFKA-13996 (3.3.0)",
+    trials=(Trial("dynamic-cleaner-rate", ("cleaner_has_its_rate",)),),
+)
 TOPIC_OVERRIDES_ARE_KEPT = version_flag(
     "topic_overrides_are_kept",
     "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
@@ -1089,6 +1169,14 @@ LATER_SEGMENTS_ARE_SEARCHED = candidate(
     closes="a lookup by timestamp finds a record although an earlier segment has such ones before the start offset",
     source="no release",
     trials=(Trial("log-lookup", ("timestamp_lookup_finds_the_first_record",)),),
+)
+
+MARKS_GO_WITH_THEIR_LOG = candidate(
+    "marks_go_with_their_log",
+    "a deletion forgets that the log was uncleanable",
+    closes="a topic is cleaned that is created again before the cleaner's thread comes round",
+    source="no release",
+    trials=(Trial("log-uncleanable", ("topic_created_at_once_is_cleaned",), variant="3.9.0"),),
 )
 
 RECOVERY_POINT_STAYS = candidate(

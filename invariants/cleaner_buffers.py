@@ -1,0 +1,69 @@
+"""Properties of a cleaning whose buffer is too small for what it keeps."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.cleaner_buffers import BUFFER_BYTES, BufferedCleaning
+from kwalk.model.language import always, premise, reachable, step
+
+
+def is_cleaned(log: BufferedCleaning) -> bool:
+    """Whether the segment was cleaned as a whole, so that the cleaned one is swapped in."""
+    return 0 < len(log.batches) == log.read
+
+
+@always(
+    symptom="records of a compacted topic with compression are gone: fetches fail at what is there instead of a batch",
+    log="Record size is less than the minimum record overhead (14)",
+)
+def kept_batch_is_whole(log: BufferedCleaning) -> bool:
+    """A cleaned segment has whole batches."""
+    premise(is_cleaned(log))
+    return not any(batch.is_part for batch in log.written)
+
+
+@always(
+    symptom="disk space: no compacted log of the broker is cleaned any more: a batch is larger after a cleaning",
+    log="[kafka-log-cleaner-thread-…]: Error due to java.nio.BufferOverflowException",
+)
+def cleaner_outlives_grown_batches(log: BufferedCleaning) -> bool:
+    """A batch for which there is no room does not end the cleaner's thread."""
+    return not log.is_cleaner_dead
+
+
+@always(
+    symptom="the last values of keys are gone from a compacted topic",
+    log="none: kafka-dump-log.sh shows gaps",
+)
+def kept_batches_are_written(log: BufferedCleaning) -> bool:
+    """What was read is written, in order, but batches of which nothing is kept."""
+    kept = sum(batch.kept > 0 for at, batch in enumerate(log.batches) if at < log.read)
+    is_kept = all(log.batches[batch.number].kept > 0 and batch.number < log.read for batch in log.written)
+    is_sorted = all(log.written[at - 1].number < log.written[at].number for at in range(1, len(log.written)))
+    return len(log.written) == kept and is_kept and is_sorted
+
+
+@step(
+    symptom="the cleaner reads more than its buffer has room for, or nothing at all, again and again",
+    log="none",
+)
+def chunk_fits_the_buffer(before: BufferedCleaning, after: BufferedCleaning) -> bool:
+    """A chunk has a batch, and no more bytes than the buffer; it ends where the next, or what is kept, is too large.
+
+    A cleaner that has stopped leaves the segment as it was.
+    """
+    premise(before.read != after.read or before.is_cleaner_dead != after.is_cleaner_dead)
+    if after.is_cleaner_dead:
+        return after.read == 0 == len(after.written) and before.batches == after.batches
+    sizes = [batch.size for at, batch in enumerate(before.batches) if before.read <= at < after.read]
+    kept = [batch.kept for at, batch in enumerate(before.batches) if before.read <= at < after.read]
+    is_full = after.read == len(after.batches) or sum(sizes) + before.batches[after.read].size > BUFFER_BYTES
+    is_within = before.read < after.read and sum(sizes) <= BUFFER_BYTES and before.batches == after.batches
+    return is_within and (is_full or sum(kept) > BUFFER_BYTES)
+
+
+@reachable()
+def batch_outgrows_the_buffer(log: BufferedCleaning) -> bool:
+    """What is kept of the first chunk has more bytes than the buffer, and the cleaner was there."""
+    is_one = sum(batch.size for batch in log.batches) <= BUFFER_BYTES
+    is_over = is_cleaned(log) or log.is_cleaner_dead
+    return is_one and is_over and sum(batch.kept for batch in log.batches) > BUFFER_BYTES

@@ -1,0 +1,81 @@
+"""Properties of a log directory in whose checkpoints a number cannot be read."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.unreadable_checkpoints import CheckpointedLog, is_used
+from kwalk.model.kafka.storage.versions import BAD_NUMBERS_ARE_OF_THE_DISK
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
+
+
+@step(
+    symptom="records that clients have deleted can be read again, after a restart",
+    log="Error occurred while reading log-start-offset-checkpoint file of directory …, resetting to the base offset of "
+    "the first segment",
+)
+def deleted_records_stay_deleted(before: CheckpointedLog, after: CheckpointedLog) -> bool:
+    """A log that is served after a start begins where clients had deleted to, by the checkpoint."""
+    premise(not before.is_up and is_used(after))
+    return after.start_offset >= before.checkpoint
+
+
+@always(
+    symptom="disk space: no compacted log of the broker is cleaned any more, nor after it starts again",
+    log="[kafka-log-cleaner-thread-…]: Error due to java.lang.NumberFormatException: For input string: …",
+)
+def cleaner_outlives_its_checkpoint(log: CheckpointedLog) -> bool:
+    """A checkpoint that cannot be read does not end the cleaner's thread."""
+    return not log.is_cleaner_dead
+
+
+@when_quiescent(
+    symptom="records that clients have deleted can be read again after two restarts",
+    log="none: log-start-offset-checkpoint has the offset",
+)
+def start_offset_is_written(log: CheckpointedLog) -> bool:
+    """A directory in use has the start offset in its checkpoint at last."""
+    premise(is_used(log))
+    return log.checkpoint == log.start_offset and not log.has_bad_start
+
+
+@step(
+    symptom="a log directory is offline although its files can be read",
+    log="Error while reading checkpoint file …",
+)
+def offline_directory_has_a_bad_number(before: CheckpointedLog, after: CheckpointedLog) -> bool:
+    """A directory goes offline by a number that cannot be read, and comes back by a restart of its broker."""
+    premise(before.is_offline != after.is_offline)
+    if after.is_offline:
+        is_start = not before.is_up and after.is_up
+        return bool(BAD_NUMBERS_ARE_OF_THE_DISK) and (before.has_bad_start if is_start else before.has_bad_dirty)
+    return not after.is_up
+
+
+@step(
+    symptom="records are deleted that no client has deleted",
+    log="none: kafka-get-offsets.sh shows the beginning",
+)
+def log_begins_at_its_checkpoint(before: CheckpointedLog, after: CheckpointedLog) -> bool:
+    """A start offset rises as clients delete records, and else is that of the checkpoint, if that can be read."""
+    premise(before.start_offset != after.start_offset)
+    if before.is_up:
+        return is_used(before) and before.start_offset < after.start_offset
+    return after.is_up and after.start_offset == (0 if before.has_bad_start else before.checkpoint)
+
+
+@step(
+    symptom="a checkpoint changes by itself",
+    log="none: the file has the offset",
+)
+def checkpoint_has_the_start_offset(before: CheckpointedLog, after: CheckpointedLog) -> bool:
+    """A checkpoint that is written has the start offset; damages are counted."""
+    is_damaged = after.has_bad_start > before.has_bad_start or after.has_bad_dirty > before.has_bad_dirty
+    premise(before.checkpoint != after.checkpoint or before.damages != after.damages or is_damaged)
+    if is_damaged:
+        return after.damages == before.damages + 1 and before.checkpoint == after.checkpoint
+    return is_used(before) and after.checkpoint == before.start_offset and after.damages == before.damages
+
+
+@reachable()
+def directory_comes_back(log: CheckpointedLog) -> bool:
+    """After a damage the broker has started again, with the right start offset."""
+    return is_used(log) and log.damages > 0 and log.start_offset == log.checkpoint > 0 and not log.has_bad_start
