@@ -536,7 +536,10 @@ def remove_epochs(partition: EpochPartition, member: Member) -> None:
     source="LogManager.loadLog; LogSegment.recover; LeaderEpochFileCache.truncateFromEnd",
 )
 def restart(partition: EpochPartition, member: Member) -> None:
-    """A log that was not closed is recovered, and its epochs with it, from those after the latest that the file has."""
+    """A log that was not closed is recovered, and its epochs with it, from those after the latest that the file has.
+
+    Epochs that begin at its end are removed.
+    """
     replica = partition.replicas[member]
     require(not replica.is_up and not replica.is_torn)
     require(MISSED_ELECTIONS == 0 or not replica.has_exited)
@@ -544,6 +547,7 @@ def restart(partition: EpochPartition, member: Member) -> None:
     for at, epoch in enumerate(replica.records):
         if epoch > latest_epoch(replica) and (epoch > 0 or EPOCH_ZERO_IS_RECOVERED):
             assign(replica, epoch, at)
+    truncate_epochs(replica, len(replica.records))
 
 
 def starts_with_a_leader(partition: EpochPartition) -> None:
