@@ -574,6 +574,7 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
         )
     ),
     bounds={"crashes": 0, "elections": 2, "late_answers": 1},
+    variants=versions.FETCH_VARIANTS,
     source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
 )
 LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
@@ -594,6 +595,7 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
         epochs.missed_election_is_made_up_for,
     ),
     bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
+    variants=versions.VARIANTS,
     source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
 )
 LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(

@@ -813,7 +813,7 @@ BROKEN = (
         Broken(
             "committed_record_is_kept(0)",
             "leader-epochs-late-answer",
-            "2.7",
+            "2.8.0",
             """
             produce() elect(1) delay_answer(0) elect(0) truncate_follower(1) fetch(1) fetch(1) handle_late_answer(0)
             """,

@@ -11,7 +11,7 @@ What the model leaves out, and why its stories lose nothing by it:
 * A log is one segment that was not flushed: its recovery reads all records. Nothing is deleted at its beginning.
 * Requests are one step each, but for an answer that may be late, and a replica follows a new leader at once, unless it
   misses the election: a crash may come before its next step.
-* From 2.7 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared.
+* From 2.8 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared.
 * The last member of the ISR stays in it. Replicas that are slow leave the ISR only by a crash.
 """
 
@@ -395,7 +395,7 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
     source="AbstractFetcherThread.processFetchRequest; ReplicaFetcherThread.processPartitionData",
 )
 def raise_before_truncation(partition: EpochPartition, member: Member) -> None:
-    """In 2.7 and later a response has both the diverging epoch and the high watermark (until KAFKA-14704)."""
+    """In 2.8 and later a response has both the diverging epoch and the high watermark (until KAFKA-14704)."""
     require(not TRUNCATES_BEFORE_THE_HIGH_WATERMARK)
     require(follows(partition, member) and partition.replicas[member].is_truncating)
     assert partition.leader is not None
