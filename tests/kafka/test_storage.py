@@ -822,6 +822,18 @@ BROKEN = (
     ),
     (
         Broken(
+            "fetcher_does_not_give_up()",
+            "leader-epochs-deleted-records",
+            "2.8.0",
+            """
+            produce() produce() produce() elect(1) produce() elect(0) crash(1,0) produce() restart(1) delete_records(2)
+            give_up(1)
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "cleaner_outlives_transactions()",
             "log-compacted-transactions",
             "1.0",
@@ -1015,6 +1027,7 @@ SEARCHED = (
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-missed-election", "3.9.0"),
+    ("leader-epochs-deleted-records", "3.9.0"),
     ("isr-changes", "3.9.0"),
     ("replica-lag", "3.9.0"),
     ("replica-lag-oversized", "3.9.0"),

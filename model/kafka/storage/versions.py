@@ -608,6 +608,16 @@ REMOVED_PARTITIONS_STAY = version_flag(
     source="KAFKA-13207 (2.8.1, 3.0.0)",
     trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.8.0"),),
 )
+OUT_OF_RANGE_COMES_FIRST = version_flag(
+    "out_of_range_comes_first",
+    "KAFKA-12996 (2.8.1, 3.0.0): a leader answers a fetch below its start offset with OFFSET_OUT_OF_RANGE also where "
+    "the epochs diverge; in 2.8.0 with the diverging epoch and its start offset, at which the fetcher gave up",
+    {"2.8.0": False, "2.8.1": True},
+    before=True,
+    closes="a follower below the start offset of its leader begins its log afresh",
+    source="KAFKA-12996 (2.8.1, 3.0.0)",
+    trials=(Trial("leader-epochs-deleted-records", ("fetcher_does_not_give_up",), variant="2.8.0"),),
+)
 EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
     "epochs_are_truncated_at_the_end",
     "KAFKA-10706 (2.6.1, 2.7.0): a truncation to the end of the log removes an epoch without records that begins there",
@@ -1125,6 +1135,6 @@ VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
-"""With the first release whose followers truncate by what a fetch answers (KAFKA-13207)."""
+"""With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""
