@@ -266,3 +266,19 @@ def log_is_begun_afresh(partition: EpochPartition) -> bool:
         replica.is_in_isr and replica.is_up and replica.start_offset > 0 and replica.epochs.is_empty
         for replica in partition.replicas
     )
+
+
+@step(
+    symptom="after a failover a consumer that seeks to the end gets an earlier offset, and reads records again",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def told_end_does_not_go_back(before: EpochPartition, after: EpochPartition) -> bool:
+    """The end of a partition that a consumer is told is no earlier one than before."""
+    premise(after.end_lookups > before.end_lookups)
+    return after.told_end >= before.told_end
+
+
+@reachable()
+def new_leader_tells_the_end(partition: EpochPartition) -> bool:
+    """A consumer asks again after an election, and is told that there are records."""
+    return partition.end_lookups > 1 and partition.leader_epoch > 0 and partition.told_end > 0

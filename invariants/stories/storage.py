@@ -534,6 +534,7 @@ LEADER_EPOCHS = Scenario(
         "missed_elections": 0,
         "old_members": 0,
         "leader_deletions": 0,
+        "end_lookups": 0,
     },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
@@ -612,6 +613,25 @@ LEADER_EPOCHS_DELETED_RECORDS = LEADER_EPOCHS.varied(
     bounds={"offsets": 4, "elections": 2, "crashes": 1, "leader_deletions": 1},
     variants={release: versions.FETCH_VARIANTS[release] for release in ("2.8.2", "2.8.0", "3.9.0")},
     source="Partition.readRecords, AbstractFetcherThread.fetchOffsetAndTruncate; KAFKA-12996",
+)
+LEADER_EPOCHS_END_LOOKUPS = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-end-lookups",
+    story="Another replica is elected while a consumer asks for the end of the partition.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.ask_for_end,
+    ),
+    properties=(
+        *LEADER_EPOCHS_LATE_ANSWER.properties,
+        epochs.told_end_does_not_go_back,
+        epochs.new_leader_tells_the_end,
+    ),
+    bounds={"offsets": 2, "late_answers": 0, "end_lookups": 2},
+    variants=versions.FORMAT_VARIANTS,
+    source="Partition.fetchOffsetForTimestamp; KAFKA-2334, KIP-207",
 )
 LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(
     name="leader-epochs-old-format",
@@ -1250,6 +1270,7 @@ SCENARIOS = (
     LEADER_EPOCHS_LATE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
     LEADER_EPOCHS_DELETED_RECORDS,
+    LEADER_EPOCHS_END_LOOKUPS,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
     REPLICA_LAG,

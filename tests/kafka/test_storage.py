@@ -834,6 +834,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "told_end_does_not_go_back()",
+            "leader-epochs-end-lookups",
+            "2.1.0",
+            "produce() fetch(1) fetch(1) ask_for_end() elect(1) ask_for_end()",
+        ),
+        "2.2.0",
+    ),
+    (
+        Broken(
             "cleaner_outlives_transactions()",
             "log-compacted-transactions",
             "1.0",
@@ -1028,6 +1037,7 @@ SEARCHED = (
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-missed-election", "3.9.0"),
     ("leader-epochs-deleted-records", "3.9.0"),
+    ("leader-epochs-end-lookups", "3.9.0"),
     ("isr-changes", "3.9.0"),
     ("replica-lag", "3.9.0"),
     ("replica-lag-oversized", "3.9.0"),

@@ -22,6 +22,7 @@ from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import (
     CLIENT,
+    CONSUMER,
     CRASHES,
     FAULT,
     LEADER_DELETIONS,
@@ -32,6 +33,7 @@ from kwalk.model.kafka.storage.domains import (
     Offset,
 )
 from kwalk.model.kafka.storage.versions import (
+    END_NEEDS_THE_EPOCH,
     EPOCH_FILE_IS_FLUSHED,
     EPOCH_ZERO_IS_RECOVERED,
     EPOCHS_ARE_TRUNCATED_AT_THE_END,
@@ -74,6 +76,7 @@ LATE_ANSWERS = Bound(
 MISSED_ELECTIONS = Bound(
     "missed_elections", "how often a follower does not get the controller's request about an election", default=0
 )
+END_LOOKUPS = Bound("end_lookups", "how often a consumer asks for the end of the partition", default=0)
 OLD_MEMBERS = Bound(
     "old_members", "replicas, the last ones, whose brokers append in a message format before 0.11", default=0
 )
@@ -134,7 +137,7 @@ class ReplicaLog:
 class EpochPartition:
     """The replicas of a partition, its leader with its epoch and that epoch's start, and the `committed` records.
 
-    The records of `old_epochs` are in a message format before 0.11.
+    The records of `old_epochs` are in a message format before 0.11. A consumer was told the `told_end` last.
     """
 
     replicas: Array[ReplicaLog] = array(MEMBERS, ReplicaLog)
@@ -148,6 +151,8 @@ class EpochPartition:
     late_answers: int = number(0, LATE_ANSWERS)
     missed_elections: int = number(0, MISSED_ELECTIONS)
     leader_deletions: int = number(0, LEADER_DELETIONS)
+    end_lookups: int = number(0, END_LOOKUPS)
+    told_end: int = number(0, OFFSETS, when=END_LOOKUPS)
 
 
 def latest_epoch(log: ReplicaLog) -> int:
@@ -546,6 +551,21 @@ def fetch(partition: EpochPartition, member: Member) -> None:
                 append_record(partition, member, epoch)
         follower.high_watermark = min(high_watermark, len(follower.records))
         raise_start(follower, start_of(leader))
+
+
+@action(
+    by=CONSUMER,
+    description="asks the leader for the end of the partition",
+    source="Partition.fetchOffsetForTimestamp",
+)
+def ask_for_end(partition: EpochPartition) -> None:
+    """The answer is the high watermark; since KIP-207 none comes until it has reached the offset of the election."""
+    require(partition.leader is not None)
+    assert partition.leader is not None
+    high_watermark = partition.replicas[partition.leader].high_watermark
+    require(high_watermark >= partition.epoch_start or not END_NEEDS_THE_EPOCH)
+    partition.end_lookups += 1
+    partition.told_end = high_watermark
 
 
 @action(

@@ -562,6 +562,15 @@ ISR_NEEDS_THE_EPOCH = version_flag(
         ),
     ),
 )
+END_NEEDS_THE_EPOCH = version_flag(
+    "end_needs_the_epoch",
+    "KAFKA-2334, KIP-207 (2.2.0): a leader tells clients the end of its log once its high watermark has reached the "
+    "offset at which it was elected; before, at once",
+    {"2.2.0": True},
+    closes="the end that consumers are told does not go back",
+    source="KAFKA-2334, KIP-207 (2.2.0)",
+    trials=(Trial("leader-epochs-end-lookups", ("told_end_does_not_go_back",), variant="2.1.0"),),
+)
 MISSED_EPOCHS_TRUNCATE = version_flag(
     "missed_epochs_truncate",
     "KAFKA-7164 (2.0.1, 2.1.0): a follower truncates after each leader epoch that it has missed; before, if its leader "
