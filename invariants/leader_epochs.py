@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import Offset
-from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, follows, latest_epoch
+from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, follows, latest_epoch, start_of
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -12,10 +12,11 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
     log="none: the leader has a smaller end offset, or other records",
 )
 def committed_record_is_kept(partition: EpochPartition, offset: Offset) -> bool:
-    """The leader has every committed record."""
+    """The leader has every committed record, as far as its log is not deleted."""
     premise(partition.leader is not None and offset < len(partition.committed))
     assert partition.leader is not None
     log = partition.replicas[partition.leader]
+    premise(offset >= start_of(log))
     return offset < len(log.records) and log.records[offset] == partition.committed[offset]
 
 
@@ -29,6 +30,7 @@ def logs_agree(partition: EpochPartition, member: Member, offset: Offset) -> boo
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     premise(offset < min(len(leader.records), len(follower.records)))
+    premise(offset >= start_of(leader) and offset >= start_of(follower))
     return leader.records[offset] == follower.records[offset]
 
 
@@ -49,7 +51,7 @@ def truncation_ends(partition: EpochPartition, member: Member) -> bool:
 def epochs_of_the_log_are_known(partition: EpochPartition, member: Member) -> bool:
     """The latest leader epoch that a live replica knows is at least that of its last record."""
     replica = partition.replicas[member]
-    premise(replica.is_up and not replica.records.is_empty)
+    premise(replica.is_up and len(replica.records) > start_of(replica))
     return latest_epoch(replica) >= replica.records[-1]
 
 
@@ -160,6 +162,7 @@ def follower_knows_no_later_epoch(partition: EpochPartition, member: Member) -> 
     """A follower that has truncated its log knows no epoch that begins at its end."""
     replica = partition.replicas[member]
     premise(replica.is_up and not replica.is_truncating and partition.leader not in (None, member))
+    premise(start_of(replica) == 0 or len(replica.records) > start_of(replica))
     return not any(entry.start_offset >= len(replica.records) for entry in replica.epochs)
 
 
@@ -184,6 +187,7 @@ def follower_shows_what_is_committed(partition: EpochPartition, member: Member, 
     """A live follower has the committed records below its high watermark."""
     replica = partition.replicas[member]
     premise(replica.is_up and partition.leader != member and offset < replica.high_watermark)
+    premise(offset >= start_of(replica))
     return offset < len(partition.committed) and replica.records[offset] == partition.committed[offset]
 
 
@@ -244,3 +248,37 @@ def missed_election_is_made_up_for(partition: EpochPartition, member: Member) ->
     replica = partition.replicas[member]
     is_aware = replica.former_leader is None and not replica.is_truncating and partition.leader != member
     return is_aware and partition.missed_elections > 0 and replica.known_end > 0 and partition.leader_epoch > 1
+
+
+@always(
+    symptom="a replica stays out of the ISR; neither a restart nor an election helps, until more records are deleted",
+    log="Unexpected error occurred while processing data for partition … at offset …",
+)
+def fetcher_does_not_give_up(partition: EpochPartition) -> bool:
+    """No fetcher has marked the partition as failed."""
+    return not any(replica.has_failed for replica in partition.replicas)
+
+
+@reachable()
+def log_is_begun_afresh(partition: EpochPartition) -> bool:
+    """A replica in the ISR has a log without epochs, as it begins where the leader's does."""
+    return any(
+        replica.is_in_isr and replica.is_up and replica.start_offset > 0 and replica.epochs.is_empty
+        for replica in partition.replicas
+    )
+
+
+@step(
+    symptom="after a failover a consumer that seeks to the end gets an earlier offset, and reads records again",
+    log="none: kafka-get-offsets.sh shows an earlier end",
+)
+def told_end_does_not_go_back(before: EpochPartition, after: EpochPartition) -> bool:
+    """The end of a partition that a consumer is told is no earlier one than before."""
+    premise(after.end_lookups > before.end_lookups)
+    return after.told_end >= before.told_end
+
+
+@reachable()
+def new_leader_tells_the_end(partition: EpochPartition) -> bool:
+    """A consumer asks again after an election, and is told that there are records."""
+    return partition.end_lookups > 1 and partition.leader_epoch > 0 and partition.told_end > 0

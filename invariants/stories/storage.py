@@ -596,6 +596,8 @@ LEADER_EPOCHS = Scenario(
         "late_answers": 0,
         "missed_elections": 0,
         "old_members": 0,
+        "leader_deletions": 0,
+        "end_lookups": 0,
     },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
@@ -637,6 +639,7 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
         )
     ),
     bounds={"crashes": 0, "elections": 2, "late_answers": 1},
+    variants=versions.FETCH_VARIANTS,
     source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
 )
 LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
@@ -657,7 +660,41 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
         epochs.missed_election_is_made_up_for,
     ),
     bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
+    variants=versions.VARIANTS,
     source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
+)
+LEADER_EPOCHS_DELETED_RECORDS = LEADER_EPOCHS.varied(
+    name="leader-epochs-deleted-records",
+    story="Replicas lead in turn, one crashes, and the leader deletes records that the other does not have.",
+    actions=(
+        *LEADER_EPOCHS.actions,
+        leader_epochs.delete_records,
+        leader_epochs.start_afresh,
+        leader_epochs.give_up,
+    ),
+    properties=(*LEADER_EPOCHS.properties, epochs.fetcher_does_not_give_up, epochs.log_is_begun_afresh),
+    bounds={"offsets": 4, "elections": 2, "crashes": 1, "leader_deletions": 1},
+    variants={release: versions.FETCH_VARIANTS[release] for release in ("2.8.2", "2.8.0", "3.9.0")},
+    source="Partition.readRecords, AbstractFetcherThread.fetchOffsetAndTruncate; KAFKA-12996",
+)
+LEADER_EPOCHS_END_LOOKUPS = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-end-lookups",
+    story="Another replica is elected while a consumer asks for the end of the partition.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.ask_for_end,
+    ),
+    properties=(
+        *LEADER_EPOCHS_LATE_ANSWER.properties,
+        epochs.told_end_does_not_go_back,
+        epochs.new_leader_tells_the_end,
+    ),
+    bounds={"offsets": 2, "late_answers": 0, "end_lookups": 2},
+    variants=versions.FORMAT_VARIANTS,
+    source="Partition.fetchOffsetForTimestamp; KAFKA-2334, KIP-207",
 )
 LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(
     name="leader-epochs-old-format",
@@ -1368,6 +1405,8 @@ SCENARIOS = (
     COPY,
     LEADER_EPOCHS_LATE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
+    LEADER_EPOCHS_DELETED_RECORDS,
+    LEADER_EPOCHS_END_LOOKUPS,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
     REPLICA_LAG,

@@ -176,6 +176,8 @@ SEARCHES = (
     "log-future-timestamps --variant 3.9.0 --keep-going",
     "leader-epochs-late-answer --variant 3.9.0 --keep-going",
     "leader-epochs-missed-election --variant 3.9.0 --keep-going",
+    "leader-epochs-deleted-records --variant 3.9.0 --keep-going",
+    "leader-epochs-end-lookups --variant 3.9.0 --keep-going",
     "isr-changes --variant 3.9.0 --keep-going",
     "replica-lag --variant 3.9.0 --keep-going",
     "replica-lag-oversized --variant 3.9.0 --keep-going",

@@ -813,12 +813,33 @@ BROKEN = (
         Broken(
             "committed_record_is_kept(0)",
             "leader-epochs-late-answer",
-            "2.7",
+            "2.8.0",
             """
             produce() elect(1) delay_answer(0) elect(0) truncate_follower(1) fetch(1) fetch(1) handle_late_answer(0)
             """,
         ),
         "2.8.2",
+    ),
+    (
+        Broken(
+            "fetcher_does_not_give_up()",
+            "leader-epochs-deleted-records",
+            "2.8.0",
+            """
+            produce() produce() produce() elect(1) produce() elect(0) crash(1,0) produce() restart(1) delete_records(2)
+            give_up(1)
+            """,
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "told_end_does_not_go_back()",
+            "leader-epochs-end-lookups",
+            "2.1.0",
+            "produce() fetch(1) fetch(1) ask_for_end() elect(1) ask_for_end()",
+        ),
+        "2.2.0",
     ),
     (
         Broken(
@@ -1096,6 +1117,8 @@ SEARCHED = (
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-missed-election", "3.9.0"),
+    ("leader-epochs-deleted-records", "3.9.0"),
+    ("leader-epochs-end-lookups", "3.9.0"),
     ("isr-changes", "3.9.0"),
     ("replica-lag", "3.9.0"),
     ("replica-lag-oversized", "3.9.0"),

@@ -8,10 +8,11 @@ What the model leaves out, and why its stories lose nothing by it:
 
 * A record is a number, its leader epoch: records of one epoch have one leader, which appends them in order. In message
   formats before 0.11 it is history: brokers do not see it. A broker has one format in a story, and none restarts.
-* A log is one segment that was not flushed: its recovery reads all records. Nothing is deleted at its beginning.
+* A log is one segment that was not flushed: its recovery reads all records. Those below its start offset are history.
 * Requests are one step each, but for an answer that may be late, and a replica follows a new leader at once, unless it
   misses the election: a crash may come before its next step.
-* From 2.7 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared.
+* From 2.8 on, the diverging epoch is in the response to a fetch (KIP-595): the same two offsets are compared. Records
+  are deleted only in stories of these releases: before, a follower truncates also below the start of its leader's log.
 * The last member of the ISR stays in it. Replicas that are slow leave the ISR only by a crash.
 """
 
@@ -19,8 +20,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kwalk.model.kafka.storage.domains import CRASHES, FAULT, LOSSES, OFFSETS, OPERATOR, PRODUCER
+from kwalk.model.kafka.storage.domains import (
+    CLIENT,
+    CONSUMER,
+    CRASHES,
+    FAULT,
+    LEADER_DELETIONS,
+    LOSSES,
+    OFFSETS,
+    OPERATOR,
+    PRODUCER,
+    Offset,
+)
 from kwalk.model.kafka.storage.versions import (
+    END_NEEDS_THE_EPOCH,
     EPOCH_FILE_IS_FLUSHED,
     EPOCH_ZERO_IS_RECOVERED,
     EPOCHS_ARE_TRUNCATED_AT_THE_END,
@@ -30,6 +43,7 @@ from kwalk.model.kafka.storage.versions import (
     MISSED_EPOCHS_TRUNCATE,
     OLD_FORMATS_HAVE_NO_EPOCHS,
     OLD_RECORDS_CLEAR_EPOCHS,
+    OUT_OF_RANGE_COMES_FIRST,
     REMOVED_PARTITIONS_STAY,
     SHORTER_LEADERS_ARE_FOLLOWED,
     TRUNCATES_BEFORE_THE_HIGH_WATERMARK,
@@ -62,6 +76,7 @@ LATE_ANSWERS = Bound(
 MISSED_ELECTIONS = Bound(
     "missed_elections", "how often a follower does not get the controller's request about an election", default=0
 )
+END_LOOKUPS = Bound("end_lookups", "how often a consumer asks for the end of the partition", default=0)
 OLD_MEMBERS = Bound(
     "old_members", "replicas, the last ones, whose brokers append in a message format before 0.11", default=0
 )
@@ -99,6 +114,7 @@ class ReplicaLog:
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
     its leader knows it. A `late_answer` says where it is to truncate. A replica that has missed elections takes its
     `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
+    Records below its `start_offset` are deleted. Its fetcher `has_failed` if it does not fetch the partition any more.
     """
 
     records: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
@@ -113,13 +129,15 @@ class ReplicaLog:
     late_answer: EpochEnd | None = optional(EpochEnd, when=LATE_ANSWERS)
     former_leader: int | None = optional(MEMBERS, when=MISSED_ELECTIONS)
     has_exited: bool = flag(when=MISSED_ELECTIONS)
+    start_offset: int = number(0, OFFSETS, when=LEADER_DELETIONS)
+    has_failed: bool = flag(when=LEADER_DELETIONS)
 
 
 @state
 class EpochPartition:
     """The replicas of a partition, its leader with its epoch and that epoch's start, and the `committed` records.
 
-    The records of `old_epochs` are in a message format before 0.11.
+    The records of `old_epochs` are in a message format before 0.11. A consumer was told the `told_end` last.
     """
 
     replicas: Array[ReplicaLog] = array(MEMBERS, ReplicaLog)
@@ -132,11 +150,19 @@ class EpochPartition:
     removals: int = number(0, REMOVALS)
     late_answers: int = number(0, LATE_ANSWERS)
     missed_elections: int = number(0, MISSED_ELECTIONS)
+    leader_deletions: int = number(0, LEADER_DELETIONS)
+    end_lookups: int = number(0, END_LOOKUPS)
+    told_end: int = number(0, OFFSETS, when=END_LOOKUPS)
 
 
 def latest_epoch(log: ReplicaLog) -> int:
     """Return the latest leader epoch that a log knows (Kafka: LeaderEpochFileCache.latestEpoch)."""
     return UNDEFINED if log.epochs.is_empty else log.epochs[-1].epoch
+
+
+def start_of(log: ReplicaLog) -> int:
+    """Return the offset of the first record that a log still has."""
+    return log.start_offset if LEADER_DELETIONS > 0 else 0
 
 
 def assign(log: ReplicaLog, epoch: int, offset: int) -> None:
@@ -201,6 +227,21 @@ def truncate_epochs(log: ReplicaLog, end: int) -> None:
             log.has_flushed_epochs = bool(EPOCH_FILE_IS_FLUSHED)
 
 
+def raise_start(log: ReplicaLog, offset: int) -> None:
+    """Let a log begin at an offset; of epochs that begin before, the latest then begins there.
+
+    Kafka: Log.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart.
+    """
+    if LEADER_DELETIONS > 0 and offset > log.start_offset:
+        log.start_offset = offset
+        first = max((entry.epoch for entry in log.epochs if entry.start_offset <= offset), default=UNDEFINED)
+        log.epochs = [
+            EpochEntry(epoch=entry.epoch, start_offset=max(entry.start_offset, offset))
+            for entry in log.epochs
+            if entry.epoch >= first
+        ]
+
+
 def end_offset_for(log: ReplicaLog, requested: int) -> int:
     """Return where an epoch ends: where the next one begins that the log knows.
 
@@ -235,6 +276,8 @@ def truncate_to(log: ReplicaLog, offset: int) -> None:
         log.records = [epoch for at, epoch in enumerate(log.records) if at < offset]
         truncate_epochs(log, offset)
         log.high_watermark = min(log.high_watermark, offset)
+        if LEADER_DELETIONS > 0:
+            log.start_offset = min(log.start_offset, offset)
     elif EPOCHS_ARE_TRUNCATED_AT_THE_END:
         truncate_epochs(log, end)
 
@@ -253,6 +296,8 @@ def elect(partition: EpochPartition, member: Member) -> None:
         replica.is_truncating = other != member and (replica.is_truncating or not is_unaware(replica, member))
         if MISSED_ELECTIONS > 0:
             replica.former_leader = None
+        if LEADER_DELETIONS > 0:
+            replica.has_failed = False
     lead(partition, member)
 
 
@@ -345,10 +390,25 @@ def hear_of_election(partition: EpochPartition, member: Member) -> None:
 
 
 def follows(partition: EpochPartition, member: int) -> bool:
-    """Whether a live replica has a live leader, and knows it."""
+    """Whether a live replica has a live leader, knows it, and has not given up."""
     replica = partition.replicas[member]
     is_aware = MISSED_ELECTIONS == 0 or replica.former_leader is None
-    return replica.is_up and is_aware and partition.leader is not None and partition.leader != member
+    is_able = LEADER_DELETIONS == 0 or not replica.has_failed
+    return replica.is_up and is_aware and is_able and partition.leader is not None and partition.leader != member
+
+
+def is_out_of_range(partition: EpochPartition, member: int) -> bool:
+    """Whether the log of a follower ends below the start offset of its leader's."""
+    assert partition.leader is not None
+    return len(partition.replicas[member].records) < start_of(partition.replicas[partition.leader])
+
+
+def diverges(leader: ReplicaLog, follower: ReplicaLog) -> bool:
+    """Whether a leader answers a fetch with a diverging epoch (Kafka: Partition.readRecords)."""
+    requested = latest_epoch(follower)
+    end_offset = end_offset_for(leader, requested)
+    is_known = requested != UNDEFINED and end_offset != UNDEFINED
+    return is_known and (epoch_for(leader, requested) < requested or end_offset < len(follower.records))
 
 
 def truncation_offset(leader: ReplicaLog, follower: ReplicaLog) -> tuple[int, bool]:
@@ -380,6 +440,7 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
     A round that changes nothing, and would be repeated, is no step.
     """
     require(follows(partition, member) and partition.replicas[member].is_truncating)
+    require(not is_out_of_range(partition, member))
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end = len(follower.records)
@@ -395,15 +456,18 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
     source="AbstractFetcherThread.processFetchRequest; ReplicaFetcherThread.processPartitionData",
 )
 def raise_before_truncation(partition: EpochPartition, member: Member) -> None:
-    """In 2.7 and later a response has both the diverging epoch and the high watermark (until KAFKA-14704)."""
+    """In 2.8 and later a response has both the diverging epoch and the high watermark (until KAFKA-14704)."""
     require(not TRUNCATES_BEFORE_THE_HIGH_WATERMARK)
     require(follows(partition, member) and partition.replicas[member].is_truncating)
+    require(not is_out_of_range(partition, member))
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end = len(follower.records)
     target, _ = truncation_offset(leader, follower)
-    require(target < end and follower.high_watermark < min(leader.high_watermark, end))
+    is_news = follower.high_watermark < min(leader.high_watermark, end) or start_of(follower) < start_of(leader)
+    require(target < end and is_news)
     follower.high_watermark = min(leader.high_watermark, end)
+    raise_start(follower, start_of(leader))
 
 
 @action(
@@ -463,11 +527,13 @@ def fetch(partition: EpochPartition, member: Member) -> None:
     nothing is no step.
     """
     require(follows(partition, member) and not partition.replicas[member].is_truncating)
+    require(not is_out_of_range(partition, member))
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end, high_watermark = len(follower.records), leader.high_watermark
     may_join = not follower.is_in_isr and may_join_isr(partition, end)
     is_news = follower.known_end < end or follower.high_watermark < high_watermark
+    is_news = is_news or start_of(follower) < start_of(leader)
     require(end != len(leader.records) or may_join or is_news)
     if end > len(leader.records):
         if SHORTER_LEADERS_ARE_FOLLOWED:
@@ -484,6 +550,71 @@ def fetch(partition: EpochPartition, member: Member) -> None:
             if at == end:
                 append_record(partition, member, epoch)
         follower.high_watermark = min(high_watermark, len(follower.records))
+        raise_start(follower, start_of(leader))
+
+
+@action(
+    by=CONSUMER,
+    description="asks the leader for the end of the partition",
+    source="Partition.fetchOffsetForTimestamp",
+)
+def ask_for_end(partition: EpochPartition) -> None:
+    """The answer is the high watermark; since KIP-207 none comes until it has reached the offset of the election."""
+    require(partition.leader is not None)
+    assert partition.leader is not None
+    high_watermark = partition.replicas[partition.leader].high_watermark
+    require(high_watermark >= partition.epoch_start or not END_NEEDS_THE_EPOCH)
+    partition.end_lookups += 1
+    partition.told_end = high_watermark
+
+
+@action(
+    by=CLIENT,
+    description="deletes the records of the leader before offset {offset}",
+    source="Log.maybeIncrementLogStartOffset; LeaderEpochFileCache.truncateFromStart",
+)
+def delete_records(partition: EpochPartition, offset: Offset) -> None:
+    """A request, or retention, raises the start offset, at most to the high watermark."""
+    require(partition.leader is not None)
+    assert partition.leader is not None
+    leader = partition.replicas[partition.leader]
+    require(leader.start_offset < offset <= leader.high_watermark)
+    partition.leader_deletions += 1
+    raise_start(leader, offset)
+
+
+@action(
+    by=BROKERS,
+    description="replica {member} begins its log afresh at the start offset of its leader",
+    source="AbstractFetcherThread.fetchOffsetAndTruncate; Log.truncateFullyAndStartAt",
+)
+def start_afresh(partition: EpochPartition, member: Member) -> None:
+    """The leader answers OFFSET_OUT_OF_RANGE; in 2.8.0 not at a diverging epoch. What is deleted is history."""
+    require(follows(partition, member) and is_out_of_range(partition, member))
+    assert partition.leader is not None
+    leader, follower = partition.replicas[partition.leader], partition.replicas[member]
+    require(bool(OUT_OF_RANGE_COMES_FIRST) or not diverges(leader, follower))
+    start = leader.start_offset
+    follower.records = [epoch for at, epoch in enumerate(leader.records) if at < start]
+    follower.epochs.clear()
+    follower.start_offset = follower.high_watermark = start
+    follower.is_truncating = False
+
+
+@action(
+    by=BROKERS,
+    description="the fetcher of replica {member} gives up, as its leader's log starts above the end of its own",
+    source="Partition.readRecords; ReplicaFetcherThread.processPartitionData",
+)
+def give_up(partition: EpochPartition, member: Member) -> None:
+    """In 2.8.0 a response with a diverging epoch has that start offset, too, which the follower cannot take over."""
+    require(not OUT_OF_RANGE_COMES_FIRST)
+    require(follows(partition, member) and is_out_of_range(partition, member))
+    assert partition.leader is not None
+    leader, follower = partition.replicas[partition.leader], partition.replicas[member]
+    require(diverges(leader, follower))
+    follower.high_watermark = min(leader.high_watermark, len(follower.records))
+    follower.has_failed = True
 
 
 @action(
@@ -510,6 +641,8 @@ def leave(partition: EpochPartition, member: int) -> None:
         replica.late_answer = None
     if MISSED_ELECTIONS > 0:
         replica.former_leader = None
+    if LEADER_DELETIONS > 0:
+        replica.has_failed = False
     if partition.leader == member:
         partition.leader = None
     if any(other != member and partition.replicas[other].is_in_isr for other in MEMBERS):
@@ -536,14 +669,18 @@ def remove_epochs(partition: EpochPartition, member: Member) -> None:
     source="LogManager.loadLog; LogSegment.recover; LeaderEpochFileCache.truncateFromEnd",
 )
 def restart(partition: EpochPartition, member: Member) -> None:
-    """A log that was not closed is recovered, and its epochs with it, from those after the latest that the file has."""
+    """A log that was not closed is recovered, and its epochs with it, from those after the latest that the file has.
+
+    Epochs that begin at its end are removed.
+    """
     replica = partition.replicas[member]
     require(not replica.is_up and not replica.is_torn)
     require(MISSED_ELECTIONS == 0 or not replica.has_exited)
     replica.is_up, replica.is_truncating = True, True
     for at, epoch in enumerate(replica.records):
-        if epoch > latest_epoch(replica) and (epoch > 0 or EPOCH_ZERO_IS_RECOVERED):
+        if at >= start_of(replica) and epoch > latest_epoch(replica) and (epoch > 0 or EPOCH_ZERO_IS_RECOVERED):
             assign(replica, epoch, at)
+    truncate_epochs(replica, len(replica.records))
 
 
 def starts_with_a_leader(partition: EpochPartition) -> None:

@@ -19,6 +19,7 @@ from enum import Enum
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import (
+    CONSUMER,
     CRASHES,
     FAULT,
     LOG,
@@ -79,7 +80,6 @@ NEVER = -1
 
 Epoch = Annotated[int, number(0, EPOCHS)]
 COORDINATOR = Actor("transaction coordinator", system=False)
-CONSUMER = Actor("consumer", system=False)
 
 
 class BatchKind(Enum):

@@ -634,6 +634,15 @@ ISR_NEEDS_THE_EPOCH = version_flag(
         ),
     ),
 )
+END_NEEDS_THE_EPOCH = version_flag(
+    "end_needs_the_epoch",
+    "KAFKA-2334, KIP-207 (2.2.0): a leader tells clients the end of its log once its high watermark has reached the "
+    "offset at which it was elected; before, at once",
+    {"2.2.0": True},
+    closes="the end that consumers are told does not go back",
+    source="KAFKA-2334, KIP-207 (2.2.0)",
+    trials=(Trial("leader-epochs-end-lookups", ("told_end_does_not_go_back",), variant="2.1.0"),),
+)
 MISSED_EPOCHS_TRUNCATE = version_flag(
     "missed_epochs_truncate",
     "KAFKA-7164 (2.0.1, 2.1.0): a follower truncates after each leader epoch that it has missed; before, if its leader "
@@ -663,8 +672,8 @@ SHORTER_LEADERS_ARE_FOLLOWED = version_flag(
 TRUNCATES_BEFORE_THE_HIGH_WATERMARK = version_flag(
     "truncates_before_the_high_watermark",
     "KAFKA-14704 (3.4.1, 3.5.0): a follower truncates by the diverging epoch of a response, and takes the high "
-    "watermark from the next one; since 2.7.0 (KIP-595) and until then, it raised its high watermark first",
-    {"2.7.0": False, "3.4.1": True},
+    "watermark from the next one; since 2.8.0 (KAFKA-10554) and until then, it raised its high watermark first",
+    {"2.8.0": False, "3.4.1": True},
     before=True,
     closes="a follower shows consumers no record that it is about to truncate",
     source="KAFKA-14704 (3.4.1, 3.5.0)",
@@ -673,12 +682,22 @@ TRUNCATES_BEFORE_THE_HIGH_WATERMARK = version_flag(
 REMOVED_PARTITIONS_STAY = version_flag(
     "removed_partitions_stay",
     "KAFKA-13207 (2.8.1, 3.0.0): a fetcher truncates only partitions that it still has, by the diverging epochs of a "
-    "response; in 2.7 (KIP-595) and 2.8.0, also one that its broker leads by now",
-    {"2.7.0": False, "2.8.1": True},
+    "response; in 2.8.0 (KAFKA-10554), also one that its broker leads by now",
+    {"2.8.0": False, "2.8.1": True},
     before=True,
     closes="a leader's log is not truncated by an answer to what it asked as a follower",
     source="KAFKA-13207 (2.8.1, 3.0.0)",
-    trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.7"),),
+    trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.8.0"),),
+)
+OUT_OF_RANGE_COMES_FIRST = version_flag(
+    "out_of_range_comes_first",
+    "KAFKA-12996 (2.8.1, 3.0.0): a leader answers a fetch below its start offset with OFFSET_OUT_OF_RANGE also where "
+    "the epochs diverge; in 2.8.0 with the diverging epoch and its start offset, at which the fetcher gave up",
+    {"2.8.0": False, "2.8.1": True},
+    before=True,
+    closes="a follower below the start offset of its leader begins its log afresh",
+    source="KAFKA-12996 (2.8.1, 3.0.0)",
+    trials=(Trial("leader-epochs-deleted-records", ("fetcher_does_not_give_up",), variant="2.8.0"),),
 )
 EPOCHS_ARE_TRUNCATED_AT_THE_END = version_flag(
     "epochs_are_truncated_at_the_end",
@@ -1212,5 +1231,7 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
+FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
+"""With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""
