@@ -81,6 +81,7 @@ CONTROLLER_SCENARIOS = (
     reassignment.RETIRE_BROKER,
     reassignment.RETIRE_BROKER_WITHOUT_REPLICAS,
     sessions.CONTROLLER_COMES_BACK,
+    sessions.REQUESTED_ELECTIONS,
 )
 """The stories about the controller and what it controls."""
 

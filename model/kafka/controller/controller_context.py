@@ -59,7 +59,8 @@ class EventKind(Enum):
     `REELECT` (Kafka: Reelect, Startup), `CONTROLLER_CHANGE` (Kafka: ControllerChange), `BROKER_CHANGE` (Kafka:
     BrokerChange), `TOPIC_CHANGE` (Kafka: TopicChange), `PARTITION_MODIFICATIONS` (Kafka: PartitionModifications),
     `TOPIC_DELETION` (Kafka: TopicDeletion), `STOP_REPLICA_RESPONSE` (Kafka: TopicDeletionStopReplicaResponseReceived),
-    `STORAGE_ERROR` (Kafka: LeaderAndIsrResponseReceived).
+    `STORAGE_ERROR` (Kafka: LeaderAndIsrResponseReceived), `REPLICA_LEADER_ELECTION` (Kafka: ReplicaLeaderElection, of
+    /admin/preferred_replica_election).
     """
 
     REELECT = 0
@@ -70,6 +71,7 @@ class EventKind(Enum):
     TOPIC_DELETION = 5
     STOP_REPLICA_RESPONSE = 6
     STORAGE_ERROR = 7
+    REPLICA_LEADER_ELECTION = 8
 
 
 @value
