@@ -23,7 +23,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
+from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE, RESIGNATION_FORGETS_OFFLINE_LOGS
 from kwalk.model.kafka.versions.grain import (
     DELETE_TOPIC_ENABLE,
     DELETION,
@@ -290,8 +290,12 @@ class TopicContext:
             self.orders[partition] = frozenset()
 
     def clear(self) -> None:
-        """Remove everything that is known of the topic (Kafka: ControllerContext.resetContext)."""
-        self.forget_offline(frozenset(BROKERS))
+        """Remove everything that is known of the topic (Kafka: ControllerContext.resetContext).
+
+        Before KAFKA-6630 a process keeps which replicas are offline.
+        """
+        if RESIGNATION_FORGETS_OFFLINE_LOGS:
+            self.forget_offline(frozenset(BROKERS))
         self.remove(completed=False)
         self.clear_states()
 

@@ -61,7 +61,7 @@ from kwalk.model.kafka.controller.topic_deletion_manager import (
 from kwalk.model.kafka.domains import BROKERS, ELECTION_REQUESTS, PARTITIONS, TOPIC_IDS, TOPICS, Broker, Topic
 from kwalk.model.kafka.inter_broker_protocol import topic_id_from_znode, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE
+from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE, STARTED_BROKERS_HEAR_OF_DELETIONS
 from kwalk.model.kafka.versions.grain import (
     DELETION,
     LIVE_BROKER_CACHES,
@@ -474,7 +474,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             controller.topics[topic].forget_offline(new)
         send_live_brokers(cluster, broker, to=controller.live_or_shutting_down)
         for topic in TOPICS:
-            send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
+            send_update_metadata(cluster, broker, topic, partitions_with_leaders(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
         if REASSIGNMENT:
@@ -483,6 +483,15 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             resume_deletion_for_topics(cluster, broker, on=new)
         elif DELETION:
             controller.reassignment.then_deletes_on = new
+
+
+def partitions_with_leaders(context: TopicContext) -> frozenset[int]:
+    """Return the partitions with leadership of which a broker that starts is told.
+
+    Kafka: ControllerContext.partitionsWithLeaders (2.7.0), before: partitionLeadershipInfo.keySet.
+    """
+    is_left_out = context.to_be_deleted and not STARTED_BROKERS_HEAR_OF_DELETIONS
+    return led_partitions(context) if not is_left_out else frozenset()
 
 
 @action(
