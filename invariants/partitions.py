@@ -129,9 +129,7 @@ def replica_is_online(cluster: Cluster, broker: Broker, topic: Topic, partition:
     symptom="under-replicated after a disk was replaced: acks=all fails where min.insync.replicas needs the replica",
     log="none: state-change.log of the broker has no LeaderAndIsr request for the replica since it started",
 )
-def replica_on_a_working_disk_is_hosted(
-    cluster: Cluster, broker: Broker, topic: Topic, partition: Partition
-) -> bool:
+def replica_on_a_working_disk_is_hosted(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """A broker hosts a replica whose disk works, under the present leader epoch; every broker has a replica."""
     state, replica = cluster.zookeeper.state_of(topic, partition), cluster.replica_of(broker, topic, partition)
     premise(state.exists and cluster.is_up(broker) and not replica.offline)

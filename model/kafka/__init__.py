@@ -37,7 +37,8 @@ What the model leaves out, and why these stories lose nothing by it:
   (`triggerControllerMove`). Not covered: the context that a controller keeps whose failover fails after another
   election.
 * Requested elections, unless the bound `election_requests` is above 0, and always ElectLeaders. Leaders move
-  automatically under the flag `preferred_election`. Unclean elections are allowed from the start or never; no event allows them.
+  automatically under the flag `preferred_election`. Unclean elections are allowed from the start or never; no event
+  allows them.
 * /admin/reassign_partitions, and znodes whose replicas are edited by hand (ids can be written: `operator`).
 * Fetches without topic id of a follower whose controller has an inter-broker protocol below 2.8: since 3.1 they are by
   name again; here a follower uses its log's id.

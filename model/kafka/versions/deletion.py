@@ -134,8 +134,8 @@ DELETION_WAITS = candidate(
 )
 STARTED_BROKERS_HEAR_OF_DELETIONS = version_flag(
     "started_brokers_hear_of_deletions",
-    "up to 2.6 a broker that starts gets metadata of topics that are being deleted, too; since KAFKA-10040 (2.7.0) only "
-    "of others, before the LeaderAndIsr for its replicas",
+    "up to 2.6 the first metadata that a broker gets which starts has topics that are being deleted; since KAFKA-10040 "
+    "(2.7.0) only others",
     {"2.7.0": False},
     before=True,
     no_fix="a side effect of counting leaders that are not preferred: a broker with replicas of the topic hears of its "

@@ -130,10 +130,10 @@ class ZooKeeper:
     `controller` (Kafka: /controller), `controller_epoch` (Kafka: /controller_epoch), `broker_ids` (Kafka:
     /brokers/ids), `topics` (Kafka: /brokers/topics), `delete_topics` (Kafka: /admin/delete_topics),
     `preferred_elections` (Kafka: /admin/preferred_replica_election): the partitions of each topic that it names; no
-    znode if it names none. Brokers are registered while their session lives. The controller epoch is written by elections only, so that it stands for the
-    znode version that fences writes. During a migration, `is_led_by_kraft` says that /controller is that of a KRaft
-    controller, `migration_is_recorded` that /migration (Kafka: MigrationZNode) has the offset of a copy, and
-    `migration_is_empty` that it has no content.
+    znode if it names none. Brokers are registered while their session lives. The controller epoch is written by
+    elections only, so that it stands for the znode version that fences writes. During a migration, `is_led_by_kraft`
+    says that /controller is that of a KRaft controller, `migration_is_recorded` that /migration (Kafka: MigrationZNode)
+    has the offset of a copy, and `migration_is_empty` that it has no content.
     """
 
     controller: int | None = optional(BROKERS)
