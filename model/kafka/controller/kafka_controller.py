@@ -173,7 +173,8 @@ def resign(cluster: Cluster, broker: int) -> None:
     """Remove watches, close channels, clear the context (Kafka: KafkaController.onControllerResignation)."""
     drop_channels(cluster, broker)
     watches = cluster.zookeeper.watches[broker]
-    watches.broker_ids = watches.topics = watches.delete_topics = watches.preferred_elections = False
+    watches.broker_ids = watches.topics = watches.delete_topics = False
+    watches.preferred_elections = False
     for topic in TOPICS:
         watches.topic[topic] = False
     cluster.controller_of(broker).clear()

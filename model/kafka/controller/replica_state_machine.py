@@ -13,12 +13,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.controller.controller_channel_manager import send_leader_and_isr, send_stop_replica
 from kwalk.model.kafka.controller.controller_context import ReplicaState, TopicContext, replica_may_become
-from kwalk.model.kafka.controller.partition_state_machine import (
-    online_brokers,
-    read_leadership,
-    replicas_of,
-    set_leader_and_isr,
-)
+from kwalk.model.kafka.controller.partition_state_machine import read_leadership, replicas_of, set_leader_and_isr
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.deletion import OFFLINE_WITHOUT_LEADERSHIP
@@ -88,11 +83,14 @@ def initialize_replica_states(cluster: Cluster, broker: int, topic: int) -> None
 
     Kafka: ReplicaStateMachine.initializeReplicaState.
     """
-    context = cluster.controller_of(broker).topics[topic]
+    controller = cluster.controller_of(broker)
+    context = controller.topics[topic]
     for replica in BROKERS:
         for partition in sorted(context.partitions_on(replica)):
-            is_live = replica in online_brokers(cluster, broker, topic, partition)
+            is_live = replica in controller.live_brokers
             state = ReplicaState.ONLINE if is_live else ReplicaState.DELETION_INELIGIBLE
+            if OFFLINE_LOGS and replica in context.offline[partition]:
+                state = ReplicaState.DELETION_INELIGIBLE
             context.replica_states[partition][replica] = state
 
 
