@@ -86,7 +86,7 @@ def controller_does_not_give_up(before: Cluster, after: Cluster, broker: Broker)
 @when_quiescent(
     symptom="kafka-preferred-replica-election.sh --zookeeper: Preferred replica leader election currently in progress "
     "for …. Aborting operation; the preferred leaders are not elected",
-    log="Error processing event ReplicaLeaderElection(None,PREFERRED,ZkTriggered,…): java.util.NoSuchElementException",
+    log="Error processing event … (of ReplicaLeaderElection), with java.util.NoSuchElementException",
 )
 def preferred_election_request_ends(cluster: Cluster) -> bool:
     """Under a controller, /admin/preferred_replica_election is removed once its elections are held or refused."""
