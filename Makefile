@@ -100,9 +100,10 @@ test: setup .venv/test.lock ## set up and run the tests of every change (ARGS="-
 test-fast: setup .venv/test.lock ## the tests that need no Spark, no browser and no long search: 70 s on two cores
 	@$(BIN)/python -m pytest -p xdist --numprocesses $(WORKERS) --dist worksteal -m "not spark and not slow and not thorough and not lab" tests $(ARGS)
 
-test-all: setup .venv/test.lock .venv/docs.lock ## all tests, with those that take minutes each: hours on two cores (ARGS="tests/kafka" for some)
+test-all: setup .venv/test.lock .venv/docs.lock ## all tests: hours on two cores; killed, it goes on where it was (ARGS="tests/kafka" for some)
 	@$(BIN)/python -m kwalk.search.native.compile_all --all
-	@$(BIN)/python -m pytest -p xdist --numprocesses $(WORKERS) --dist worksteal -m "thorough or not thorough" $(ARGS)
+	@$(BIN)/python -m pytest -p xdist --numprocesses $(WORKERS) --dist worksteal -m "thorough or not thorough" \
+		--resume-in=build/test-all $(ARGS)
 
 fuzz: setup .venv/test.lock ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
 	@$(BIN)/python -m tests.fuzz $(ARGS)

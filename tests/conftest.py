@@ -14,6 +14,7 @@ import pytest
 from _pytest.assertion import rewrite  # pytest has no public way to fill its cache; requirements/test.lock pins it
 
 from tests.reports.commands import kwalk as kwalk
+from tests.resumption import PassedTests, left
 
 SLOW = (
     "agreement",
@@ -95,8 +96,15 @@ def write_rewritten(config: pytest.Config, paths: list[Path]) -> None:
             rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, pyc)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option with which `make test-all` goes on where it was killed."""
+    parser.addoption("--resume-in", type=Path, metavar="FOLDER", help="leave out what has passed on these sources")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Rewrite the assertions of all test files once, on all cores, before each worker does it for itself."""
+    if config.getoption("resume_in") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(PassedTests(config.getoption("resume_in")), "passed-tests")
     if not config.getoption("numprocesses", None) or hasattr(config, "workerinput") or sys.dont_write_bytecode:
         return
     paths, cores = sorted(Path(__file__).parent.rglob("test_*.py")), os.cpu_count() or 1
@@ -114,7 +122,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark slow and thorough tests, and those on Spark; run these and those of the lab first, on one worker.
 
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
@@ -130,4 +138,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if name.startswith(THOROUGH) or cases[function] % FRACTIONS.get(function, 1):
             item.add_marker(pytest.mark.thorough)
         cases[function] += 1
+    items[:] = left(config, items)
     items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.get_closest_marker("lab") is None))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from kwalk.model.language import Model, PropertyInstance
 from kwalk.search.base.option_table import (
     CheckKeywords,
@@ -50,11 +52,18 @@ def hypothesis_search(model: Model, properties: Properties = None, report: Repor
 
 
 def exhaust_on_spark(
-    model: Model, *, folder: str | Path, properties: Properties = None, report: Report = silent, **keywords: Any
+    model: Model,
+    *,
+    folder: str | Path,
+    properties: Properties = None,
+    report: Report = silent,
+    command: str = "",
+    **keywords: Any,
 ) -> Verdict:
     """Exhaustive search on Spark; `session`, `on_level` and `local_level` are no options."""
     from kwalk.search.spark.exhaustive import search as module
 
     names = {name for name in keywords if name in ("session", "on_level", "local_level")}
     other: dict[str, Callable[..., Any]] = {name: keywords.pop(name) for name in names}
-    return module.exhaust_on_spark(Query.of(model, ExhaustKeywords, keywords, properties), folder, report, **other)
+    query = evolve(Query.of(model, ExhaustKeywords, keywords, properties), command=command)
+    return module.exhaust_on_spark(query, folder, report, **other)

@@ -34,8 +34,8 @@ Every commit of March 2016 to 3.9.0 that touches the log layer (`kafka.log`, `st
 leader epochs and the checkpoint files), the group coordinator (`kafka.coordinator.group`), or, from January 2016, the
 controller with what brokers do for it (`kafka.controller`, `kafka.zk`, `kafka.zookeeper`, `kafka.admin`, `Partition`,
 `ReplicaManager`, `KafkaApis`, `KafkaServer`, metadata caches, `AlterPartitionManager`), with one verdict each. A
-verdict is by the *diff*, by the *report* that the commit names, or by its *title* alone. `make docs` writes this page
-from `docs/generate/history.toml` and `docs/generate/history.tsv`.
+verdict is by the *diff*, or by the *report* that the commit names. `make docs` writes this page from
+`docs/generate/history.toml` and `docs/generate/history.tsv`.
 
 ## Reports that the models lack
 """

@@ -21,6 +21,7 @@ from kwalk.search.simulation.chunks import compare_sliced, next_generation, run_
 from kwalk.search.simulation.options import SimulationOptions
 from kwalk.search.simulation.walk import walk
 from tests.agreement.sliced_execution import sliced_disagreements
+from tests.announced import with_own_parts
 from tests.search.plain_kernel import plain_kernel
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
 from tests.states import random_states
@@ -230,7 +231,7 @@ def test_sliced_code_is_read_from_the_cache(reference, monkeypatch, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", announced())
+@pytest.mark.parametrize("name", with_own_parts())
 def test_every_announced_scenario_is_evaluated_and_walked_the_same(name):
     model = Model(announced()[name])
     lifted = lift(model)

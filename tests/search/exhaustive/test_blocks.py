@@ -20,6 +20,7 @@ from kwalk.search.kernel.compile.compiler import compile_model, kernel_for, kern
 from kwalk.search.kernel.compile.gates import GateNetwork
 from kwalk.search.kernel.compile.slices import compile_slices, sliced_kernel_of
 from kwalk.search.kernel.python_comparison import EngineDisagreement
+from tests.announced import with_own_parts
 from tests.search.post_office import BROKEN, POST_OFFICE, STUCK
 
 MANY = {"streets": 35, "letters": 1, "bag": 105}
@@ -255,7 +256,7 @@ def test_other_searches_keep_the_kernel(few, post_office, in_a_hurry, monkeypatc
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", announced())
+@pytest.mark.parametrize("name", with_own_parts())
 def test_every_announced_scenario_is_searched_the_same(name, monkeypatch):
     monkeypatch.setattr(block_expansion, "BLOCK", 4096)
     model = Model(announced()[name])
