@@ -126,6 +126,17 @@ def replica_is_online(cluster: Cluster, broker: Broker, topic: Topic, partition:
 
 
 @when_quiescent(
+    symptom="under-replicated after a disk was replaced: acks=all fails where min.insync.replicas needs the replica",
+    log="none: state-change.log of the broker has no LeaderAndIsr request for the replica since it started",
+)
+def replica_on_a_working_disk_is_hosted(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
+    """A broker hosts a replica whose disk works, under the present leader epoch; every broker has a replica."""
+    state, replica = cluster.zookeeper.state_of(topic, partition), cluster.replica_of(broker, topic, partition)
+    premise(state.exists and cluster.is_up(broker) and not replica.offline)
+    return replica.log_open and replica.leader_epoch == state.leader_epoch
+
+
+@when_quiescent(
     symptom="acks=all times out though the ISR looks full; records with acks=1 are on the leader alone",
     log="server.log of the follower, again and again: Received UNKNOWN_TOPIC_ID from the leader for partition …",
 )

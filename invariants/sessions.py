@@ -83,6 +83,17 @@ def controller_does_not_give_up(before: Cluster, after: Cluster, broker: Broker)
     return after.zookeeper.controller == broker or not is_there
 
 
+@when_quiescent(
+    symptom="kafka-preferred-replica-election.sh --zookeeper: Preferred replica leader election currently in progress "
+    "for …. Aborting operation; the preferred leaders are not elected",
+    log="Error processing event … (of ReplicaLeaderElection), with java.util.NoSuchElementException",
+)
+def preferred_election_request_ends(cluster: Cluster) -> bool:
+    """Under a controller, /admin/preferred_replica_election is removed once its elections are held or refused."""
+    premise(cluster.zookeeper.controller is not None)
+    return not cluster.zookeeper.has_preferred_elections
+
+
 @always(
     symptom="a broker's next failover begins with its old context: topics that are gone exist again",
     log="none: the log has [Controller id=…] Resigned, but the context was not cleared",
@@ -240,6 +251,12 @@ def ready_controller_takes_lost_brokers_out(
     premise(has_seen_all(cluster, broker) and can_be_led(cluster, broker, topic, partition))
     state = cluster.zookeeper.state_of(topic, partition)
     return state.isr <= cluster.zookeeper.broker_ids
+
+
+@reachable()
+def requested_election_is_over(cluster: Cluster) -> bool:
+    """A client has asked for a preferred leader, and the controller has handled that."""
+    return cluster.election_requests > 0 and not cluster.zookeeper.has_preferred_elections
 
 
 @reachable()

@@ -79,9 +79,11 @@ CONTROLLER_SCENARIOS = (
     deletion.DELETION_DISABLED,
     deletion.DELETION_DISABLED_AS_CLIENTS_SEE_IT,
     deletion.DELETION_AS_CLIENTS_SEE_IT,
+    deletion.REPLACED_DISK,
     reassignment.RETIRE_BROKER,
     reassignment.RETIRE_BROKER_WITHOUT_REPLICAS,
     sessions.CONTROLLER_COMES_BACK,
+    sessions.REQUESTED_ELECTIONS,
 )
 """The stories about the controller and what it controls."""
 

@@ -6,7 +6,9 @@ from kwalk.invariants import controllers, deletion, partitions, recovery, sessio
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import kafka_server
+from kwalk.model.kafka.broker.log_manager import clear_memory
 from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
 from kwalk.model.kafka.domains import Broker
 from kwalk.model.kafka.initial_states import create_topic, running_cluster
@@ -241,4 +243,34 @@ EXPANSION_DURING_HALTED_DELETION = EXPANSION_DURING_DELETION.varied(
     ),
     bounds={"brokers": 2, "failovers": 0, "restarts": 1, "events": 5},
     source="KAFKA-6612",
+)
+
+
+def cluster_with_failed_disk(cluster: Cluster) -> None:
+    """The same, and broker 1 has started while the disk with its log has failed; the controller knows."""
+    cluster_with_topic(cluster)
+    state, context, leading = cluster.zookeeper.state_of(0, 0), cluster.controller_of(0).topics[0], frozenset({0})
+    state.isr, state.leader_epoch, context.leadership[0].leader_epoch = leading, 1, 1
+    context.offline[0], context.replica_states[0][1] = frozenset({1}), ReplicaState.OFFLINE
+    cluster.replica_of(0, 0, 0).leader_epoch = 1
+    clear_memory(cluster.replica_of(1, 0, 0))
+    cluster.replica_of(1, 0, 0).offline = True
+
+
+REPLACED_DISK = TOPIC_DELETION.varied(
+    name="replaced-disk",
+    story=(
+        "The disk with a broker's log has failed; the controller moves there, and back as that broker stops and starts "
+        "with a disk that works."
+    ),
+    initial=cluster_with_failed_disk,
+    actions=(*RUNNING_CLUSTER.actions, kafka_controller.storage_error),
+    properties=(
+        partitions.replica_on_a_working_disk_is_hosted,
+        partitions.partition_servable,
+        witnesses.failover_completes,
+    ),
+    bounds={"new_creations": 0, "restarts": 1, "failovers": 1, "deletions": 0, "events": 7},
+    flags={"offline_logs": True},
+    source="KAFKA-6630; ControllerContext.replicasOnOfflineDirs",
 )

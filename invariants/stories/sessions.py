@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import partitions, sessions
+from kwalk.invariants import partitions, sessions, witnesses
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.clients import admin_clients, faults
+from kwalk.model.kafka.broker import replica_manager
+from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.controller import preferred_election
 from kwalk.model.kafka.initial_states import cluster_with_topic
 from kwalk.model.kafka.zookeeper import sessions as session_steps
 
@@ -153,4 +155,38 @@ CONTROLLER_COMES_BACK = RUNNING_CLUSTER.varied(
     bounds={"brokers": 2, "partitions": 1, "topic_ids": 2, "failovers": 1, "restarts": 2, "requests": 6},
     flags={"unsent_batch": True},
     source="KAFKA-12315; ZkReplicaStateMachine.handleStateChanges",
+)
+REQUESTED_ELECTIONS = RUNNING_CLUSTER.varied(
+    name="requested-elections",
+    story=(
+        "A broker crashes for good; an old client adds a partition whose only replica is to be there, and asks for its "
+        "preferred leader through ZooKeeper; the controller may move."
+    ),
+    initial=cluster_with_topic,
+    actions=(
+        admin_clients.old_client_adds_partitions,
+        admin_clients.old_client_requests_election,
+        operator.delete_controller,
+        faults.crash,
+        *actions.CONTROLLER,
+        preferred_election.replica_leader_election,
+        replica_manager.handle_leader_and_isr,
+    ),
+    properties=(
+        sessions.preferred_election_request_ends,
+        sessions.controller_does_not_give_up,
+        witnesses.expansion_is_registered,
+        sessions.requested_election_is_over,
+    ),
+    bounds={
+        "brokers": 2,
+        "replication_factor": 1,
+        "expansions": 1,
+        "election_requests": 1,
+        "failovers": 1,
+        "restarts": 1,
+        "events": 7,
+    },
+    flags={"reassignment": True, "isr_changes": "never"},
+    source="KafkaController.fetchPendingPreferredReplicaElections; PreferredReplicaLeaderElectionCommand",
 )

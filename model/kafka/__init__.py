@@ -33,10 +33,12 @@ What the model leaves out, and why these stories lose nothing by it:
 * A client's topic gets its configuration and its znode in one step; the znode decides, NODEEXISTS.
 * The parents of a state znode exist when it does. KafkaController.restorePartitionReplicaAssignment reads them.
 * Exceptions in events: only ControllerMoved, ids that two topics share, and reassignments whose topic is gone or whose
-  partition never had a leader; they end a failover (`triggerControllerMove`). Not covered: such an entry of
-  /admin/preferred_replica_election; the context that a controller keeps whose failover fails after another election.
-* Requested elections: ElectLeaders and /admin/preferred_replica_election. Leaders move automatically under the flag
-  `preferred_election`. Unclean elections are allowed from the start or never; no event allows them.
+  partition never had a leader, as such an entry of /admin/preferred_replica_election; they end a failover
+  (`triggerControllerMove`). Not covered: the context that a controller keeps whose failover fails after another
+  election.
+* Requested elections, unless the bound `election_requests` is above 0, and always ElectLeaders. Leaders move
+  automatically under the flag `preferred_election`. Unclean elections are allowed from the start or never; no event
+  allows them.
 * /admin/reassign_partitions, and znodes whose replicas are edited by hand (ids can be written: `operator`).
 * Fetches without topic id of a follower whose controller has an inter-broker protocol below 2.8: since 3.1 they are by
   name again; here a follower uses its log's id.

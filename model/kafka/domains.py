@@ -53,6 +53,9 @@ DIRECTORY_FAILURES = Bound(
 )
 AUTH_FAILURES = Bound("auth_failures", "how often a broker's ZooKeeper client fails to authenticate", default=0)
 REPAIRS = Bound("repairs", "how often an operator repairs something by hand", default=0)
+ELECTION_REQUESTS = Bound(
+    "election_requests", "how often an old client asks for a preferred leader through ZooKeeper", default=0
+)
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker", default=0)
 KRAFT_REASSIGNMENTS = Bound(
     "kraft_reassignments", "how often a client moves a replica while KRaft's controller leads", default=0

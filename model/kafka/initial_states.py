@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.assignment import created_assignment, created_replicas, first_assigned
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration
-from kwalk.model.kafka.domains import BROKERS, RECORDS, TOPICS
+from kwalk.model.kafka.domains import BROKERS, ELECTION_REQUESTS, RECORDS, TOPICS
 from kwalk.model.kafka.requests import UpdateMetadataPartitionState
 from kwalk.model.kafka.state import Cluster, Replica
 from kwalk.model.kafka.versions.deletion import MARKS_ARE_REMOVED
@@ -38,6 +38,7 @@ def serve_as_controller(cluster: Cluster, number: int) -> None:
             BrokerRegistration.CURRENT if cluster.is_up(other) else BrokerRegistration.GONE
         )
     watches.broker_ids = watches.topics = True
+    watches.preferred_elections = ELECTION_REQUESTS > 0
     if DELETION:
         watches.delete_topics = bool(DELETE_TOPIC_ENABLE) or bool(MARKS_ARE_REMOVED)
     for topic in TOPICS:

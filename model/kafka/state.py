@@ -22,6 +22,7 @@ from kwalk.model.kafka.domains import (
     CONTROLLER_EPOCHS,
     DELETIONS,
     DIRECTORY_FAILURES,
+    ELECTION_REQUESTS,
     EXPANSIONS,
     EXPIRATIONS,
     FAILOVERS,
@@ -236,6 +237,7 @@ class Cluster:
     directory_failures: int = number(0, DIRECTORY_FAILURES)
     deposed_write: bool = flag(when=SESSIONS)
     repairs: int = number(0, REPAIRS)
+    election_requests: int = number(0, ELECTION_REQUESTS)
     reassignments: int = number(0, REASSIGNMENTS)
     cancellations: int = number(0, CANCELLATIONS)
     late_copies: int = number(0, LATE_COPIES)

@@ -33,6 +33,9 @@ SEARCHES = (
     "authentication-failure --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --bound brokers=1 --bound failovers=2 --bound restarts=0 --keep-going",
+    "requested-elections --variant 2.8.2 --keep-going",
+    "requested-elections --variant 2.8.2 --flag skips_partitions_without_leadership=on --keep-going",
+    "replaced-disk --variant 3.9.0 --keep-going",
     "controlled-shutdown --variant 3.9.0 --keep-going",
     # Migrations to KRaft.
     "migration --variant 3.9.0 --keep-going",

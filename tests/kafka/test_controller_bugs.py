@@ -216,6 +216,18 @@ BROKEN = (
     ),
     (
         Broken(
+            "replica_on_a_working_disk_is_hosted(1, 0, 0)",
+            "replaced-disk",
+            "2.5.0",
+            "delete_controller() reelect(0) crash(1) restart(1) reelect(1) "
+            "failover_reads_topics(0) failover_sets_topic_ids(0) failover_reads_states(0) "
+            "failover_sends_requests(0) controller_change(0) handle_leader_and_isr(0)",
+            flags={"resignation_forgets_offline_logs": False},
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
             "partition_servable(0, 1)",
             "failover-during-expansion",
             "2.5.0",

@@ -17,6 +17,7 @@ from kwalk.model.kafka.actions import REASSIGNMENT as REASSIGNMENT_ACTIONS
 from kwalk.model.kafka.broker import replica_manager
 from kwalk.model.kafka.clients import faults
 from kwalk.model.kafka.controller.controller_context import PartitionState, ReplicaState
+from kwalk.model.kafka.requests import RequestKind
 from kwalk.model.kafka.versions import RELEASES
 from kwalk.model.kafka.zookeeper.kafka_zk_client import create_delete_topics_znode
 from kwalk.model.language import Model
@@ -46,6 +47,21 @@ def by_hand(**flags: bool) -> Schedule:
 def on_disk(schedule: Schedule) -> list[bool]:
     """Whether each broker has the log of partition 0."""
     return [broker.replicas[0][0].on_disk for broker in schedule.cluster.brokers]
+
+
+@pytest.mark.parametrize(("variant", "is_told_first"), [("2.5.0", True), ("2.8.2", False), ("3.9.0", False)])
+def test_up_to_2_6_a_broker_that_starts_is_told_first_which_topics_are_being_deleted(variant, is_told_first):
+    """KAFKA-10040; later the requests about its replicas bring it."""
+    schedule = Schedule(Model(TOPIC_DELETION, variant, {"requests": 9}, {"metadata_caches": True}))
+    schedule.do("new_client_creates_topic(0)")
+    schedule.do("crash(1)")
+    schedule.do("client_deletes_topic(0)")
+    schedule.take("restart(1)")
+    schedule.take("broker_startup(0)")
+    kinds = [request.kind for request in schedule.cluster.brokers[1].requests.headers]
+    assert (kinds[0] is RequestKind.UPDATE_METADATA) == is_told_first and RequestKind.UPDATE_METADATA in kinds
+    schedule.settle()
+    assert schedule.cluster.brokers[1].metadata[0][0].leader is None and not schedule.violated("deletion_terminates")
 
 
 def test_a_deletion_leaves_nothing_of_the_topic():

@@ -34,6 +34,7 @@ SINCE = {
     "skips_logs_it_cannot_create": {"2.7.0": True},
     "accepts_newer_broker_epochs": {"2.5.1": True},
     "added_replicas_are_new": {"2.7.0": True},
+    "started_brokers_hear_of_deletions": {"2.5.0": True, "2.7.0": False},
     "replaces_failed_clients": {"2.8.0": True},
     "informs_of_all_lost_brokers": {"3.1.0": True},
 }
@@ -50,6 +51,7 @@ ALWAYS = (
     "offline_without_leadership",
     "recreates_ephemerals",
     "resignation_clears_the_context",
+    "resignation_forgets_offline_logs",
     "restore_on_delete",
     "resumes_to_dead_brokers",
     "session_bound",

@@ -16,6 +16,7 @@ from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import remove_strays
 from kwalk.model.kafka.state import Cluster, SessionState
+from kwalk.model.kafka.versions.deletion import RESIGNATION_FORGETS_OFFLINE_LOGS
 from kwalk.model.kafka.versions.grain import MIGRATION, OFFLINE_LOGS, SESSIONS
 from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
 from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
@@ -43,6 +44,8 @@ def end_process(cluster: Cluster, broker: int) -> None:
     for context in state.controller.topics:
         if not RESIGNATION_CLEARS_THE_CONTEXT:
             context.clear()
+        if not RESIGNATION_FORGETS_OFFLINE_LOGS:
+            context.forget_offline(frozenset(BROKERS))
     zookeeper.watches[broker].controller = False
     state.controller.events.clear()
     state.controller.notifications.clear()

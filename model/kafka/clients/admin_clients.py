@@ -21,6 +21,7 @@ from kwalk.model.kafka.domains import (
     CHOSEN_LISTS,
     CREATED_PARTITIONS,
     DELETIONS,
+    ELECTION_REQUESTS,
     EXPANSIONS,
     INCARNATIONS,
     NEW_CREATIONS,
@@ -46,7 +47,12 @@ from kwalk.model.kafka.versions.grain import (
 )
 from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.versions.topic_ids import CAS_TOPIC_WRITE, OLD_CLIENT_REFUSES
-from kwalk.model.kafka.zookeeper.kafka_zk_client import create_delete_topics_znode, create_topic, write_topic
+from kwalk.model.kafka.zookeeper.kafka_zk_client import (
+    create_delete_topics_znode,
+    create_topic,
+    preferred_elections_changed,
+    write_topic,
+)
 from kwalk.model.kafka.zookeeper.znodes import Assignment, TopicZnode
 from kwalk.model.language import action, require
 
@@ -114,6 +120,25 @@ def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
     require(cluster.deletions < DELETIONS and answers(cluster, topic, is_cached=True))
     cluster.deletions += 1
     create_delete_topics_znode(cluster, topic)
+
+
+@action(
+    by=OLD_CLIENT,
+    description="asks for the preferred leader of {topic}-{partition} through ZooKeeper",
+    source="kafka.admin.PreferredReplicaLeaderElectionCommand.moveLeaderToPreferredReplica (1.0.0, 2.4.1 with "
+    "--zookeeper); kafka-preferred-replica-election.sh --path-to-json-file",
+)
+def old_client_requests_election(cluster: Cluster, topic: Topic, partition: Partition) -> None:
+    """The client looks for the partition in the topic's znode only; NODEEXISTS while another request is there.
+
+    A file may name several partitions; here it names one.
+    """
+    zookeeper = cluster.zookeeper
+    require(ELECTION_REQUESTS > 0 and cluster.election_requests < ELECTION_REQUESTS)
+    require(partition < zookeeper.topics[topic].partition_count and not zookeeper.has_preferred_elections)
+    cluster.election_requests += 1
+    zookeeper.preferred_elections[topic] = frozenset({partition})
+    preferred_elections_changed(cluster, created=True)
 
 
 def answers(cluster: Cluster, topic: int, *, is_cached: bool) -> bool:

@@ -39,6 +39,7 @@ from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     has_partition_states,
     remove_delete_topics_znode,
     remove_partition_states,
+    remove_preferred_elections,
     remove_topic_znode,
     write_topic,
 )
@@ -245,6 +246,18 @@ def remove_deletion_request_by_hand(cluster: Cluster, topic: Topic) -> None:
     require(DELETION and topic in cluster.zookeeper.delete_topics and cluster.hand_removals < HAND_REMOVALS)
     cluster.hand_removals += 1
     remove_delete_topics_znode(cluster, topic)
+
+
+@action(
+    by=OPERATOR,
+    description="removes /admin/preferred_replica_election by hand",
+    source="zkCli delete /admin/preferred_replica_election",
+)
+def remove_election_request_by_hand(cluster: Cluster) -> None:
+    """The controller's watch is gone with it, and nothing sets it again before the next failover."""
+    require(cluster.zookeeper.has_preferred_elections and cluster.hand_removals < HAND_REMOVALS)
+    cluster.hand_removals += 1
+    remove_preferred_elections(cluster)
 
 
 @action(

@@ -23,7 +23,7 @@ from kwalk.model.kafka.domains import (
     TOPIC_IDS,
     TOPICS,
 )
-from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
+from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE, RESIGNATION_FORGETS_OFFLINE_LOGS
 from kwalk.model.kafka.versions.grain import (
     DELETE_TOPIC_ENABLE,
     DELETION,
@@ -59,7 +59,8 @@ class EventKind(Enum):
     `REELECT` (Kafka: Reelect, Startup), `CONTROLLER_CHANGE` (Kafka: ControllerChange), `BROKER_CHANGE` (Kafka:
     BrokerChange), `TOPIC_CHANGE` (Kafka: TopicChange), `PARTITION_MODIFICATIONS` (Kafka: PartitionModifications),
     `TOPIC_DELETION` (Kafka: TopicDeletion), `STOP_REPLICA_RESPONSE` (Kafka: TopicDeletionStopReplicaResponseReceived),
-    `STORAGE_ERROR` (Kafka: LeaderAndIsrResponseReceived).
+    `STORAGE_ERROR` (Kafka: LeaderAndIsrResponseReceived), `REPLICA_LEADER_ELECTION` (Kafka: ReplicaLeaderElection, of
+    /admin/preferred_replica_election).
     """
 
     REELECT = 0
@@ -70,6 +71,7 @@ class EventKind(Enum):
     TOPIC_DELETION = 5
     STOP_REPLICA_RESPONSE = 6
     STORAGE_ERROR = 7
+    REPLICA_LEADER_ELECTION = 8
 
 
 @value
@@ -288,8 +290,12 @@ class TopicContext:
             self.orders[partition] = frozenset()
 
     def clear(self) -> None:
-        """Remove everything that is known of the topic (Kafka: ControllerContext.resetContext)."""
-        self.forget_offline(frozenset(BROKERS))
+        """Remove everything that is known of the topic (Kafka: ControllerContext.resetContext).
+
+        Before KAFKA-6630 a process keeps which replicas are offline.
+        """
+        if RESIGNATION_FORGETS_OFFLINE_LOGS:
+            self.forget_offline(frozenset(BROKERS))
         self.remove(completed=False)
         self.clear_states()
 

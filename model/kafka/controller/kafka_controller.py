@@ -42,6 +42,7 @@ from kwalk.model.kafka.controller.partition_state_machine import (
     take_partitions_offline,
     trigger_online_partition_state_change,
 )
+from kwalk.model.kafka.controller.preferred_election import resume_preferred_elections
 from kwalk.model.kafka.controller.reassignment import remembered, resume_reassignments
 from kwalk.model.kafka.controller.replica_state_machine import (
     bring_replicas_online,
@@ -58,10 +59,10 @@ from kwalk.model.kafka.controller.topic_deletion_manager import (
     resume_deletion_for_topics,
     resume_deletions,
 )
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS, Broker, Topic
+from kwalk.model.kafka.domains import BROKERS, ELECTION_REQUESTS, PARTITIONS, TOPIC_IDS, TOPICS, Broker, Topic
 from kwalk.model.kafka.inter_broker_protocol import topic_id_from_znode, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, SessionState
-from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE
+from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE, STARTED_BROKERS_HEAR_OF_DELETIONS
 from kwalk.model.kafka.versions.grain import (
     DELETION,
     LIVE_BROKER_CACHES,
@@ -174,6 +175,7 @@ def resign(cluster: Cluster, broker: int) -> None:
     drop_channels(cluster, broker)
     watches = cluster.zookeeper.watches[broker]
     watches.broker_ids = watches.topics = watches.delete_topics = False
+    watches.preferred_elections = False
     for topic in TOPICS:
         watches.topic[topic] = False
     cluster.controller_of(broker).clear()
@@ -192,6 +194,7 @@ def failover_reads_topics(cluster: Cluster, broker: Broker) -> None:
     require(controller.step is EventProgress.ELECTED)
     controller.step = EventProgress.TOPICS_READ
     zookeeper.watches[broker].broker_ids = zookeeper.watches[broker].topics = True
+    zookeeper.watches[broker].preferred_elections = ELECTION_REQUESTS > 0
     for other in BROKERS:
         controller.registrations[other] = (
             BrokerRegistration.CURRENT if cluster.is_registered(other) else BrokerRegistration.GONE
@@ -290,6 +293,8 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
         resume_reassignments(cluster, broker, to=frozenset(BROKERS), in_failover=True)
     if DELETION and controller.step is EventProgress.IDLE:
         resume_deletions(cluster, broker)
+    if ELECTION_REQUESTS > 0 and controller.step is EventProgress.IDLE:
+        resume_preferred_elections(cluster, broker)
 
 
 @action(
@@ -299,7 +304,7 @@ def failover_sends_requests(cluster: Cluster, broker: Broker) -> None:
     source="KafkaController.elect: case t: Throwable => triggerControllerMove()",
 )
 def failover_fails(cluster: Cluster, broker: Broker) -> None:
-    """A reassignment could not be resumed."""
+    """A reassignment could not be resumed, or an election that was requested has met a partition without leadership."""
     require(cluster.controller_of(broker).step is EventProgress.FAILOVER_FAILED)
     trigger_controller_move(cluster, broker)
 
@@ -473,7 +478,7 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
         send_live_brokers(cluster, broker, to=controller.live_or_shutting_down)
         send_removals(cluster, broker, to=new)
         for topic in TOPICS:
-            send_update_metadata(cluster, broker, topic, led_partitions(controller.topics[topic]), to=new)
+            send_update_metadata(cluster, broker, topic, partitions_with_leaders(controller.topics[topic]), to=new)
             bring_replicas_online(cluster, broker, topic, on=new)
             trigger_online_partition_state_change(cluster, broker, topic)
         if REASSIGNMENT:
@@ -482,6 +487,15 @@ def broker_startup(cluster: Cluster, broker: Broker) -> None:
             resume_deletion_for_topics(cluster, broker, on=new)
         elif DELETION:
             controller.reassignment.then_deletes_on = new
+
+
+def partitions_with_leaders(context: TopicContext) -> frozenset[int]:
+    """Return the partitions with leadership of which a broker that starts is told.
+
+    Kafka: ControllerContext.partitionsWithLeaders (2.7.0), before: partitionLeadershipInfo.keySet.
+    """
+    is_left_out = context.to_be_deleted and not STARTED_BROKERS_HEAR_OF_DELETIONS
+    return led_partitions(context) if not is_left_out else frozenset()
 
 
 @action(

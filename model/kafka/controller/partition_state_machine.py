@@ -81,16 +81,15 @@ def partition_may_elect(status: PartitionState) -> bool:
 
 
 def initialize_partition_states(cluster: Cluster, broker: int, topic: int) -> None:
-    """Set the states: New without leadership, Online with a live leader, otherwise Offline.
+    """Set the states: New without leadership, Online with an online leader, otherwise Offline.
 
     Kafka: PartitionStateMachine.initializePartitionState.
     """
-    controller = cluster.controller_of(broker)
-    context = controller.topics[topic]
+    context = cluster.controller_of(broker).topics[topic]
     for partition in sorted(context.partitions):
         if not context.leadership[partition].is_known:
             context.partition_states[partition] = PartitionState.NEW
-        elif context.leadership[partition].leader in controller.live_brokers:
+        elif context.leadership[partition].leader in online_brokers(cluster, broker, topic, partition):
             context.partition_states[partition] = PartitionState.ONLINE
         else:
             context.partition_states[partition] = PartitionState.OFFLINE

@@ -17,7 +17,7 @@ from kwalk.model.kafka.controller.partition_state_machine import read_leadership
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.deletion import OFFLINE_WITHOUT_LEADERSHIP
-from kwalk.model.kafka.versions.grain import DELETION, UNSENT_BATCH
+from kwalk.model.kafka.versions.grain import DELETION, OFFLINE_LOGS, UNSENT_BATCH
 
 
 def led_partitions(topic: TopicContext) -> frozenset[int]:
@@ -45,8 +45,13 @@ def send_batch_of_replicas(cluster: Cluster, broker: int) -> None:
 
 
 def bring_replicas_online(cluster: Cluster, broker: int, topic: int, *, on: frozenset[int]) -> None:
-    """Send brokers the current leadership of all their partitions (Kafka: OnlineReplica)."""
-    if DELETION:
+    """Send brokers the current leadership of all their partitions, but of offline logs (Kafka: OnlineReplica)."""
+    if OFFLINE_LOGS:
+        context = cluster.controller_of(broker).topics[topic]
+        for replica in sorted(on):
+            online = frozenset({partition for partition in PARTITIONS if replica not in context.offline[partition]})
+            make_online(cluster, broker, topic, online, on=frozenset({replica}))
+    elif DELETION:
         make_online(cluster, broker, topic, frozenset(PARTITIONS), on=on)
     elif may_change_replicas(cluster, broker):
         partitions = led_partitions(cluster.controller_of(broker).topics[topic])
@@ -74,7 +79,7 @@ def make_online(cluster: Cluster, broker: int, topic: int, partitions: frozenset
 
 
 def initialize_replica_states(cluster: Cluster, broker: int, topic: int) -> None:
-    """Set the states: replicas on dead brokers are ReplicaDeletionIneligible, whatever their topic.
+    """Set the states: replicas that are not online are ReplicaDeletionIneligible, whatever their topic.
 
     Kafka: ReplicaStateMachine.initializeReplicaState.
     """
@@ -84,6 +89,8 @@ def initialize_replica_states(cluster: Cluster, broker: int, topic: int) -> None
         for partition in sorted(context.partitions_on(replica)):
             is_live = replica in controller.live_brokers
             state = ReplicaState.ONLINE if is_live else ReplicaState.DELETION_INELIGIBLE
+            if OFFLINE_LOGS and replica in context.offline[partition]:
+                state = ReplicaState.DELETION_INELIGIBLE
             context.replica_states[partition][replica] = state
 
 

@@ -166,6 +166,24 @@ DELETION_WAITS = candidate(
         Trial("deletion-during-reassignment", ("deletion_terminates",)),
     ),
 )
+STARTED_BROKERS_HEAR_OF_DELETIONS = version_flag(
+    "started_brokers_hear_of_deletions",
+    "up to 2.6 the first metadata that a broker gets which starts has topics that are being deleted; since KAFKA-10040 "
+    "(2.7.0) only others",
+    {"2.7.0": False},
+    before=True,
+    no_fix="a side effect of counting leaders that are not preferred: a broker with replicas of the topic hears of its "
+    "deletion all the same",
+)
+RESIGNATION_FORGETS_OFFLINE_LOGS = version_flag(
+    "resignation_forgets_offline_logs",
+    "KAFKA-6630 (2.0.0): a controller that resigns forgets which replicas are on failed disks; before, since 1.0, it "
+    "took them for failed when it was elected again",
+    {"2.0.0": True},
+    closes="a replica whose disk was replaced is served after its controller is elected again",
+    source="KAFKA-6630 (2.0.0): ControllerContext.clearTopicsState: replicasOnOfflineDirs",
+    trials=(Trial("replaced-disk", ("replica_on_a_working_disk_is_hosted",)),),
+)
 UNOPENED_LOG_IS_OFFLINE = version_flag(
     "unopened_log_is_offline",
     "up to 3.0 a broker marks a partition offline, as if its disk had failed, whose log is not open after a "

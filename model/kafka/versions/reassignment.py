@@ -6,7 +6,7 @@ from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Trial
 
 FLAGS = ReleaseFlags()
-version_flag, fix = FLAGS.version_flag, FLAGS.fix
+version_flag, candidate, fix = FLAGS.version_flag, FLAGS.candidate, FLAGS.fix
 FIXES = FLAGS.fixes
 
 ONE_REPLICA = {"brokers": 2, "replication_factor": 1}
@@ -120,4 +120,16 @@ ELECTION_DURING_REASSIGNMENT = version_flag(
     "while none is",
     {"3.4.0": True},
     no_fix="another moment, and no answer to a defect",
+)
+SKIPS_PARTITIONS_WITHOUT_LEADERSHIP = candidate(
+    "skips_partitions_without_leadership",
+    "a controller skips a partition without leadership in /admin/preferred_replica_election, as it skips one that does "
+    "not exist",
+    closes="a requested election of a partition that never had a leader ends, and no failover fails with it",
+    source="no release has it: KafkaController.fetchPendingPreferredReplicaElections and processReplicaLeaderElection "
+    "read partitionLeadershipInfo unchecked, in 3.9 too",
+    trials=(
+        Trial("requested-elections", ("preferred_election_request_ends",)),
+        Trial("requested-elections", ("controller_does_not_give_up",), variant="3.9.0"),
+    ),
 )

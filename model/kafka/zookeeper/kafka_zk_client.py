@@ -16,6 +16,7 @@ from kwalk.model.kafka.domains import (
     PARTITIONS,
     PLANNED_LIVES,
     REPLICATION_FACTOR,
+    TOPICS,
     Broker,
 )
 from kwalk.model.kafka.state import Cluster, SessionState
@@ -189,6 +190,31 @@ def check_controller_epoch(cluster: Cluster, broker: int) -> None:
             raise ControllerMoved
         if SESSIONS:
             cluster.deposed_write = True
+
+
+# Requested elections.
+
+
+def preferred_elections_changed(cluster: Cluster, *, created: bool) -> None:
+    """Fire the watches on /admin/preferred_replica_election; controllers have no handler for its deletion.
+
+    Kafka: PreferredReplicaElectionHandler.handleCreation.
+    """
+    for broker in BROKERS:
+        watches = cluster.zookeeper.watches[broker]
+        if watches.preferred_elections:
+            watches.preferred_elections = False
+            if created:
+                notify(cluster, broker, ControllerEvent(EventKind.REPLICA_LEADER_ELECTION))
+
+
+def remove_preferred_elections(cluster: Cluster) -> None:
+    """Delete /admin/preferred_replica_election if it exists (Kafka: KafkaZkClient.deletePreferredReplicaElection)."""
+    zookeeper = cluster.zookeeper
+    if zookeeper.has_preferred_elections:
+        for topic in TOPICS:
+            zookeeper.preferred_elections[topic] = frozenset()
+        preferred_elections_changed(cluster, created=False)
 
 
 # Deletion.

@@ -40,6 +40,7 @@ def remove_watches(cluster: Cluster, broker: int) -> None:
     """Remove the watches of a session that has ended."""
     watches = cluster.zookeeper.watches[broker]
     watches.controller = watches.broker_ids = watches.topics = watches.delete_topics = False
+    watches.preferred_elections = False
     for topic in TOPICS:
         watches.topic[topic] = False
 

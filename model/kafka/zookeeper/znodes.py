@@ -11,6 +11,7 @@ from kwalk.model.kafka.domains import (
     BROKERS,
     CHOSEN_LISTS,
     CONTROLLER_EPOCHS,
+    ELECTION_REQUESTS,
     INCARNATIONS,
     LEADER_EPOCHS,
     PARTITION_COUNT,
@@ -119,6 +120,7 @@ class Watches:
     topics: bool = flag()
     topic: Array[bool] = array(TOPICS, flag())
     delete_topics: bool = flag(when=DELETION)
+    preferred_elections: bool = flag(when=ELECTION_REQUESTS)
 
 
 @state
@@ -126,11 +128,12 @@ class ZooKeeper:
     """The znodes.
 
     `controller` (Kafka: /controller), `controller_epoch` (Kafka: /controller_epoch), `broker_ids` (Kafka:
-    /brokers/ids), `topics` (Kafka: /brokers/topics), `delete_topics` (Kafka: /admin/delete_topics). Brokers are
-    registered while their session lives. The controller epoch is written by elections only, so that it stands for the
-    znode version that fences writes. During a migration, `is_led_by_kraft` says that /controller is that of a KRaft
-    controller, `migration_is_recorded` that /migration (Kafka: MigrationZNode) has the offset of a copy, and
-    `migration_is_empty` that it has no content.
+    /brokers/ids), `topics` (Kafka: /brokers/topics), `delete_topics` (Kafka: /admin/delete_topics),
+    `preferred_elections` (Kafka: /admin/preferred_replica_election): the partitions of each topic that it names; no
+    znode if it names none. Brokers are registered while their session lives. The controller epoch is written by
+    elections only, so that it stands for the znode version that fences writes. During a migration, `is_led_by_kraft`
+    says that /controller is that of a KRaft controller, `migration_is_recorded` that /migration (Kafka: MigrationZNode)
+    has the offset of a copy, and `migration_is_empty` that it has no content.
     """
 
     controller: int | None = optional(BROKERS)
@@ -138,10 +141,16 @@ class ZooKeeper:
     broker_ids: frozenset[int] = subset(BROKERS, full=True)
     topics: Array[TopicZnode] = array(TOPICS, TopicZnode)
     delete_topics: frozenset[int] = subset(TOPICS, when=DELETION)
+    preferred_elections: Array[frozenset[int]] = array(TOPICS, subset(PARTITIONS), when=ELECTION_REQUESTS)
     is_led_by_kraft: bool = flag(when=MIGRATION)
     migration_is_recorded: bool = flag(when=MIGRATION)
     migration_is_empty: bool = flag(when=MIGRATION)
     watches: Array[Watches] = array(BROKERS, Watches)
+
+    @property
+    def has_preferred_elections(self) -> bool:
+        """Whether elections of preferred leaders are requested, and so the znode exists."""
+        return any(bool(partitions) for partitions in self.preferred_elections)
 
     def state_of(self, topic: int, partition: int) -> PartitionStateZnode:
         """Return the state znode of a partition."""
