@@ -21,7 +21,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     replicas_without_log,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
@@ -30,6 +30,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     fetches_by_topic_id,
     is_behind_logs,
     listed,
+    lost_topics,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
@@ -63,6 +64,8 @@ PROPERTIES = (
     sessions.controller_lives,
     sessions.running_broker_is_registered,
 )
+MOST_NAMES = 5
+"""How many names a sentence has."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 
@@ -129,7 +132,16 @@ class Findings:
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+        lost = lost_topics(self.capture)
+        if lost:
+            more = [f"{len(lost) - MOST_NAMES} more"] * (len(lost) > MOST_NAMES)
+            names = listed([*map(topic_label, lost[:MOST_NAMES]), *more])
+            text = (
+                f"has none of the topics of the logs: {names}; /cluster/id has {self.capture.cluster_id or 'nothing'}"
+            )
+            yield _observation(kinds.TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
         for broker in self.capture.brokers.values():
+            yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
             named = broker.cache.controller if broker.alive and broker.cache else None
@@ -150,6 +162,20 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
+        """A broker to which no controller has sent anything, and one that does not start with its log directories."""
+        for name, paths in broker.twice.items():
+            topic, _, number = name.rpartition("-")
+            fields = {"topic": topic, "partition": number, "brokers": broker.id}
+            text = f"broker {broker.id} has it in {listed(paths)}"
+            yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
+        cache, capture = broker.cache, self.capture
+        if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
+            return
+        if broker.id in capture.registered and capture.topics:
+            text = "answers with no brokers and no topics"
+            yield _observation(kinds.NO_METADATA, f"broker {broker.id}", text, broker=broker.id)
 
     @property
     def node(self) -> int | None:
@@ -206,6 +232,10 @@ class Findings:
                         continue
                     missing = True
                 yield observation
+        for number, twice in topic.repeated.items():
+            fields = {"topic": topic.name, "partition": number}
+            text = f"the replicas name {brokers(twice)} more than once"
+            yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:

@@ -64,6 +64,21 @@ def disks_of_others(capture: Capture) -> Iterator[tuple[int, LogRoot]]:
                 yield broker.id, root
 
 
+def lost_topics(capture: Capture) -> tuple[str, ...]:
+    """Return the topics whose logs brokers have, if ZooKeeper has none of them: its data is lost, or it is another one.
+
+    One topic may have been deleted; several were not, nor the one of a cluster whose id is not that of its disks.
+    Kafka's own topics are created again as soon as a client asks.
+    """
+    known = {name.rpartition("-")[0] for broker in capture.brokers.values() for name in broker.directories}
+    found = sorted(name for name in known - {*capture.deleting} if name and not name.startswith("__"))
+    ids = {root.cluster_id for broker in capture.brokers.values() for root in broker.roots} - {None}
+    is_another = bool(ids) and capture.cluster_id not in ids
+    if capture.patterns or not capture.topics.keys().isdisjoint(found) or len(found) < (1 if is_another else 2):
+        return ()
+    return tuple(found)
+
+
 def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
     """Return what a capture does not show of a cluster, or may show of two moments, one sentence each.
 
