@@ -482,8 +482,8 @@ class Advice:
             yield (
                 "but not before you know whose records the logs are: the first live replica would lead, whatever its "
                 "log has, and the others would lose what it lacks. To keep the records, create the state znodes first: "
-                f"{'; '.join([*states[:MOST], *more])}; to begin with empty logs, move the directories away while their "
-                "brokers are stopped"
+                f"{'; '.join([*states[:MOST], *more])}; to begin with empty logs, move the directories away while "
+                "their brokers are stopped"
             )
 
     def _of_two(self, one: Observation) -> str:

@@ -279,8 +279,8 @@ NO_METADATA = FindingKind(
     "a registered broker has got nothing from the controller",
     (),
     now="clients that ask it see no topics; its replicas stay out of the ISR",
-    later="if another snapshot a minute later shows it too, the controller does not act: so it is with each broker that "
-    "starts, and no leader is elected when one stops",
+    later="if another snapshot a minute later shows it too, the controller does not act: so it is with each broker "
+    "that starts, and no leader is elected when one stops",
     way_out="take another snapshot after a minute; if it is still so, delete /controller",
     story="docs/stories/controller-comes-back.md",
     log="none: controller.log has no line about the broker, such as: Newly added brokers: …",

@@ -23,6 +23,16 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "broker-in-another-ensemble": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
+    "controller-has-resigned": {"broker-has-no-metadata"},
+    "follower-longer-than-its-leader": {"replica-has-lost-records"},
+    "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
+    "no-controller-and-a-dead-leader": {"no-controller", "leader-not-elected"},
+    "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "replicas-name-one-broker": {"replicas-repeat-a-broker"},
+    "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
+    "znodes-written-again-without-states": {"partition-without-state"},
+    "zookeeper-is-empty": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
     "broker-got-a-new-id": {"replica-under-another-broker-id", "stray-log"},
     "control-lost-id-and-hanging-deletion": {"topic-id-missing", "deletion-hangs"},
     "created-again-with-a-dead-broker": {"down-broker-has-another-log"},
@@ -151,6 +161,60 @@ def test_records_of_another_topic_in_the_isr_show_in_the_first_batches() -> None
     assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=topics))) == {"replicas-diverged"}
     unknown = {name: evolve(topic, cleanup_policy=None) for name, topic in capture.topics.items()}
     assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=unknown))) == set()
+
+
+def test_an_empty_zookeeper_is_not_taken_for_deletions() -> None:
+    """All topics are gone: their logs stay where they are, and a plan that moves them has a condition."""
+    for name in ("zookeeper-is-empty", "broker-in-another-ensemble"):
+        found = ways_out(name)
+        assert found["zookeeper-has-none-of-the-topics"].startswith("move no log away, and let no client create topics")
+        assert found["orphaned-log"].startswith("leave orders-0")
+        premise = recovery_problem(CLUSTERS[name]).premise
+        assert premise.startswith("if all topics of the logs were deleted on purpose")
+
+
+def test_one_topic_without_a_znode_is_no_empty_zookeeper() -> None:
+    capture = json.loads(CLUSTERS["zookeeper-is-empty"].read_text())
+    for broker in capture["brokers"].values():
+        broker["dirs"] = {name: log for name, log in broker["dirs"].items() if name.startswith("orders")}
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"orphaned-log"}
+
+
+def test_no_leader_is_elected_over_logs_before_it_is_known_whose_they_are() -> None:
+    """A new controller takes the first live replica, though the logs of the others are longer."""
+    way_out = ways_out("znodes-written-again-without-states")["partition-without-state"]
+    assert "but not before you know whose records the logs are" in way_out
+    assert "that of orders-0 with a leader_epoch of 13 or more" in way_out
+
+
+def test_a_leader_that_is_no_replica_is_not_restarted() -> None:
+    way_out = ways_out("isr-of-other-brokers")["isr-repeats-a-broker"]
+    assert way_out.startswith("do not restart the leader of metrics-0")
+
+
+def test_committed_records_after_the_leaders_epoch_has_ended_are_copied_first() -> None:
+    """The leader has no record of its last epoch, so that no offset shows two epochs."""
+    found = ways_out("follower-longer-than-its-leader")
+    assert found["broker-down"].startswith("start it; but first copy test-produce-consume-0 of broker 2")
+    capture = json.loads(CLUSTERS["follower-longer-than-its-leader"].read_text())
+    capture["brokers"]["2"]["dirs"]["test-produce-consume-0"]["high_watermark"] = 2051
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == set()
+
+
+@pytest.mark.parametrize(
+    ("isr", "begins"), [([1, 3], "while broker 2 is stopped, move one"), ([2], "keep both directories of conn-0")]
+)
+def test_one_of_two_directories_goes_only_if_another_broker_has_the_records(isr: list[int], begins: str) -> None:
+    capture = json.loads(CLUSTERS["partition-in-two-log-directories"].read_text())
+    capture["topics"]["conn"]["partition_state"]["0"]["isr"] = isr
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert kinds["partition-in-two-log-directories"].way_out.startswith(begins)
+    assert "see to conn-0, which broker 2 has in two log directories" in kinds["broker-down"].way_out
+
+
+def test_without_a_controller_there_is_no_znode_to_delete() -> None:
+    for way_out in ways_out("no-controller-and-a-dead-leader").values():
+        assert "; if it is still so, delete /controller" not in way_out
 
 
 # Plans.
