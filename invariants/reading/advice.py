@@ -248,6 +248,8 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
+                if one.kind is kinds.IN_KRAFT_MODE:
+                    yield f"set {one.subject} back to ZooKeeper mode"
                 if one.kind is kinds.TWO_DIRECTORIES:
                     yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
             ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]

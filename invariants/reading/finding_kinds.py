@@ -288,6 +288,22 @@ NO_METADATA = FindingKind(
     "or does not reach this one",
     grep=("grep 'Newly added brokers' logs/controller.log*",),
 )
+IN_KRAFT_MODE = FindingKind(
+    "broker-in-kraft-mode-too-early",
+    LATENT,
+    "a broker that is not in ZooKeeper is in KRaft mode, and ZooKeeper leads the cluster",
+    (),
+    now="its replicas are out of the ISR; partitions that only it has, have no leader",
+    later="with an image that lacks its topics it removes its logs, or sets them aside (-stray)",
+    way_out="stop it, keep its log directories with those that end in -stray or -delete, and start it in ZooKeeper mode: "
+    "without process.roles, and with zookeeper.metadata.migration.enable if the cluster is to migrate. A broker gets "
+    "process.roles only when all metadata is copied. Where it is the only ISR member of a partition, do not start it "
+    "with an empty log",
+    story="docs/how-to/migrate-to-kraft.md",
+    log="server.log: Kafka Server started, after lines of BrokerLifecycleManager",
+    cause="process.roles=broker was set before the copy; or it is down after a rollback, and KRaft mode has left node.id "
+    "in its meta.properties",
+)
 NO_BROKER_IS_CONTROLLER = FindingKind(
     "controller-is-no-broker",
     LATENT,
@@ -835,6 +851,7 @@ KINDS = (
     LOG_SET_ASIDE,
     DISK_OF_ANOTHER,
     TWO_DIRECTORIES,
+    IN_KRAFT_MODE,
     NO_METADATA,
     ISR_REPEATS,
     REPLICAS_REPEAT,

@@ -23,6 +23,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
 )
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
+    MOST_NAMES,
     assigns_ids_at_once,
     brokers,
     disks_of_others,
@@ -64,8 +65,6 @@ PROPERTIES = (
     sessions.controller_lives,
     sessions.running_broker_is_registered,
 )
-MOST_NAMES = 5
-"""How many names a sentence has."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 
@@ -170,6 +169,14 @@ class Findings:
             fields = {"topic": topic, "partition": number, "brokers": broker.id}
             text = f"broker {broker.id} has it in {listed(paths)}"
             yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
+        assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
+        if (
+            broker.mode == "kraft"
+            and broker.id not in self.capture.registered
+            and any(broker.id in r for r in assigned)
+        ):
+            text = "is in KRaft mode, by its meta.properties or by KRaft's image"
+            yield _observation(kinds.IN_KRAFT_MODE, f"broker {broker.id}", text, broker=broker.id)
         cache, capture = broker.cache, self.capture
         if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
             return
