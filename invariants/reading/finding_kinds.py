@@ -282,7 +282,7 @@ NO_METADATA = FindingKind(
     later="if another snapshot a minute later shows it too, the controller does not act: so it is with each broker "
     "that starts, and no leader is elected when one stops",
     way_out="take another snapshot after a minute; if it is still so, delete /controller",
-    story="docs/stories/controller-comes-back.md",
+    story="docs/stories/authentication-failure.md",
     log="none: controller.log has no line about the broker, such as: Newly added brokers: …",
     cause="the broker has just started; or the broker in /controller has resigned and holds its session (KAFKA-13407), "
     "or does not reach this one",
@@ -295,14 +295,14 @@ IN_KRAFT_MODE = FindingKind(
     (),
     now="its replicas are out of the ISR; partitions that only it has, have no leader",
     later="with an image that lacks its topics it removes its logs, or sets them aside (-stray)",
-    way_out="stop it, keep its log directories with those that end in -stray or -delete, and start it in ZooKeeper mode: "
-    "without process.roles, and with zookeeper.metadata.migration.enable if the cluster is to migrate. A broker gets "
-    "process.roles only when all metadata is copied. Where it is the only ISR member of a partition, do not start it "
-    "with an empty log",
+    way_out="stop it, keep its log directories with those that end in -stray or -delete, and start it in ZooKeeper "
+    "mode: without process.roles, and with zookeeper.metadata.migration.enable if the cluster is to migrate. A broker "
+    "gets process.roles only when all metadata is copied. Where it is the only ISR member of a partition, do not start "
+    "it with an empty log",
     story="docs/how-to/migrate-to-kraft.md",
     log="server.log: Kafka Server started, after lines of BrokerLifecycleManager",
-    cause="process.roles=broker was set before the copy; or it is down after a rollback, and KRaft mode has left node.id "
-    "in its meta.properties",
+    cause="process.roles=broker was set before the copy; or it is down after a rollback, and KRaft mode has left "
+    "node.id in its meta.properties",
 )
 NO_BROKER_IS_CONTROLLER = FindingKind(
     "controller-is-no-broker",

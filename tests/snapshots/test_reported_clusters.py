@@ -23,6 +23,9 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "broker-in-kraft-mode-too-early": {"broker-in-kraft-mode-too-early"},
+    "brokers-unknown-to-kraft": set(),
+    "kraft-without-migration": {"broker-in-kraft-mode-too-early"},
     "broker-in-another-ensemble": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
     "controller-has-resigned": {"broker-has-no-metadata"},
     "follower-longer-than-its-leader": {"replica-has-lost-records"},
@@ -210,6 +213,38 @@ def test_one_of_two_directories_goes_only_if_another_broker_has_the_records(isr:
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     assert kinds["partition-in-two-log-directories"].way_out.startswith(begins)
     assert "see to conn-0, which broker 2 has in two log directories" in kinds["broker-down"].way_out
+
+
+def foreseen(capture: dict) -> dict[str, str]:
+    """What a migration does, by the names of its consequences, with the ways out."""
+    prospects = inspect_capture(read_capture(json.dumps(capture).encode())).prospects
+    return {one.name: one.way_out for prospect in prospects for one in prospect.consequences}
+
+
+def test_a_migration_waits_for_brokers_that_kraft_does_not_know() -> None:
+    found = foreseen(json.loads(CLUSTERS["brokers-unknown-to-kraft"].read_text()))
+    assert found["broker-is-not-registered"].startswith("restart each broker with zookeeper.metadata.migration.enable")
+    found = foreseen(json.loads(CLUSTERS["kraft-without-migration"].read_text()))
+    assert found["controllers-do-not-migrate"].startswith("start no broker in KRaft mode")
+
+
+@pytest.mark.parametrize("place", ["dirs", "set_aside"])
+def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletions(place: str) -> None:
+    """New controllers found /migration of an attempt that was rolled back; the brokers still have the logs."""
+    capture = json.loads(CLUSTERS["brokers-unknown-to-kraft"].read_text())
+    names = ("kraft_metadata_offset", "kraft_metadata_epoch", "kraft_controller_id", "kraft_controller_epoch")
+    capture |= {"topics": {}, "controller": 3000, "kraft_controller_epoch": 7}
+    capture["migration"] = dict(zip(names, (120, 1, 3000, 7), strict=True))
+    registered = {number: {"migrating": True, "fenced": False} for number in capture["brokers"]}
+    capture["image"] |= {"state": "MIGRATION", "end_offset": 121, "brokers": registered}
+    for broker in capture["brokers"].values():
+        logs, broker["dirs"] = broker["dirs"], {}
+        suffix = f".{'0123456789abcdef' * 2}-stray" * (place == "set_aside")
+        broker[place] = {name + suffix: log for name, log in logs.items()}
+        broker["metadata_cache"] = None
+    found = foreseen(capture)
+    assert found["topics-are-gone"].startswith("if they were not deleted: remove no directory")
+    assert "log-of-no-topic" not in found
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:
