@@ -30,7 +30,7 @@ DAMAGE = {
     "controller-has-resigned": {"broker-has-no-metadata"},
     "follower-longer-than-its-leader": {"replica-has-lost-records"},
     "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
-    "no-controller-and-a-dead-leader": {"no-controller", "leader-not-elected"},
+    "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
     "partition-in-two-log-directories": {"partition-in-two-log-directories"},
     "replicas-name-one-broker": {"replicas-repeat-a-broker"},
     "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
@@ -248,7 +248,7 @@ def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletio
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:
-    for way_out in ways_out("no-controller-and-a-dead-leader").values():
+    for way_out in ways_out("no-controller-and-a-stopped-leader").values():
         assert "; if it is still so, delete /controller" not in way_out
 
 
@@ -362,6 +362,6 @@ def test_a_search_begins_where_the_inspection_is(path: Path) -> None:
     begun = {p.declaration.name for p in model.properties for start in model.initial if model.violates(p, start)}
     kinds = [one.kind for one in inspection.observations if one.kind.severity is Severity.BROKEN]
     broken = {name for kind in kinds for name in kind.properties}
-    assert bool(begun) <= bool(broken)
+    assert bool(begun - {"leader_in_assignment"}) <= bool(broken)  # that finding is latent: the leader serves
     if "partition_servable" in broken or "replicas_converge" in broken & asked:
         assert begun
