@@ -245,6 +245,7 @@ def _brokers(
             "log_dirs": _log_dirs(broker),
             "dirs": _directories(broker, znodes.topics, unread, problems),
             "set_aside": _set_aside(broker, znodes.topics),
+            "twice": _twice(broker, znodes.topics),
             "metadata_cache": answers.object(broker),
         }
     return found
@@ -270,6 +271,15 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
             kept[name], garbled = directory_object(name, root.directories[name], _path(root.path), offsets)
             problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled]
     return kept
+
+
+def _twice(broker: BrokerSeen, topics: Topics) -> dict[str, list[str]]:
+    """Return the log directories of each partition's directory that is in more than one of them."""
+    found: dict[str, list[str]] = {}
+    for root in broker.roots or ():
+        for name in filter(topics.have_directory, root.directories):
+            found.setdefault(name, []).append(_path(root.path))
+    return {name: sorted(paths) for name, paths in sorted(found.items()) if len(paths) > 1}
 
 
 def _set_aside(broker: BrokerSeen, topics: Topics) -> dict[str, Any] | None:

@@ -15,9 +15,11 @@ from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_rep
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
+    each,
     epochs_ahead,
     fetches_by_topic_id,
     listed,
+    lost_topics,
     refused_at_start,
     sent_id,
 )
@@ -59,6 +61,7 @@ FAILING_OVER = (
     kinds.WITHOUT_STATE,
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
+    kinds.NO_METADATA,
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
@@ -71,6 +74,7 @@ STARTING = (
 )
 """Kinds whose way out starts brokers."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
+BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
@@ -139,7 +143,11 @@ class Advice:
             way_out = self._joined(self._remedies(places)) or kind.way_out
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
-            made = evolve(kind, way_out=self._joined(self._of_stray(one) for one in seen))
+            made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
+        elif kind is kinds.WITHOUT_STATE:
+            made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
+        elif kind is kinds.TWO_DIRECTORIES:
+            made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
@@ -161,6 +169,10 @@ class Advice:
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
+        if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
+            made = evolve(made, way_out=self._inside(made.way_out, seen))
+        if self.capture.controller is None:
+            made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
         return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
 
     def _starting(self, way_out: str) -> str:
@@ -236,6 +248,10 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
+                if one.kind is kinds.IN_KRAFT_MODE:
+                    yield f"set {one.subject} back to ZooKeeper mode"
+                if one.kind is kinds.TWO_DIRECTORIES:
+                    yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
             ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
             for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
                 names = [one.subject for one in ahead if one.fields["brokers"] == number]
@@ -435,7 +451,82 @@ class Advice:
         others = [b for b in replicas if b not in latest]
         return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
+    def _inside(self, way_out: str, observations: Iterable[Observation]) -> str:
+        """Return a way out that restarts leaders, without those that are no replicas: none could lead after them."""
+        outside = {one.subject for one in self.observations if one.kind is kinds.FOREIGN_ISR}
+        found = [one.subject for one in observations]
+        kept = [name for name in found if name in outside]
+        if not kept:
+            return way_out
+        only = f"do not restart the leader of {listed(kept)}, which no replica could follow: first make it a replica"
+        return only if len(kept) == len(found) else f"{way_out}; but {only}"
+
+    def _with_logs(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
+        """Yield what to do before an election of partitions without state whose replicas have logs.
+
+        Kafka: ZkPartitionStateMachine.initializeLeaderAndIsrForPartitions takes the first live replica as leader at
+        epoch 0, and all live ones as ISR, whatever their logs have.
+        """
+        states: list[str] = []
+        for place in places:
+            replicas = place.topic.partitions.get(place.partition, ())
+            found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in replicas}
+            logs = {b: log for b, log in found.items() if log and log.topic_id in (None, place.topic.topic_id)}
+            latest = {
+                b: max((epoch for epoch, _ in log.leader_epochs or ()), default=0)
+                for b, log in logs.items()
+                if log.is_empty is False or log.leader_epochs
+            }
+            if latest:
+                states.append(f"that of {place.name} with {self._state_above(replicas, latest)[0]}")
+        if states:
+            more = [f"and of {len(states) - MOST} more partitions"] * (len(states) > MOST)
+            yield (
+                "but not before you know whose records the logs are: the first live replica would lead, whatever its "
+                "log has, and the others would lose what it lacks. To keep the records, create the state znodes first: "
+                f"{'; '.join([*states[:MOST], *more])}; to begin with empty logs, move the directories away while "
+                "their brokers are stopped"
+            )
+
+    def _of_two(self, one: Observation) -> str:
+        """Return which of two directories of a partition a broker may start with."""
+        number = int(one.fields["brokers"])
+        topic = self.capture.topics.get(one.fields["topic"])
+        state = None if topic is None else topic.states.get(int(one.fields["partition"]))
+        others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
+        if others:
+            return (
+                f"while broker {number} is stopped, move one directory of {one.subject} away, that on the disk which "
+                "failed; what is left copies from the leader"
+            )
+        return (
+            f"keep both directories of {one.subject} on broker {number}: no other live broker is in the ISR. Compare "
+            "leader-epoch-checkpoint and the last segments, and while the broker is stopped move away the one that "
+            "ends earlier"
+        )
+
     # Logs that are no replica's.
+
+    def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what to do about stray logs; those of topics that do not exist are one sentence for their brokers."""
+        without: dict[str, list[str]] = {}
+        for one in observations:
+            topic = self.capture.topics.get(one.fields["topic"])
+            number = int(one.fields["partition"])
+            if topic is None or number not in {*topic.partitions, *topic.states}:
+                without.setdefault(one.fields.get("brokers", ""), []).append(one.subject)
+            else:
+                yield self._of_stray(one)
+        for hosts, names in without.items():
+            known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
+            on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
+            if lost_topics(self.capture):
+                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of the topics"
+            else:
+                yield (
+                    f"if the topic was not deleted on purpose, keep {on}: it may be the last copy; "
+                    "otherwise move the directory away while the broker is stopped"
+                )
 
     def _of_stray(self, one: Observation) -> str:
         """Return what to do about a stray log: while no live broker leads the partition it may be the last copy."""
@@ -461,10 +552,7 @@ class Advice:
             why = "no live broker leads the partition, and it may be the last copy"
             return f"leave {one.subject} on {where} as it is: {why}"
         if topic is None or number not in topic.partitions:
-            return (
-                f"if the topic was not deleted on purpose, keep {one.subject} on {where}: it may be the last copy; "
-                "otherwise move the directory away while the broker is stopped"
-            )
+            return f"keep {one.subject} on {where} until it is clear why its topic's znode does not list it"
         return f"move {one.subject} on {where} away while the broker is stopped; keep it until it is not needed"
 
     def _of_moved_disk(self, topic: Topic | None, number: int, hosts: Iterable[str]) -> str:

@@ -256,6 +256,54 @@ DIVERGED = FindingKind(
     log="none: kafka-dump-log.sh --files … --deep-iteration of two replicas shows it",
     cause="a replica took a log of an earlier topic of the name for its own",
 )
+TOPICS_ARE_LOST = FindingKind(
+    "zookeeper-has-none-of-the-topics",
+    BROKEN,
+    "ZooKeeper has none of the topics whose logs brokers have",
+    (),
+    now="clients get UNKNOWN_TOPIC_OR_PARTITION, or create the topics anew (auto.create.topics.enable)",
+    later="a topic that is created under one of the names is another one, and meets the old logs",
+    way_out="move no log away, and let no client create topics. Find ZooKeeper's data first: zookeeper.connect with "
+    "its chroot, the other servers of the ensemble, a backup. If it is lost for good, write each topic anew while the "
+    "brokers are stopped (not tried on real brokers): its znode with the replicas and the topic_id of the logs, and "
+    "a state of each partition, with a leader_epoch above those of the logs, and the broker whose log ends last as "
+    "leader and only ISR member",
+    story=STRAY,
+    log="none: kafka-topics.sh --list prints no topic, or only new ones",
+    cause="zookeeper.connect names another ensemble or chroot; or ZooKeeper's data is lost; or all topics were deleted "
+    "while the brokers were down",
+)
+NO_METADATA = FindingKind(
+    "broker-has-no-metadata",
+    LATENT,
+    "a registered broker has got nothing from the controller",
+    (),
+    now="clients that ask it see no topics; its replicas stay out of the ISR",
+    later="if another snapshot a minute later shows it too, the controller does not act: so it is with each broker "
+    "that starts, and no leader is elected when one stops",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller",
+    story="docs/stories/authentication-failure.md",
+    log="none: controller.log has no line about the broker, such as: Newly added brokers: …",
+    cause="the broker has just started; or the broker in /controller has resigned and holds its session (KAFKA-13407), "
+    "or does not reach this one",
+    grep=("grep 'Newly added brokers' logs/controller.log*",),
+)
+IN_KRAFT_MODE = FindingKind(
+    "broker-in-kraft-mode-too-early",
+    LATENT,
+    "a broker that is not in ZooKeeper is in KRaft mode, and ZooKeeper leads the cluster",
+    (),
+    now="its replicas are out of the ISR; partitions that only it has, have no leader",
+    later="with an image that lacks its topics it removes its logs, or sets them aside (-stray)",
+    way_out="stop it, keep its log directories with those that end in -stray or -delete, and start it in ZooKeeper "
+    "mode: without process.roles, and with zookeeper.metadata.migration.enable if the cluster is to migrate. A broker "
+    "gets process.roles only when all metadata is copied. Where it is the only ISR member of a partition, do not start "
+    "it with an empty log",
+    story="docs/how-to/migrate-to-kraft.md",
+    log="server.log: Kafka Server started, after lines of BrokerLifecycleManager",
+    cause="process.roles=broker was set before the copy; or it is down after a rollback, and KRaft mode has left "
+    "node.id in its meta.properties",
+)
 NO_BROKER_IS_CONTROLLER = FindingKind(
     "controller-is-no-broker",
     LATENT,
@@ -392,6 +440,30 @@ ISR_REPEATS = FindingKind(
     way_out="restart the leader: its next change of the ISR writes each broker once",
     log="none: kafka-topics.sh --describe shows a broker twice under Isr",
     cause="the state znode was written by hand",
+)
+REPLICAS_REPEAT = FindingKind(
+    "replicas-repeat-a-broker",
+    LATENT,
+    "the replicas of a partition name a broker more than once",
+    (),
+    now="the partition has fewer copies than its replication factor says, and counts as under-replicated",
+    later="the same",
+    way_out="reassign the partition to different brokers (kafka-reassign-partitions.sh --execute)",
+    log="none: kafka-topics.sh --describe shows a broker twice under Replicas",
+    cause="a tool, or a hand, has written the assignment into ZooKeeper",
+)
+TWO_DIRECTORIES = FindingKind(
+    "partition-in-two-log-directories",
+    LATENT,
+    "a broker has directories of one partition in two log directories",
+    (),
+    now="nothing while it runs, with the one that it has loaded",
+    later="the broker does not start with both",
+    way_out="",
+    log="server.log: Duplicate log directories for … are found in both … and ….",
+    cause="a disk failed while a replica moved between log directories; or a log directory that was taken out of "
+    "log.dirs came back",
+    grep=("grep 'Duplicate log directories' logs/server.log*",),
 )
 REASSIGNMENT_WAITS = FindingKind(
     "reassignment-waits",
@@ -734,6 +806,7 @@ NOT_JUDGED = FindingKind(
 KINDS = (
     OFFLINE_LOG,
     ANOTHER_ID,
+    TOPICS_ARE_LOST,
     EMPTY_ISR,
     NO_LIVE_ISR,
     LEADER_REFUSES,
@@ -777,7 +850,11 @@ KINDS = (
     RECORDS_ARE_LOST,
     LOG_SET_ASIDE,
     DISK_OF_ANOTHER,
+    TWO_DIRECTORIES,
+    IN_KRAFT_MODE,
+    NO_METADATA,
     ISR_REPEATS,
+    REPLICAS_REPEAT,
     NO_BROKER_IS_CONTROLLER,
     UNREGISTERED,
     STRAY_LOG,

@@ -21,8 +21,9 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     replicas_without_log,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
+    MOST_NAMES,
     assigns_ids_at_once,
     brokers,
     disks_of_others,
@@ -30,6 +31,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     fetches_by_topic_id,
     is_behind_logs,
     listed,
+    lost_topics,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
@@ -129,7 +131,16 @@ class Findings:
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+        lost = lost_topics(self.capture)
+        if lost:
+            more = [f"{len(lost) - MOST_NAMES} more"] * (len(lost) > MOST_NAMES)
+            names = listed([*map(topic_label, lost[:MOST_NAMES]), *more])
+            text = (
+                f"has none of the topics of the logs: {names}; /cluster/id has {self.capture.cluster_id or 'nothing'}"
+            )
+            yield _observation(kinds.TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
         for broker in self.capture.brokers.values():
+            yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
             named = broker.cache.controller if broker.alive and broker.cache else None
@@ -150,6 +161,28 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
+        """A broker to which no controller has sent anything, and one that does not start with its log directories."""
+        for name, paths in broker.twice.items():
+            topic, _, number = name.rpartition("-")
+            fields = {"topic": topic, "partition": number, "brokers": broker.id}
+            text = f"broker {broker.id} has it in {listed(paths)}"
+            yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
+        assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
+        if (
+            broker.mode == "kraft"
+            and broker.id not in self.capture.registered
+            and any(broker.id in r for r in assigned)
+        ):
+            text = "is in KRaft mode, by its meta.properties or by KRaft's image"
+            yield _observation(kinds.IN_KRAFT_MODE, f"broker {broker.id}", text, broker=broker.id)
+        cache, capture = broker.cache, self.capture
+        if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
+            return
+        if broker.id in capture.registered and capture.topics:
+            text = "answers with no brokers and no topics"
+            yield _observation(kinds.NO_METADATA, f"broker {broker.id}", text, broker=broker.id)
 
     @property
     def node(self) -> int | None:
@@ -206,6 +239,10 @@ class Findings:
                         continue
                     missing = True
                 yield observation
+        for number, twice in topic.repeated.items():
+            fields = {"topic": topic.name, "partition": number}
+            text = f"the replicas name {brokers(twice)} more than once"
+            yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:

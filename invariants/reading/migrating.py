@@ -23,7 +23,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Topic,
     topic_label,
 )
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, not_shown
+from kwalk.model.kafka.snapshots.diagnosis import MOST_NAMES, brokers, listed, lost_topics, not_shown
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
@@ -110,6 +110,7 @@ class _Migrating:
         yield from self._without_ids()
         yield from self._next_controller()
         if self.image is not None:
+            yield from self._lost()
             yield from self._rollback(self.image)
             yield from self._epochs()
             yield from self._strays(self.image)
@@ -128,6 +129,27 @@ class _Migrating:
         if image is not None:
             state = "not said" if image.state is None else image.state
             yield f"KRaft's log ends at offset {image.end_offset}; its state of the migration: {state}."
+
+    # All topics.
+
+    def _lost(self) -> Iterator[Consequence]:
+        """No topic of the logs is in KRaft or ZooKeeper: new controllers took the copy for done."""
+        lost = lost_topics(self.capture)
+        if lost:
+            yield Consequence(
+                "topics-are-gone",
+                LOSES,
+                "neither KRaft nor ZooKeeper has any of the topics whose logs brokers have",
+                tuple(f"logs of {topic_label(name)}" for name in lost[:MOST_NAMES]),
+                "An earlier attempt had left /migration: new controllers take the copy for done, and remove every "
+                "topic from ZooKeeper (KAFKA-17146). Or all topics were deleted.",
+                "if they were not deleted: remove no directory, also none that ends in -stray, and start no broker in "
+                "KRaft mode, which removes its logs, or sets them aside. Stop KRaft's controllers and the brokers, "
+                "bring ZooKeeper's data back from a copy of before this attempt, delete /controller and /migration "
+                "there, and rename what is set aside before brokers start without the migration (not tried on real "
+                "brokers)",
+                basis="Seen on brokers of 3.9.0: all topics were gone from ZooKeeper, and the logs stayed.",
+            )
 
     # ZooKeeper.
 
@@ -416,7 +438,7 @@ class _Migrating:
                 "`kwalk diagnose --plan` plans how to bring the records back. Until then let nobody write the topic",
                 basis="Tried on brokers of 3.9.0.",
             )
-        if left:
+        if left and not lost_topics(self.capture):
             yield Consequence(
                 "log-of-no-topic",
                 READY,

@@ -23,7 +23,7 @@ from kwalk.invariants.reading.migrating import (
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed, not_shown
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, not_shown
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration, Migrated, can_migrate
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
@@ -128,6 +128,7 @@ class _Forecast:
             *self._starts(),
             *self._topic_ids(),
             *self._waits(),
+            *self._unregistered(),
             *self._directories(),
             *self._reassignments(),
         ]
@@ -423,6 +424,37 @@ class _Forecast:
                 "Seen on brokers of 3.9.0; it went on when the replicas were moved to other brokers.",
                 "controller.log of the KRaft controller, INFO: Still waiting for ZK brokers … found in metadata to "
                 "register with KRaft.",
+            )
+
+    def _unregistered(self) -> Iterator[Consequence]:
+        """Brokers that KRaft's controllers, which run already, do not know; and controllers that do not migrate."""
+        image, capture = self.capture.image, self.capture
+        if image is None:
+            return
+        if image.state == "NONE":
+            yield Consequence(
+                "controllers-do-not-migrate",
+                STUCK,
+                "KRaft's controllers were started without the migration",
+                ("KRaft's log says NONE",),
+                "They do not copy ZooKeeper's content, then or later. A broker that starts in KRaft mode finds none of "
+                "its topics there, and removes its logs, or sets them aside.",
+                "start no broker in KRaft mode. Stop the controllers, empty their log directories, format them again, "
+                "and start them with zookeeper.metadata.migration.enable before the brokers",
+            )
+        missing = [b for b in capture.registered if b not in image.registered]
+        if missing and image.state != "NONE":
+            yield Consequence(
+                "broker-is-not-registered",
+                WAITS,
+                f"{brokers(missing)} {each(missing, 'is', 'are')} not registered with KRaft's controllers",
+                (f"{listed([str(b) for b in missing])} in /brokers/ids, and not in KRaft's image",),
+                "The migration begins when every broker has registered; until then ZooKeeper mode goes on.",
+                "restart each broker with zookeeper.metadata.migration.enable, controller.quorum.voters and "
+                "controller.listener.names; if it has them, see in its server.log why it does not reach the "
+                "controllers",
+                log="controller.log of the KRaft controller, INFO: No brokers are known to KRaft, waiting for brokers "
+                "to register. (Or: Still waiting for ZK brokers … to register with KRaft.)",
             )
 
     def _directories(self) -> Iterator[Consequence]:

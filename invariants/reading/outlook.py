@@ -41,6 +41,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     is_behind_logs,
     listed,
+    lost_topics,
     marks_refused_logs_offline,
     refused_at_start,
     unseen,
@@ -114,6 +115,8 @@ AHEAD = (
     "they are of an earlier topic"
 )
 """Why nothing is planned that keeps such logs: with the id of the logs, the state would be older than they are."""
+DELETED = "if all topics of the logs were deleted on purpose, and ZooKeeper is that of this cluster"
+"""The condition of plans where ZooKeeper has none of the topics of the logs."""
 MOST_PARTS = 200
 """Of more parts nothing is planned: a step such as a failover would meet those that were left out."""
 
@@ -196,7 +199,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(_premise(parts), _of_unseen(capture, parts)),
+        premise=_joined(DELETED if lost_topics(capture) else "", _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,

@@ -23,6 +23,19 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "broker-in-kraft-mode-too-early": {"broker-in-kraft-mode-too-early"},
+    "brokers-unknown-to-kraft": set(),
+    "kraft-without-migration": {"broker-in-kraft-mode-too-early"},
+    "broker-in-another-ensemble": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
+    "controller-has-resigned": {"broker-has-no-metadata"},
+    "follower-longer-than-its-leader": {"replica-has-lost-records"},
+    "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
+    "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
+    "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "replicas-name-one-broker": {"replicas-repeat-a-broker"},
+    "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
+    "znodes-written-again-without-states": {"partition-without-state"},
+    "zookeeper-is-empty": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
     "broker-got-a-new-id": {"replica-under-another-broker-id", "stray-log"},
     "control-lost-id-and-hanging-deletion": {"topic-id-missing", "deletion-hangs"},
     "created-again-with-a-dead-broker": {"down-broker-has-another-log"},
@@ -153,6 +166,92 @@ def test_records_of_another_topic_in_the_isr_show_in_the_first_batches() -> None
     assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=unknown))) == set()
 
 
+def test_an_empty_zookeeper_is_not_taken_for_deletions() -> None:
+    """All topics are gone: their logs stay where they are, and a plan that moves them has a condition."""
+    for name in ("zookeeper-is-empty", "broker-in-another-ensemble"):
+        found = ways_out(name)
+        assert found["zookeeper-has-none-of-the-topics"].startswith("move no log away, and let no client create topics")
+        assert found["orphaned-log"].startswith("leave orders-0")
+        premise = recovery_problem(CLUSTERS[name]).premise
+        assert premise.startswith("if all topics of the logs were deleted on purpose")
+
+
+def test_one_topic_without_a_znode_is_no_empty_zookeeper() -> None:
+    capture = json.loads(CLUSTERS["zookeeper-is-empty"].read_text())
+    for broker in capture["brokers"].values():
+        broker["dirs"] = {name: log for name, log in broker["dirs"].items() if name.startswith("orders")}
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"orphaned-log"}
+
+
+def test_no_leader_is_elected_over_logs_before_it_is_known_whose_they_are() -> None:
+    """A new controller takes the first live replica, though the logs of the others are longer."""
+    way_out = ways_out("znodes-written-again-without-states")["partition-without-state"]
+    assert "but not before you know whose records the logs are" in way_out
+    assert "that of orders-0 with a leader_epoch of 13 or more" in way_out
+
+
+def test_a_leader_that_is_no_replica_is_not_restarted() -> None:
+    way_out = ways_out("isr-of-other-brokers")["isr-repeats-a-broker"]
+    assert way_out.startswith("do not restart the leader of metrics-0")
+
+
+def test_committed_records_after_the_leaders_epoch_has_ended_are_copied_first() -> None:
+    """The leader has no record of its last epoch, so that no offset shows two epochs."""
+    found = ways_out("follower-longer-than-its-leader")
+    assert found["broker-down"].startswith("start it; but first copy test-produce-consume-0 of broker 2")
+    capture = json.loads(CLUSTERS["follower-longer-than-its-leader"].read_text())
+    capture["brokers"]["2"]["dirs"]["test-produce-consume-0"]["high_watermark"] = 2051
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == set()
+
+
+@pytest.mark.parametrize(
+    ("isr", "begins"), [([1, 3], "while broker 2 is stopped, move one"), ([2], "keep both directories of conn-0")]
+)
+def test_one_of_two_directories_goes_only_if_another_broker_has_the_records(isr: list[int], begins: str) -> None:
+    capture = json.loads(CLUSTERS["partition-in-two-log-directories"].read_text())
+    capture["topics"]["conn"]["partition_state"]["0"]["isr"] = isr
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert kinds["partition-in-two-log-directories"].way_out.startswith(begins)
+    assert "see to conn-0, which broker 2 has in two log directories" in kinds["broker-down"].way_out
+
+
+def foreseen(capture: dict) -> dict[str, str]:
+    """What a migration does, by the names of its consequences, with the ways out."""
+    prospects = inspect_capture(read_capture(json.dumps(capture).encode())).prospects
+    return {one.name: one.way_out for prospect in prospects for one in prospect.consequences}
+
+
+def test_a_migration_waits_for_brokers_that_kraft_does_not_know() -> None:
+    found = foreseen(json.loads(CLUSTERS["brokers-unknown-to-kraft"].read_text()))
+    assert found["broker-is-not-registered"].startswith("restart each broker with zookeeper.metadata.migration.enable")
+    found = foreseen(json.loads(CLUSTERS["kraft-without-migration"].read_text()))
+    assert found["controllers-do-not-migrate"].startswith("start no broker in KRaft mode")
+
+
+@pytest.mark.parametrize("place", ["dirs", "set_aside"])
+def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletions(place: str) -> None:
+    """New controllers found /migration of an attempt that was rolled back; the brokers still have the logs."""
+    capture = json.loads(CLUSTERS["brokers-unknown-to-kraft"].read_text())
+    names = ("kraft_metadata_offset", "kraft_metadata_epoch", "kraft_controller_id", "kraft_controller_epoch")
+    capture |= {"topics": {}, "controller": 3000, "kraft_controller_epoch": 7}
+    capture["migration"] = dict(zip(names, (120, 1, 3000, 7), strict=True))
+    registered = {number: {"migrating": True, "fenced": False} for number in capture["brokers"]}
+    capture["image"] |= {"state": "MIGRATION", "end_offset": 121, "brokers": registered}
+    for broker in capture["brokers"].values():
+        logs, broker["dirs"] = broker["dirs"], {}
+        suffix = f".{'0123456789abcdef' * 2}-stray" * (place == "set_aside")
+        broker[place] = {name + suffix: log for name, log in logs.items()}
+        broker["metadata_cache"] = None
+    found = foreseen(capture)
+    assert found["topics-are-gone"].startswith("if they were not deleted: remove no directory")
+    assert "log-of-no-topic" not in found
+
+
+def test_without_a_controller_there_is_no_znode_to_delete() -> None:
+    for way_out in ways_out("no-controller-and-a-stopped-leader").values():
+        assert "; if it is still so, delete /controller" not in way_out
+
+
 # Plans.
 
 PLANS = {
@@ -263,6 +362,6 @@ def test_a_search_begins_where_the_inspection_is(path: Path) -> None:
     begun = {p.declaration.name for p in model.properties for start in model.initial if model.violates(p, start)}
     kinds = [one.kind for one in inspection.observations if one.kind.severity is Severity.BROKEN]
     broken = {name for kind in kinds for name in kind.properties}
-    assert bool(begun) <= bool(broken)
+    assert bool(begun - {"leader_in_assignment"}) <= bool(broken)  # that finding is latent: the leader serves
     if "partition_servable" in broken or "replicas_converge" in broken & asked:
         assert begun

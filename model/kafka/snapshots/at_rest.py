@@ -390,6 +390,10 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if refused:
         does = each(refused, "does", "do")
         return f"{brokers_in_words(refused)} {does} not start with the log directories that meta.properties says"
+    double = members & {broker.id for broker in capture.brokers.values() if broker.twice}
+    if double:
+        does = each(double, "does", "do")
+        return f"{brokers_in_words(double)} {does} not start with a partition in two log directories"
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or is_planned:
         return ""

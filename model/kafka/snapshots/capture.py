@@ -191,7 +191,8 @@ class Topic:
     `format` is the znode's own "version" field (3 where ids are known), `version` ZooKeeper's count of its changes, and
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
-    topic's configuration, "default" where it has none, None if it was not read.
+    topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
+    a partition have twice.
     """
 
     name: str
@@ -204,6 +205,7 @@ class Topic:
     moving: tuple[int, ...] = ()
     changed: int | None = None
     cleanup_policy: str | None = None
+    repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
 
     @property
     def may_be_compacted(self) -> bool:
@@ -260,7 +262,8 @@ class Broker:
     read in part, those that were not found are `assumed`, unless the disk has failed. `is_described` is False
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
-    were renamed, to -stray, or to -delete before they are removed.
+    were renamed, to -stray, or to -delete before they are removed. `twice` has the log directories of each partition's
+    directory that is in more than one of them.
     """
 
     id: int
@@ -273,6 +276,7 @@ class Broker:
     mode: str | None = None
     set_aside: Mapping[str, Directory] = field(factory=dict)
     assumed: frozenset[str] = frozenset()
+    twice: Mapping[str, tuple[str, ...]] = field(factory=dict)
 
     @property
     def unread(self) -> list[str]:
@@ -611,6 +615,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
+    repeated = dict[int, tuple[int, ...]]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
@@ -619,7 +624,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
             states.pop(number, None)
         elif twice := _repeated(replicas):
             contradictions.append(f"The replicas of {where} name {_list(twice)} more than once.")
-            partitions[number] = tuple(dict.fromkeys(replicas))
+            partitions[number], repeated[number] = tuple(dict.fromkeys(replicas)), twice
     return Topic(
         name=name,
         partitions=partitions,
@@ -631,6 +636,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         moving=_moving(znode),
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
+        repeated=repeated,
     )
 
 
@@ -677,7 +683,7 @@ class _Caches:
 
     def broker(self, node: JsonNode, number: int) -> Broker:
         directories, cache = node.field("dirs"), _answered(node.maybe("metadata_cache"))
-        aside = node.maybe("set_aside")
+        aside, twice = node.maybe("set_aside"), node.maybe("twice")
         found = () if directories.missing else directories.fields()
         seen = {name: _directory(child) for name, child in found if name != METADATA_LOG}
         return Broker(
@@ -689,6 +695,7 @@ class _Caches:
             roots=tuple(_root(child) for child in _items(node.maybe("log_dirs"))),
             mode=_mode(node.maybe("mode")),
             set_aside={} if aside.missing else {name: _directory(child) for name, child in aside.fields()},
+            twice={} if twice.missing else {name: _names(child) for name, child in twice.fields()},
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:

@@ -29,6 +29,9 @@ from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, FIRST_LEADER_A
 MOST = 8
 """A longer list is cut."""
 
+MOST_NAMES = 5
+"""How many names a sentence has."""
+
 
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Join words as "a, b and c"."""
@@ -62,6 +65,26 @@ def disks_of_others(capture: Capture) -> Iterator[tuple[int, LogRoot]]:
                 None not in (root.cluster_id, capture.cluster_id) and root.cluster_id != capture.cluster_id
             ):
                 yield broker.id, root
+
+
+def lost_topics(capture: Capture) -> tuple[str, ...]:
+    """Return the topics whose logs brokers have, if neither ZooKeeper nor KRaft has any of them.
+
+    One topic may have been deleted; several were not, nor the one of a cluster whose id is not that of its disks, or
+    one that more than one broker has in a migration. Kafka's own topics are created again as soon as a client asks. In
+    a migration brokers may have set the logs aside.
+    """
+    hosts: dict[str, set[int]] = {}
+    for broker in capture.brokers.values():
+        aside = [name.rpartition(".")[0] for name in broker.set_aside if name.endswith("-stray")]
+        for name in [*broker.directories, *(aside if capture.image else ())]:
+            hosts.setdefault(name.rpartition("-")[0], set()).add(broker.id)
+    have = {*capture.topics, *(capture.image.topics if capture.image else ())}
+    found = sorted(name for name in hosts.keys() - {*capture.deleting} if name and not name.startswith("__"))
+    ids = {root.cluster_id for broker in capture.brokers.values() for root in broker.roots} - {None}
+    is_enough = len(found) > 1 or (bool(ids) and capture.cluster_id not in ids)
+    is_enough = is_enough or (capture.image is not None and any(len(hosts[name]) > 1 for name in found))
+    return tuple(found) if found and is_enough and have.isdisjoint(found) and not capture.patterns else ()
 
 
 def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:

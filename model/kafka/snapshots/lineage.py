@@ -100,11 +100,26 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
         log = capture.directory(broker, topic.name, partition)
         if broker in state.isr or log is None or not capture.brokers[broker].seen:
             continue
-        differs = differing_offset(log, leader)
-        is_related = compare(log, leader, is_compacted=topic.may_be_compacted).relation is Relation.DIVERGED
-        if is_related and differs is not None and (log.high_watermark is None or log.high_watermark > differs):
+        differs, watermark = differing_offset(log, leader), log.high_watermark
+        relation = compare(log, leader, is_compacted=topic.may_be_compacted).relation
+        if differs is None and relation in (Relation.SAME, Relation.PREFIX) and watermark is not None:
+            end = end_of_last_epoch(log, leader)
+            if end is not None and watermark > end:
+                found[broker] = end
+        elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
             found[broker] = differs
     return found
+
+
+def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
+    """Return where the leader's records of a log's last epoch end, as a later epoch begins there; None if none does.
+
+    A follower truncates its log to this offset, though the leader may have no record after it.
+    """
+    last = max((epoch for epoch, _ in log.leader_epochs or ()), default=None)
+    if last is None:
+        return None
+    return min((start for epoch, start in leader.leader_epochs or () if epoch > last), default=None)
 
 
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
