@@ -23,17 +23,20 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "replicas_are_live",
     "cluster_has_a_controller",
     "deleted_replica_has_no_log",
+    "free_name_can_be_created",
     "isr_members_fetch",
     "metadata_has_the_live_brokers",
     "next_leader_is_the_first_replica",
+    "preferred_election_request_ends",
     "reassignment_ends",
     "reassignment_is_requested",
     "reassignment_reaches_its_target",
     "replaced_leader_is_sent_leader_and_isr",
+    "replica_on_a_working_disk_is_hosted",
     "running_broker_is_registered",
 }
 """Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py,
-test_deletion_during_reassignment.py and test_controller_bugs.py."""
+test_broker_checks.py, test_deletion_during_reassignment.py and test_controller_bugs.py."""
 SMALL = "records-through-failover"
 AGAIN = {
     "controller_channel_manager.send_batch:dropped-effect:6a79c67b": (
