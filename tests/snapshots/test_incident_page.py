@@ -41,6 +41,9 @@ since its associated leader epoch 0 is smaller than the current leader epoch 3 (
 Aborted leader election for partition t-0 since the LeaderAndIsr path was already written by another controller. This \
 probably means that the current controller 1 went through a soft failure and another controller was elected with epoch 9
 INFO [UnifiedLog partition=t-0, dir=/kafka] Truncating to offset 30 (kafka.log.UnifiedLog)
+INFO [Controller id=1] Newly added brokers: 3, deleted brokers: , bounced brokers: , all live brokers: 1,2,3
+java.lang.IllegalStateException: Duplicate log directories for t-0 are found in both /a/t-0 and /b/t-0. It is likely \
+because log directory failure happened while broker was replacing current replica with future replica.
 Configured broker.id 2 doesn't match stored broker.id Some(1) in meta.properties.
 java.lang.RuntimeException: Invalid cluster.id in: /kafka/meta.properties. Expected a, but read b
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
