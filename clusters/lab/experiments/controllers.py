@@ -1,16 +1,23 @@
-"""Requests of two controllers at once, and a broker that takes part while it stops."""
+"""Requests of two controllers at once, a request that ends each, and a broker that takes part while it stops."""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from collections import Counter
 
-from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.cluster import Lab, LabOptions, text_from
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.experiments.reassignments import FAILOVERS_TAKE
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
 from kwalk.clusters.lab.zookeeper import Op, delete
 from kwalk.clusters.metadata import Api
+
+REQUESTED = "/admin/preferred_replica_election"
+OLD_TOOL = "2.8.2"
+"""The last release whose tool writes a requested election into ZooKeeper."""
 
 
 def _stopping_broker_rejoins(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -103,7 +110,95 @@ def _deposed_controller_first(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("accepted" if accepted else "not accepted", accepted, details)
 
 
+def _requested_election(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Request the election of a partition whose only replica is down, and was when the topic was created.
+
+    Then let the controller move, remove the request, let it be requested and move again, and start the replica.
+    """
+    topic, zk = this.topic, lab.zk
+    lab.move_controller(1)
+    lab.stop(3)
+    lab.admin(milliseconds=2000).create_topic(topic, {0: [1], 1: [3]})
+    lab.wait_for_leaders(topic)
+    time.sleep(1)
+    details: dict[str, object] = {"states": lab.states(topic), "request": _request_election(lab, topic, 1)}
+    stays = not _is_handled(lab)
+    failed = this.lines("controller", "Error processing event ReplicaLeaderElection", broker=1)
+    details |= {"the request stays": stays, "failed": list(map(str, failed)), "exceptions": _exceptions(lab, this, 1)}
+    this.capture("the event has failed")
+    details["second request"] = _request_election(lab, topic, 0)
+    zk.do(delete(REQUESTED))
+    details["request of another partition, once that is removed"] = _request_election(lab, topic, 0)
+    details["it is handled"] = _is_handled(lab)
+    zk.do(delete(REQUESTED))
+    _request_election(lab, topic, 1)
+    lab.delete_controller()
+    elections = _elections(lab)
+    failures = [line.broker for line in this.lines("controller", "Error while electing or becoming controller")]
+    details |= {"elections": elections, "seconds": FAILOVERS_TAKE, "failures": dict(Counter(failures))}
+    details["another topic"] = str(lab.admin(milliseconds=2000).create_topic(f"{topic}-other", {0: [1]}))
+    this.capture("every failover fails")
+    zk.do(delete(REQUESTED))
+    details["with the request removed"] = _rest(lab)
+    details["request of another partition after it"] = _request_election(lab, topic, 0)
+    details["it is handled after it"] = _is_handled(lab)
+    details["request again"] = _request_election(lab, topic, 1)
+    details["it stays again"] = not _is_handled(lab)
+    lab.delete_controller()
+    details["elections again"] = _elections(lab)
+    lab.start(3)
+    details["with the replica up"] = _rest(lab)
+    details |= {"states at the end": lab.states(topic), "request at the end": lab.json(REQUESTED)}
+    this.capture("the replica is up")
+    this.keep_lines("Error processing event|Error while electing|elected as the controller", ["controller"])
+    seen = stays and bool(failed) and elections >= 10 and len(failures) >= 10
+    return RoundOutcome("every failover fails" if seen else "a controller stays", seen, details)
+
+
+def _request_election(lab: Lab, topic: str, partition: int) -> str:
+    """Ask for the election of a partition's preferred leader with the tool for ZooKeeper; return its last message."""
+    wanted = lab.folder / "requested.json"
+    wanted.write_text(json.dumps({"partitions": [{"topic": topic, "partition": partition}]}))
+    main = "kafka.admin.PreferredReplicaLeaderElectionCommand"
+    printed = lab.tool(OLD_TOOL, "--path-to-json-file", str(wanted), main=main).splitlines()
+    return next((line for line in reversed(printed) if line.startswith(("Caused by", "Successfully"))), str(printed))
+
+
+def _is_handled(lab: Lab) -> bool:
+    """Return whether a requested election ends: the controller removes its znode."""
+    return wait_until(lambda: not lab.zk.exists(REQUESTED), 5)
+
+
+def _exceptions(lab: Lab, this: ExperimentRound, broker: int) -> list[str]:
+    """Return the lines with exceptions of a broker's controller in the round."""
+    path = lab.brokers[broker].log("controller")
+    lines = text_from(path, this.marks.get(path, 0)).splitlines()
+    return [line for line in lines if line.startswith("java.")]
+
+
+def _elections(lab: Lab) -> int:
+    """Return how many elections there are in some seconds."""
+    before = lab.controller_epoch()
+    time.sleep(FAILOVERS_TAKE)
+    return lab.controller_epoch() - before
+
+
+def _rest(lab: Lab) -> str:
+    """Return whether a controller stays, soon after a change."""
+    time.sleep(2)
+    elections = _elections(lab)
+    return f"{elections} elections" if elections or lab.controller() is None else "a controller stays"
+
+
 EXPERIMENTS = (
+    Experiment(
+        name="requested-election",
+        about="A preferred leader is requested in ZooKeeper for a partition that never had one; the controller moves.",
+        expected="The request stays and blocks others; every failover fails until it is removed, or a replica is up.",
+        story="controller-comes-back.md",
+        run=_requested_election,
+        is_ordered=True,
+    ),
     Experiment(
         name="stopping-broker-rejoins",
         about="A broker that is behind in one partition and leads another is shut down; the answer to it is held.",

@@ -16,7 +16,7 @@ from kwalk.clusters.lab.experiments.reassignments import hold_a_reassignment
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
-from kwalk.clusters.metadata import Api
+from kwalk.clusters.metadata import Api, metadata
 from kwalk.clusters.wire import new_topic_id
 
 EARLIER = "of the earlier topic"
@@ -369,6 +369,58 @@ def _deletion_and_reassignment_wait(lab: Lab, this: ExperimentRound) -> RoundOut
     return RoundOutcome("hangs with all brokers up" if seen else _fate(lab, topic), seen, details)
 
 
+def _missed_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Pause a broker without a replica until its session has expired, and delete the topic meanwhile.
+
+    When it runs on, ask it for the topic, let it be the controller, create the topic, and restart it.
+    """
+    topic, admin, missing = this.topic, lab.admin(), 3
+
+    def is_registered() -> bool:
+        return str(missing) in lab.zk.children("/brokers/ids")
+
+    def who_knows_it() -> list[int]:
+        return [b.id for b in lab.brokers.values() if topic in metadata(b.port, with_ids=b.knows_topic_ids).topics]
+
+    lab.move_controller(1)
+    for name in (f"{topic}-other", topic):
+        admin.create_topic(name, {0: [1]})
+    informed = wait_until(lambda: lab.are_informed(topic), 20)
+    lab.pause(missing)
+    expired = wait_until(lambda: not is_registered(), 60)
+    time.sleep(1)
+    deleted = admin.delete_topic(topic)
+    complete = wait_until(lambda: _is_gone(lab, topic), 20)
+    lab.resume(missing)
+    is_back = wait_until(is_registered, 60)
+    lab.note(f"broker {missing} is registered again: {is_back}")
+    time.sleep(HANGING)
+    known_by = who_knows_it()
+    this.capture("the broker is registered again")
+    lab.move_controller(missing)
+    refused, is_there = admin.create_topic(topic, {0: [1]}), lab.topic(topic) is not None
+    details = {
+        "all brokers knew it": informed,
+        "session expired": expired,
+        "deletion": str(deleted),
+        "deletion complete": complete,
+        "registered again": is_back,
+        f"known after {HANGING:.0f} s by": known_by,
+        "known after the failover by": who_knows_it(),
+        "creation": str(refused),
+        "ZooKeeper has it": is_there,
+        "deletion by that controller": str(admin.delete_topic(topic)),
+    }
+    this.capture("the creation is refused")
+    lab.restart(missing)
+    lab.move_controller(missing)
+    details["known after its restart by"] = who_knows_it()
+    details["creation after its restart"] = str(admin.create_topic(topic, {0: [1]}))
+    this.keep_lines(rf"\b{topic}\b|{topic}-0|expired|metadata cache|elected as the controller")
+    seen = complete and missing in known_by and refused.error == "TOPIC_ALREADY_EXISTS" and not is_there
+    return RoundOutcome("the name cannot be used" if seen else "the name can be used", seen, details)
+
+
 TWO = LabOptions(brokers=2)
 HANGING = 60.0
 """Seconds after which a deletion counts as hanging: all else on the cluster takes a few."""
@@ -454,6 +506,14 @@ EXPERIMENTS = (
         story="deletion-during-reassignment.md",
         run=_deletion_and_reassignment_wait,
         options=LabOptions(proxied=True),
+        is_ordered=True,
+    ),
+    Experiment(
+        name="deletion-missed",
+        about="A broker without a replica is paused until its session ends, and the topic deleted; later it controls.",
+        expected="Its metadata has the topic until it restarts, and as controller it refuses to create that name.",
+        story="topic-deletion.md",
+        run=_missed_deletion,
         is_ordered=True,
     ),
 )
