@@ -155,10 +155,10 @@ def _requested_election(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("every failover fails" if seen else "a controller stays", seen, details)
 
 
-def _request_election(lab: Lab, topic: str, partition: int) -> str:
+def _request_election(lab: Lab, name: str, partition: int) -> str:
     """Ask for the election of a partition's preferred leader with the tool for ZooKeeper; return its last message."""
     wanted = lab.folder / "requested.json"
-    wanted.write_text(json.dumps({"partitions": [{"topic": topic, "partition": partition}]}))
+    wanted.write_text(json.dumps({"partitions": [{"topic": name, "partition": partition}]}))
     main = "kafka.admin.PreferredReplicaLeaderElectionCommand"
     printed = lab.tool(OLD_TOOL, "--path-to-json-file", str(wanted), main=main).splitlines()
     return next((line for line in reversed(printed) if line.startswith(("Caused by", "Successfully"))), str(printed))
