@@ -44,7 +44,8 @@ def digest_of_sources() -> str:
     def git(*words: str) -> bytes:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout
 
-    untracked = git("ls-files", "-z", "--others", "--exclude-standard").decode().split("\0")[:-1]
+    others = git("ls-files", "-z", "--others", "--exclude-standard").decode().split("\0")
+    untracked = [name for name in others if (ROOT / name).is_file()]
     parts = [git("rev-parse", "HEAD"), git("diff", "HEAD"), *((ROOT / name).read_bytes() for name in untracked)]
     return hashlib.blake2b(b"\0".join([*parts, *map(str.encode, untracked)]), digest_size=8).hexdigest()
 

@@ -50,7 +50,8 @@ def test_tests_of_other_folders_run_beside_the_hunts(tmp_path):
     lines = ["import pytest", "", "", "@pytest.mark.parametrize('prop', [1])", "def test_other(prop):", "    pass", ""]
     other.write_text("\n".join(lines), encoding="utf-8")
     output = hunt(tmp_path, str(other), "--collect-only", "-k", "test_other or (exhaust and zk_id_not_erased)")
-    assert "test_other[1]" in output and "kwalk: 1 searches" not in output and "INTERNALERROR" not in output
+    assert "test_other[1]" in output
+    assert int(re.findall(r"^kwalk: (\d+) searches of at most", output, re.MULTILINE)[0]) > 10
 
 
 def test_a_variant_that_no_story_has_is_refused(tmp_path):
