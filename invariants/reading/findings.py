@@ -27,7 +27,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     disks_of_others,
+    each,
     epochs_ahead,
+    failing_failovers,
     fetches_by_topic_id,
     is_behind_logs,
     listed,
@@ -110,6 +112,7 @@ class Findings:
             return
         yield from self._of_the_cluster()
         yield from self._of_names()
+        yield from self._of_requests()
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
@@ -218,6 +221,23 @@ class Findings:
             text = f"{listed([topic_label(name) for name in names])} have the id {identity}"
             yield _observation(kinds.SHARED_ID, "/brokers/topics", text, topics=" ".join(names))
 
+    def _of_requests(self) -> Iterator[Observation]:
+        """Elections and reassignments that clients have requested, and failovers that fail at one."""
+        capture, failing = self.capture, failing_failovers(self.capture)
+        for (name, number), replicas in failing.items():
+            asked = "/admin/preferred_replica_election names it" if (name, number) in capture.elections else "it moves"
+            text = f"has no state znode; {brokers(replicas)} {each(replicas, 'does', 'do')} not run; {asked}"
+            fields = {"topic": name, "partition": number, "brokers": " ".join(map(str, replicas))}
+            yield _observation(kinds.FAILOVER_FAILS, f"{topic_label(name)}-{number}", text, **fields)
+        moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+        for path, waiting in (
+            ("/admin/preferred_replica_election", set() if capture.elections & failing.keys() else capture.elections),
+            ("/admin/reassign_partitions", capture.reassignments - moving),
+        ):
+            if waiting:
+                names = [f"{topic_label(name)}-{number}" for name, number in sorted(waiting)]
+                yield _observation(kinds.REQUEST_WAITS, path, f"names {listed(names)}")
+
     def _of_topic(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)
         places: list[_Place] = []
@@ -297,6 +317,11 @@ class Findings:
             if "no_partition_lost" in by_property:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
+        replicas = place.topic.partitions.get(place.partition, ())
+        if place.partition not in place.topic.states and replicas and not any(map(place.is_live_replica, replicas)):
+            yield self._observed(
+                kinds.NEVER_LED, place, f"has no state znode; replicas {listed([str(b) for b in replicas])}"
+            )
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             served = self.capture.cached(place.topic.name, place.partition)
