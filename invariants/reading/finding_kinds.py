@@ -815,9 +815,9 @@ REASSIGNMENT = FindingKind(
 STALE_METADATA = FindingKind(
     "stale-metadata",
     NOTE,
-    "a broker answers clients with an outdated leader",
+    "a broker answers clients with outdated metadata",
     ("metadata_converges",),
-    now="clients that ask this broker are directed to the wrong leader",
+    now="clients that ask this broker are directed to the wrong leader, or do not find a broker or a topic",
     later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,

@@ -146,6 +146,7 @@ class Findings:
             yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
             actual = self.capture.controller
             if named is not None and actual in self.capture.live and named != actual:
@@ -164,6 +165,28 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_cache(self, broker: Broker) -> Iterator[Observation]:
+        """Live brokers and topics that a broker leaves out of its answers.
+
+        One that answers with no brokers has a kind of its own. Topics count that some other broker answers with.
+        """
+        capture, cache = self.capture, broker.cache
+        if not broker.alive or cache is None or not cache.brokers:
+            return
+        live = set(capture.live) & set(capture.registered)
+        caches = [one.cache for one in capture.brokers.values() if one.alive and one.cache]
+        lacks = [
+            f"topic {topic_label(name)}"
+            for name in capture.topics
+            if name not in capture.deleting
+            and not cache.partitions.get(name)
+            and any(one.partitions.get(name) for one in caches)
+        ]
+        lacks += [brokers(live - set(cache.brokers))] * (not live <= set(cache.brokers))
+        if lacks:
+            text = f"answers without {listed(lacks)}"
+            yield _observation(kinds.STALE_METADATA, f"broker {broker.id}", text, brokers=broker.id)
 
     def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
         """A broker to which no controller has sent anything, and one that does not start with its log directories."""

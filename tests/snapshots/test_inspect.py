@@ -209,6 +209,14 @@ def reassignment_request_waits(capture: Capture) -> None:
     topic(capture)["znode"]["adding_replicas"] = {"1": [2]}
 
 
+def cache_lacks_a_broker(capture: Capture) -> None:
+    capture["brokers"]["1"]["metadata_cache"]["brokers"].remove(2)
+
+
+def cache_lacks_a_topic(capture: Capture) -> None:
+    del capture["brokers"]["2"]["metadata_cache"]["topics"]["t"]
+
+
 def no_controller(capture: Capture) -> None:
     capture["controller"] = None
 
@@ -469,6 +477,8 @@ def too_many_brokers(capture: Capture) -> None:
     for broker in range(4, 10):
         capture["brokers"][str(broker)] = {"alive": True, "dirs": {}, "metadata_cache": None}
         capture["broker_ids"].append(broker)
+        for other in (1, 2, 3):
+            capture["brokers"][str(other)]["metadata_cache"]["brokers"].append(broker)
     topic(capture)["znode"]["partitions"]["0"] = list(range(1, 10))
 
 
@@ -505,6 +515,8 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     },
     election_waits: {"request-waits": ["/admin/preferred_replica_election"]},
     reassignment_request_waits: {"request-waits": ["/admin/reassign_partitions"], "reassignment": ["t"]},
+    cache_lacks_a_broker: {"stale-metadata": ["broker 1"]},
+    cache_lacks_a_topic: {"stale-metadata": ["broker 2"]},
     no_controller: {"no-controller": ["/controller"]},
     dead_controller: {"no-controller": ["/controller"], "broker-down": ["broker 3"]},
     id_is_missing: {"topic-id-missing": ["t"]},
