@@ -178,8 +178,8 @@ OFFLINE_LOG = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
-    way_out="repair the disk, with the logs that it had, and restart the broker",
-    cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+    way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
+    cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
 )
 OFFLINE_REPLICA = evolve(
     OFFLINE_LOG,

@@ -764,7 +764,7 @@ def _leader(place: _Place) -> str:
         return f"no leader; {_isr(place)}"
     one = place.observed.situation.brokers[place.observed.brokers.index(state.leader)]
     if not one.alive:
-        return f"leader {state.leader} is down; {_isr(place)}"
+        return f"leader {state.leader} is {'on a failed disk' if one.offline else 'down'}; {_isr(place)}"
     if one.has_epoch is False:
         return f"{_isr(place)}; leader {state.leader} never took up leader epoch {state.leader_epoch}"
     return _isr(place)

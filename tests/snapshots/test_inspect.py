@@ -177,6 +177,30 @@ def partition_without_state_is_served(capture: Capture) -> None:
     del topic(capture)["partition_state"]["1"]
 
 
+def disk_is_full(capture: Capture) -> None:
+    """The directories of broker 3 are offline, and are still there to be read."""
+    capture["brokers"]["3"]["log_dirs"] = [{"path": "/d", "broker_id": 3, "cluster_id": "c", "offline": True}]
+    for found in capture["brokers"]["3"]["dirs"].values():
+        found["root"] = "/d"
+    for partition in (0, 1):
+        leads(capture, 1, partition, [1, 2])
+
+
+def disk_of_the_only_isr_member_is_full(capture: Capture) -> None:
+    disk_is_full(capture)
+    leads(capture, 3, 0, [3])
+
+
+def one_disk_of_two_is_full(capture: Capture) -> None:
+    """The other one has the logs."""
+    disk_is_full(capture)
+    roots = capture["brokers"]["3"]["log_dirs"]
+    roots.append({"path": "/other", "broker_id": 3, "cluster_id": "c", "offline": True})
+    roots[0]["offline"] = False
+    for partition in (0, 1):
+        leads(capture, 1, partition, [1, 2, 3])
+
+
 def partition_without_state_or_replica(capture: Capture) -> None:
     """Partition 2 was added while its only replica was down."""
     topic(capture)["znode"]["partitions"]["2"] = [3]
@@ -532,6 +556,9 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_catches_up: {"catching-up": ["t-0"]},
     reassignment: {"reassignment": ["t"]},
     disk_has_failed: {"offline-replica": ["t-0"]},
+    disk_is_full: {"offline-replica": ["t-0", "t-1"]},
+    disk_of_the_only_isr_member_is_full: {"offline-log-directory": ["t-0"], "offline-replica": ["t-1"]},
+    one_disk_of_two_is_full: {},
     only_disk_has_failed: {"offline-log-directory": ["t-0"]},
     no_leader_is_elected: {"leader-not-elected": ["t-0"], "broker-down": ["broker 3"]},
     leader_has_no_log: {"isr-member-has-no-log": ["t-0"]},

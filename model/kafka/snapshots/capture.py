@@ -282,7 +282,7 @@ class Broker:
     def unread(self) -> list[str]:
         """The log directories whose files were not read, though others were."""
         known = any(root.is_read for root in self.roots)
-        return [root.path for root in self.roots if root.is_offline or (known and not root.is_read)]
+        return [root.path for root in self.roots if not root.is_read and (root.is_offline or known)]
 
 
 @frozen
