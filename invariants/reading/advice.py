@@ -62,6 +62,8 @@ FAILING_OVER = (
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
+    kinds.REQUEST_WAITS,
+    kinds.NEVER_LED,
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
@@ -71,6 +73,8 @@ STARTING = (
     kinds.DELETION_PENDING,
     kinds.REASSIGNMENT_WAITS,
     kinds.DEAD_IN_ISR,
+    kinds.FAILOVER_FAILS,
+    kinds.NEVER_LED,
 )
 """Kinds whose way out starts brokers."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
@@ -144,7 +148,7 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
-        elif kind is kinds.WITHOUT_STATE:
+        elif kind in (kinds.WITHOUT_STATE, kinds.NEVER_LED):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.TWO_DIRECTORIES:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
@@ -161,6 +165,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
+        elif kind is kinds.FAILOVER_FAILS:
+            made = evolve(kind, way_out=self._joined(map(self._of_failing, seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -238,6 +244,8 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.SHARED_ID:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
+                if one.kind is kinds.FAILOVER_FAILS:
+                    yield f"{self._of_failing(one)}: until then no broker stays controller"
         if kind in (*FAILING_OVER, *STARTING):
             if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
                 yield "set /controller_epoch, which is below that of a state"
@@ -263,6 +271,13 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
                     yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+
+    def _of_failing(self, one: Observation) -> str:
+        """Return what makes failovers succeed again: a live replica, or no request for the election."""
+        key = one.fields["topic"], int(one.fields["partition"])
+        request = "delete /admin/preferred_replica_election (only the request is lost), or "
+        replicas = [int(broker) for broker in one.fields["brokers"].split()]
+        return f"{request * (key in self.capture.elections)}start {brokers(replicas, 'or')} for {one.subject}"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:

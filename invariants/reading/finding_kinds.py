@@ -178,8 +178,8 @@ OFFLINE_LOG = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
-    way_out="repair the disk, with the logs that it had, and restart the broker",
-    cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+    way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
+    cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
 )
 OFFLINE_REPLICA = evolve(
     OFFLINE_LOG,
@@ -505,6 +505,19 @@ WITHOUT_STATE = FindingKind(
     "removed, by hand",
     grep=("grep 'should be in one of NonExistentPartition states before moving' logs/state-change.log*",),
 )
+NEVER_LED = evolve(
+    WITHOUT_STATE,
+    name="partition-without-state-or-replica",
+    title="a partition never had a leader, and none of its replicas is live",
+    properties=(),
+    later="it lasts until a broker of its replicas starts, which then leads it",
+    way_out="start a broker of its replicas; if the partition still has no leader after a minute, delete /controller",
+    story="docs/stories/topic-deletion.md",
+    log="none: kafka-topics.sh --describe shows Leader: none",
+    cause="the topic was created, or partitions were added, by a client that writes ZooKeeper, while these brokers "
+    "were down; or the state's znode was removed",
+    grep=(),
+)
 WITHOUT_STATE_SERVED = evolve(
     WITHOUT_STATE,
     name="partition-without-state-is-served",
@@ -528,6 +541,36 @@ NO_CONTROLLER = FindingKind(
     story="docs/stories/authentication-failure.md",
     log=sessions.controller_lives.log,
     cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+)
+FAILOVER_FAILS = FindingKind(
+    "failover-fails",
+    LATENT,
+    "a failover of the controller fails at a partition that never had a leader",
+    (),
+    now="nothing while a controller stays",
+    later="each broker that is elected gives up at once: topics are not created, and no leader is elected when a "
+    "broker stops",
+    way_out="",
+    story="docs/stories/controller-comes-back.md",
+    log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
+    "controller movement immediately",
+    cause="the partition was created, or added, while its brokers were down, and then a client asked to elect its "
+    "preferred leader or to move it",
+    grep=("grep 'Trigger controller movement immediately' logs/controller.log*",),
+)
+REQUEST_WAITS = FindingKind(
+    "request-waits",
+    LATENT,
+    "no controller has handled what a client has requested in ZooKeeper",
+    (),
+    now="tools that request the same there are refused",
+    later="the next controller handles it, whatever has changed since: it moves leaders or replicas",
+    way_out="take another snapshot after a minute; if the request is still there, delete its znode if it is not wanted "
+    "any more, as it is all that is lost; to have it handled, delete /controller",
+    story="docs/stories/controller-comes-back.md",
+    log="none",
+    cause="the znode was removed by hand before, so that the controller has no watch; it was written just now; or "
+    "there was no controller",
 )
 CONTROLLER_EPOCH_BEHIND = FindingKind(
     "controller-epoch-is-behind",
@@ -772,9 +815,9 @@ REASSIGNMENT = FindingKind(
 STALE_METADATA = FindingKind(
     "stale-metadata",
     NOTE,
-    "a broker answers clients with an outdated leader",
+    "a broker answers clients with outdated metadata",
     ("metadata_converges",),
-    now="clients that ask this broker are directed to the wrong leader",
+    now="clients that ask this broker are directed to the wrong leader, or do not find a broker or a topic",
     later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,
@@ -823,8 +866,11 @@ KINDS = (
     EARLIER_LOG,
     PARTITION_LOST,
     WITHOUT_STATE,
+    NEVER_LED,
     NO_CONTROLLER,
     DEAD_IN_ISR,
+    FAILOVER_FAILS,
+    REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
     CONTROLLER_EPOCH_BEHIND,

@@ -27,7 +27,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     disks_of_others,
+    each,
     epochs_ahead,
+    failing_failovers,
     fetches_by_topic_id,
     is_behind_logs,
     listed,
@@ -110,6 +112,7 @@ class Findings:
             return
         yield from self._of_the_cluster()
         yield from self._of_names()
+        yield from self._of_requests()
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
@@ -143,6 +146,7 @@ class Findings:
             yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
             actual = self.capture.controller
             if named is not None and actual in self.capture.live and named != actual:
@@ -161,6 +165,28 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_cache(self, broker: Broker) -> Iterator[Observation]:
+        """Live brokers and topics that a broker leaves out of its answers.
+
+        One that answers with no brokers has a kind of its own. Topics count that some other broker answers with.
+        """
+        capture, cache = self.capture, broker.cache
+        if not broker.alive or cache is None or not cache.brokers:
+            return
+        live = set(capture.live) & set(capture.registered)
+        caches = [one.cache for one in capture.brokers.values() if one.alive and one.cache]
+        lacks = [
+            f"topic {topic_label(name)}"
+            for name in capture.topics
+            if name not in capture.deleting
+            and not cache.partitions.get(name)
+            and any(one.partitions.get(name) for one in caches)
+        ]
+        lacks += [brokers(live - set(cache.brokers))] * (not live <= set(cache.brokers))
+        if lacks:
+            text = f"answers without {listed(lacks)}"
+            yield _observation(kinds.STALE_METADATA, f"broker {broker.id}", text, brokers=broker.id)
 
     def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
         """A broker to which no controller has sent anything, and one that does not start with its log directories."""
@@ -217,6 +243,23 @@ class Findings:
         for identity, names in self.capture.shared_ids.items():
             text = f"{listed([topic_label(name) for name in names])} have the id {identity}"
             yield _observation(kinds.SHARED_ID, "/brokers/topics", text, topics=" ".join(names))
+
+    def _of_requests(self) -> Iterator[Observation]:
+        """Elections and reassignments that clients have requested, and failovers that fail at one."""
+        capture, failing = self.capture, failing_failovers(self.capture)
+        for (name, number), replicas in failing.items():
+            asked = "/admin/preferred_replica_election names it" if (name, number) in capture.elections else "it moves"
+            text = f"has no state znode; {brokers(replicas)} {each(replicas, 'does', 'do')} not run; {asked}"
+            fields = {"topic": name, "partition": number, "brokers": " ".join(map(str, replicas))}
+            yield _observation(kinds.FAILOVER_FAILS, f"{topic_label(name)}-{number}", text, **fields)
+        moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+        for path, waiting in (
+            ("/admin/preferred_replica_election", set() if capture.elections & failing.keys() else capture.elections),
+            ("/admin/reassign_partitions", capture.reassignments - moving),
+        ):
+            if waiting:
+                names = [f"{topic_label(name)}-{number}" for name, number in sorted(waiting)]
+                yield _observation(kinds.REQUEST_WAITS, path, f"names {listed(names)}")
 
     def _of_topic(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)
@@ -297,6 +340,11 @@ class Findings:
             if "no_partition_lost" in by_property:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
+        replicas = place.topic.partitions.get(place.partition, ())
+        if place.partition not in place.topic.states and replicas and not any(map(place.is_live_replica, replicas)):
+            yield self._observed(
+                kinds.NEVER_LED, place, f"has no state znode; replicas {listed([str(b) for b in replicas])}"
+            )
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             served = self.capture.cached(place.topic.name, place.partition)
@@ -716,7 +764,7 @@ def _leader(place: _Place) -> str:
         return f"no leader; {_isr(place)}"
     one = place.observed.situation.brokers[place.observed.brokers.index(state.leader)]
     if not one.alive:
-        return f"leader {state.leader} is down; {_isr(place)}"
+        return f"leader {state.leader} is {'on a failed disk' if one.offline else 'down'}; {_isr(place)}"
     if one.has_epoch is False:
         return f"{_isr(place)}; leader {state.leader} never took up leader epoch {state.leader_epoch}"
     return _isr(place)

@@ -39,6 +39,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
     epochs_ahead,
+    failing_failovers,
     is_behind_logs,
     listed,
     lost_topics,
@@ -50,7 +51,7 @@ from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choic
 from kwalk.model.kafka.snapshots.procedures import LOSSY, REPAIR_DISK, REPLACE_DISK, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
-from kwalk.model.language import Reading
+from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Severity
 from kwalk.model.language.recovery import Problem, Procedure, World
 
@@ -145,6 +146,13 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
     capture = read_capture(source)
     if is_led_by_kraft(capture):
         return migrating_problem(capture, inspect_capture(capture))
+    requested = sorted(capture.elections & failing_failovers(capture).keys())
+    if requested:
+        names = listed([f"{topic_label(name)}-{number}" for name, number in requested])
+        raise UsageError(
+            f"No failover of the controller succeeds while /admin/preferred_replica_election names {names}, which "
+            "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
+        )
     return problem_of(capture)
 
 

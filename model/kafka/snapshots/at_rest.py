@@ -296,7 +296,9 @@ class Situations:
 
 
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
-    """Return the replicas on failed disks: their brokers run, have no directory of the partition, and metadata says so.
+    """Return the replicas on failed disks: their brokers run, and say so, or metadata does.
+
+    Files in a directory that is offline may still be there to be read: one error, as of a full disk, takes it offline.
 
     Kafka: MetadataCache.getPartitionMetadata: offline replicas are those on brokers that are down, or on offline log
     directories (KIP-112).
@@ -309,13 +311,19 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
-    failed = {b.id for b in capture.brokers.values() if any(root.is_offline for root in b.roots)}
-    up = set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ()))
-    return frozenset(
-        b
-        for b in up & (named | failed)
-        if capture.brokers[b].seen and capture.directory(b, topic.name, partition) is None
-    )
+    found: set[int] = set()
+    for b in set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ())):
+        broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
+        failed = {root.path for root in broker.roots if root.is_offline}
+        if directory is None:
+            is_offline = bool(failed) or b in named
+        elif directory.root is None:
+            is_offline = b in named and f"{topic.name}-{partition}" not in broker.assumed
+        else:
+            is_offline = directory.root in failed
+        if broker.seen and is_offline:
+            found.add(b)
+    return frozenset(found)
 
 
 def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:

@@ -282,7 +282,7 @@ class Broker:
     def unread(self) -> list[str]:
         """The log directories whose files were not read, though others were."""
         known = any(root.is_read for root in self.roots)
-        return [root.path for root in self.roots if root.is_offline or (known and not root.is_read)]
+        return [root.path for root in self.roots if not root.is_read and (root.is_offline or known)]
 
 
 @frozen
@@ -340,7 +340,8 @@ class Capture:
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
     `shows_migration` says whether /migration was looked for. `patterns` are those of the topics that were taken, all
     if there are none. `quorum_epoch` is the epoch of KRaft's controller in
-    /controller.
+    /controller. `elections` and `reassignments` are the partitions that clients have requested them for, in
+    /admin/preferred_replica_election and /admin/reassign_partitions.
     """
 
     version: str
@@ -361,6 +362,8 @@ class Capture:
     shows_migration: bool = False
     patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
+    elections: frozenset[tuple[str, int]] = frozenset()
+    reassignments: frozenset[tuple[str, int]] = frozenset()
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -473,6 +476,8 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         taken=_taken(document.maybe("taken")),
         is_kraft=None if quorum_epoch is None else quorum_epoch >= 0,
         quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
+        elections=_requested(document.maybe("preferred_replica_election")),
+        reassignments=_requested(document.maybe("reassign_partitions")),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
         migration=_migration(document.maybe("migration")),
@@ -480,6 +485,11 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         shows_migration="migration" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
     )
+
+
+def _requested(node: JsonNode) -> frozenset[tuple[str, int]]:
+    topics = () if node.missing else node.fields()
+    return frozenset((name, number) for name, child in topics for number in child.numbers(0, INT32))
 
 
 def _migration(node: JsonNode) -> MigrationNode | None:
