@@ -472,10 +472,23 @@ REASSIGNMENT_WAITS = FindingKind(
     (),
     now="the partition has the replicas of both assignments",
     later="it lasts until the broker starts with a disk that works; a topic that is deleted meanwhile waits, too",
-    way_out="start the broker, or repair its disk and restart it; if it is gone for good, cancel the reassignment "
-    "(kafka-reassign-partitions.sh --cancel)",
+    way_out="start the broker, or repair its disk and restart it",
     story="docs/stories/reassignment.md",
-    cause="a broker that was to get a replica, or to lose one, has stopped, or is gone",
+    cause="a broker that is to have a replica has stopped, or is gone",
+)
+REASSIGNMENT_IDLE = FindingKind(
+    "reassignment-does-not-end",
+    LATENT,
+    "a reassignment does not end, though all replicas that the partition is to have are in the ISR",
+    (),
+    now="the partition has the replicas of both assignments",
+    later="if another snapshot a minute later shows it too, it stays so; a topic that is deleted meanwhile waits, too",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller ends it",
+    story="docs/stories/reassignment.md",
+    log="controller.log, ERROR: Error completing reassignment of partition …",
+    cause="the controller has not noticed a change of the ISR; or it has failed to end it; or the topic's znode was "
+    "written by hand",
+    grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
 )
 
 PARTITION_LOST = FindingKind(
@@ -766,7 +779,8 @@ REASSIGNMENT = FindingKind(
     (),
     now="nothing",
     later="it ends when the added replicas are in the ISR",
-    way_out="wait, and inspect again",
+    way_out="wait, and inspect again; if they do not advance, see whether a throttle of an earlier reassignment holds "
+    "them (kafka-configs.sh --describe: leader.replication.throttled.rate, follower.replication.throttled.rate)",
     story="docs/stories/reassignment.md",
 )
 STALE_METADATA = FindingKind(
@@ -844,6 +858,7 @@ KINDS = (
     DELETION_WAITS,
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
+    REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,
     DOWN_WITH_ANOTHER_ID,
     REPLICA_OF_ANOTHER,

@@ -19,6 +19,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     leader_before_hand,
     members_without_log,
     offline_replicas,
+    reassignment_of,
     replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
@@ -246,17 +247,20 @@ class Findings:
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
-        label = topic_label(topic.name)
-        down = {b.id for b in self.capture.brokers.values() if not b.alive}
-        waits = {
-            n: down & set(topic.partitions.get(n, ())) | offline_replicas(self.capture, topic, n) for n in topic.moving
-        }
-        for number, missing in waits.items():
-            if missing:
-                fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(missing)))}
-                text = f"waits for {brokers(missing)}"
-                yield _observation(kinds.REASSIGNMENT_WAITS, f"{label}-{number}", text, **fields)
-        moving = [f"{label}-{number}" for number, missing in waits.items() if not missing]
+        """What the reassignments of a topic wait for; a broker that is removed is not waited for."""
+        label, moving = topic_label(topic.name), list[str]()
+        for number in sorted(topic.moving.keys() & topic.partitions.keys()):
+            now, name = reassignment_of(self.capture, topic, number), f"{label}-{number}"
+            fields = {"topic": topic.name, "partition": number}
+            if now.stuck:
+                one = _observation(kinds.REASSIGNMENT_WAITS, name, f"waits for {brokers(now.stuck)}", **fields)
+                yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, sorted(now.stuck)))})
+            elif now.is_idle:
+                yield _observation(
+                    kinds.REASSIGNMENT_IDLE, name, "all replicas that it is to have are in the ISR", **fields
+                )
+            else:
+                moving.append(name)
         if moving:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 

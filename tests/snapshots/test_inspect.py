@@ -241,6 +241,12 @@ def replica_catches_up(capture: Capture) -> None:
 
 def reassignment(capture: Capture) -> None:
     topic(capture)["znode"]["adding_replicas"] = {"0": [3]}
+    leads(capture, 1, 0, [1, 2])
+
+
+def reassignment_is_idle(capture: Capture) -> None:
+    """All replicas that the partition is to have are in the ISR: the controller has not noticed."""
+    topic(capture)["znode"]["adding_replicas"] = {"0": [3]}
 
 
 def stale_metadata(capture: Capture) -> None:
@@ -467,7 +473,8 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     deletion_waits: {"deletion-pending": ["t"], "broker-down": ["broker 3"]},
     broker_is_not_registered: {"broker-not-registered": ["broker 2"], "catching-up": ["t-0", "t-1"]},
     replica_catches_up: {"catching-up": ["t-0"]},
-    reassignment: {"reassignment": ["t"]},
+    reassignment: {"reassignment": ["t"], "catching-up": ["t-0"]},
+    reassignment_is_idle: {"reassignment-does-not-end": ["t-0"]},
     disk_has_failed: {"offline-replica": ["t-0"]},
     only_disk_has_failed: {"offline-log-directory": ["t-0"]},
     no_leader_is_elected: {"leader-not-elected": ["t-0"], "broker-down": ["broker 3"]},

@@ -32,6 +32,9 @@ DAMAGE = {
     "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
     "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
     "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "reassignment-away-from-a-dead-broker": set(),
+    "reassignment-does-not-end": {"reassignment-does-not-end"},
+    "reassignment-whose-old-replicas-are-dead": {"reassignment-waits"},
     "replicas-name-one-broker": {"replicas-repeat-a-broker"},
     "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
     "znodes-written-again-without-states": {"partition-without-state"},
@@ -250,6 +253,25 @@ def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletio
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:
     for way_out in ways_out("no-controller-and-a-stopped-leader").values():
         assert "; if it is still so, delete /controller" not in way_out
+
+
+@pytest.mark.parametrize("lives", [(), (1,)])
+def test_a_reassignment_is_not_cancelled_where_the_added_replicas_have_the_only_records(lives: tuple[int, ...]) -> None:
+    """KAFKA-14424: a cancellation deletes their logs at once."""
+    capture = json.loads(CLUSTERS["reassignment-whose-old-replicas-are-dead"].read_text())
+    for number in lives:
+        capture["brokers"][str(number)]["alive"] = True
+        capture["broker_ids"].append(number)
+        capture["topics"]["orders"]["partition_state"]["0"]["isr"].append(number)
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    way_out = kinds["reassignment-waits"].way_out
+    assert ("do not cancel the reassignment of orders-0" in way_out, "--cancel" in way_out) == (not lives, bool(lives))
+    notes = " ".join(recovery_problem(json.dumps(capture).encode()).notes)
+    assert ("or cancel it" in notes) == bool(lives)
+
+
+def test_a_reassignment_does_not_wait_for_the_dead_broker_that_it_removes() -> None:
+    assert "reassignment" in ways_out("reassignment-away-from-a-dead-broker")
 
 
 # Plans.

@@ -185,6 +185,22 @@ class CapturedPartitionState:
 
 
 @frozen
+class Move:
+    """What the topic's znode says of a partition that is being reassigned: replicas that are added, and removed."""
+
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    def target(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that the partition is to have."""
+        return tuple(broker for broker in replicas if broker not in self.removing)
+
+    def origin(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that a cancellation leaves."""
+        return tuple(broker for broker in replicas if broker not in self.adding)
+
+
+@frozen
 class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
@@ -202,7 +218,7 @@ class Topic:
     version: int
     states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
-    moving: tuple[int, ...] = ()
+    moving: Mapping[int, Move] = field(factory=dict)
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
@@ -640,14 +656,13 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     )
 
 
-def _moving(znode: JsonNode) -> tuple[int, ...]:
+def _moving(znode: JsonNode) -> dict[int, Move]:
     """The partitions that are named in adding_replicas or removing_replicas."""
-    found = {
-        number
+    adding, removing = (
+        {} if part.missing else _table(part, "partition", lambda child, _: child.list_of_numbers(0, INT32))
         for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
-        for number, _ in (() if part.missing else _numbered(part, "partition"))
-    }
-    return tuple(sorted(found))
+    )
+    return {n: Move(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
 
 
 def _state(node: JsonNode, _: int) -> CapturedPartitionState:
