@@ -62,6 +62,7 @@ FAILING_OVER = (
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
+    kinds.NO_LIVE_REPLICA,
     kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )

@@ -96,6 +96,33 @@ NO_LIVE_ISR = FindingKind(
     log=partitions.partition_has_a_live_isr_member.log,
     cause="the brokers of the ISR stopped one after the other, and the last one is down",
 )
+NO_LIVE_REPLICA = evolve(
+    NO_LIVE_ISR,
+    name="no-live-replica",
+    title="a partition never had a leader, and all its replicas are down",
+    properties=(),
+    later="it lasts until one of the replicas starts; a deletion of the topic waits for all of them",
+    way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
+    "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
+    "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
+    log="state-change.log, ERROR: … No assigned replica is alive",
+    cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
+    "KAFKA-7382), or its znode was written by hand",
+    grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
+)
+NO_REPLICA = evolve(
+    NO_LIVE_REPLICA,
+    name="partition-without-replicas",
+    title="the topic's znode assigns no replica to a partition",
+    now="clients get LEADER_NOT_AVAILABLE; of a number that the znode does not have, UNKNOWN_TOPIC_OR_PARTITION, and "
+    "producers that choose it by a key time out",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="keep every log that brokers have of it. Write the replicas into the znode's JSON, with the data version "
+    "that was read, and inspect again before a controller fails over (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe shows nothing under Replicas, or leaves out a number",
+    cause="the topic's znode was written by hand or by a tool",
+    grep=(),
+)
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused",
     BROKEN,
@@ -823,6 +850,8 @@ KINDS = (
     TOPICS_ARE_LOST,
     EMPTY_ISR,
     NO_LIVE_ISR,
+    NO_LIVE_REPLICA,
+    NO_REPLICA,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,

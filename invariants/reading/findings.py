@@ -28,6 +28,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     disks_of_others,
+    each,
     epochs_ahead,
     fetches_by_topic_id,
     is_behind_logs,
@@ -66,6 +67,8 @@ PROPERTIES = (
     sessions.controller_lives,
     sessions.running_broker_is_registered,
 )
+MOST_UNASSIGNED = 100
+"""The most partitions without replicas of a topic that are named: a number of its znode may be wrong."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 
@@ -244,6 +247,14 @@ class Findings:
             fields = {"topic": topic.name, "partition": number}
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
+        for number in topic.unassigned[:MOST_UNASSIGNED]:
+            logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
+            text = (
+                f"the znode has no replica of it; {brokers(logs)} {each(logs, 'has', 'have')} a log"
+                if logs
+                else ("the znode has no replica of it")
+            )
+            yield _observation(kinds.NO_REPLICA, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
@@ -301,6 +312,9 @@ class Findings:
             if "no_partition_lost" in by_property:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
+        if not situation.has_state and not any(one.replica and one.alive for one in situation.brokers):
+            down = brokers(place.topic.partitions[place.partition])
+            yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             served = self.capture.cached(place.topic.name, place.partition)

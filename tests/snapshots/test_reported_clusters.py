@@ -32,6 +32,8 @@ DAMAGE = {
     "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
     "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
     "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "created-on-brokers-that-do-not-exist": {"no-live-replica"},
+    "partition-without-replicas": {"partition-without-replicas", "stray-log"},
     "reassignment-away-from-a-dead-broker": set(),
     "reassignment-does-not-end": {"reassignment-does-not-end"},
     "reassignment-whose-old-replicas-are-dead": {"reassignment-waits"},
@@ -272,6 +274,19 @@ def test_a_reassignment_is_not_cancelled_where_the_added_replicas_have_the_only_
 
 def test_a_reassignment_does_not_wait_for_the_dead_broker_that_it_removes() -> None:
     assert "reassignment" in ways_out("reassignment-away-from-a-dead-broker")
+
+
+def test_a_topic_on_brokers_that_do_not_exist_is_not_deleted() -> None:
+    """KAFKA-7382: the deletion would wait for them."""
+    assert "do not delete the topic" in ways_out("created-on-brokers-that-do-not-exist")["no-live-replica"]
+
+
+def test_a_partition_that_the_znode_leaves_out_keeps_its_logs() -> None:
+    capture = json.loads(CLUSTERS["partition-without-replicas"].read_text())
+    assert ways_out("partition-without-replicas")["partition-without-replicas"].startswith("keep every log")
+    del capture["topics"]["orders"]["znode"]["partitions"]["1"]
+    found = inspect_capture(read_capture(json.dumps(capture).encode())).observations
+    assert [one.subject for one in found if one.kind.name == "partition-without-replicas"] == ["orders-1"]
 
 
 # Plans.

@@ -208,7 +208,8 @@ class Topic:
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
-    a partition have twice.
+    a partition have twice. `unassigned` are the partitions to which the znode assigns no replica, or that neither it
+    nor a state has, though there are later ones.
     """
 
     name: str
@@ -222,6 +223,7 @@ class Topic:
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
+    unassigned: tuple[int, ...] = ()
 
     @property
     def may_be_compacted(self) -> bool:
@@ -631,11 +633,14 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
+    numbers = {*partitions, *states}
+    unassigned = {n for n in range(max(numbers, default=0)) if n not in numbers} if partitions else set()
     repeated = dict[int, tuple[int, ...]]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
             contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
+            unassigned.add(number)
             del partitions[number]
             states.pop(number, None)
         elif twice := _repeated(replicas):
@@ -653,6 +658,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
+        unassigned=tuple(sorted(unassigned)),
     )
 
 
