@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
+from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas, reassignment_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -63,7 +63,8 @@ FAILING_OVER = (
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
     kinds.REQUEST_WAITS,
-    kinds.NEVER_LED,
+    kinds.NO_LIVE_REPLICA,
+    kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
@@ -74,7 +75,7 @@ STARTING = (
     kinds.REASSIGNMENT_WAITS,
     kinds.DEAD_IN_ISR,
     kinds.FAILOVER_FAILS,
-    kinds.NEVER_LED,
+    kinds.NO_LIVE_REPLICA,
 )
 """Kinds whose way out starts brokers."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
@@ -148,7 +149,7 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
-        elif kind in (kinds.WITHOUT_STATE, kinds.NEVER_LED):
+        elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.TWO_DIRECTORIES:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
@@ -167,6 +168,8 @@ class Advice:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
         elif kind is kinds.FAILOVER_FAILS:
             made = evolve(kind, way_out=self._joined(map(self._of_failing, seen)))
+        elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
+            made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -519,6 +522,27 @@ class Advice:
             "leader-epoch-checkpoint and the last segments, and while the broker is stopped move away the one that "
             "ends earlier"
         )
+
+    def _of_moves(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what to do about reassignments: added replicas, whose logs a cancellation deletes, may be the last."""
+        kept: dict[str, list[str]] = {}
+        for one in observations:
+            topic = self.capture.topics[one.fields["topic"]]
+            numbers = [int(one.fields["partition"])] if "partition" in one.fields else topic.moving
+            for number in sorted({*numbers} & {*topic.partitions}):
+                now = reassignment_of(self.capture, topic, number)
+                if now.added and not now.may_be_cancelled:
+                    added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
+                    why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
+                    kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
+        if kind is kinds.REASSIGNMENT_WAITS:
+            cancel = "" if kept else ", or cancel the reassignment (--cancel)"
+            yield (
+                "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
+                f"(kafka-reassign-partitions.sh --execute){cancel}"
+            )
+        for why, names in list(kept.items())[:MOST]:
+            yield f"do not cancel the reassignment of {listed(names)}: {why}"
 
     # Logs that are no replica's.
 

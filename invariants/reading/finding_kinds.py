@@ -96,6 +96,33 @@ NO_LIVE_ISR = FindingKind(
     log=partitions.partition_has_a_live_isr_member.log,
     cause="the brokers of the ISR stopped one after the other, and the last one is down",
 )
+NO_LIVE_REPLICA = evolve(
+    NO_LIVE_ISR,
+    name="no-live-replica",
+    title="a partition never had a leader, and all its replicas are down",
+    properties=(),
+    later="it lasts until one of the replicas starts; a deletion of the topic waits for all of them",
+    way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
+    "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
+    "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
+    log="state-change.log, ERROR: … No assigned replica is alive",
+    cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
+    "KAFKA-7382), or its znode was written by hand",
+    grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
+)
+NO_REPLICA = evolve(
+    NO_LIVE_REPLICA,
+    name="partition-without-replicas",
+    title="the topic's znode assigns no replica to a partition",
+    now="clients get LEADER_NOT_AVAILABLE; of a number that the znode does not have, UNKNOWN_TOPIC_OR_PARTITION, and "
+    "producers that choose it by a key time out",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="keep every log that brokers have of it. Write the replicas into the znode's JSON, with the data version "
+    "that was read, and inspect again before a controller fails over (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe shows nothing under Replicas, or leaves out a number",
+    cause="the topic's znode was written by hand or by a tool",
+    grep=(),
+)
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused",
     BROKEN,
@@ -472,10 +499,23 @@ REASSIGNMENT_WAITS = FindingKind(
     (),
     now="the partition has the replicas of both assignments",
     later="it lasts until the broker starts with a disk that works; a topic that is deleted meanwhile waits, too",
-    way_out="start the broker, or repair its disk and restart it; if it is gone for good, cancel the reassignment "
-    "(kafka-reassign-partitions.sh --cancel)",
+    way_out="start the broker, or repair its disk and restart it",
     story="docs/stories/reassignment.md",
-    cause="a broker that was to get a replica, or to lose one, has stopped, or is gone",
+    cause="a broker that is to have a replica has stopped, or is gone",
+)
+REASSIGNMENT_IDLE = FindingKind(
+    "reassignment-does-not-end",
+    LATENT,
+    "a reassignment does not end, though all replicas that the partition is to have are in the ISR",
+    (),
+    now="the partition has the replicas of both assignments",
+    later="if another snapshot a minute later shows it too, it stays so; a topic that is deleted meanwhile waits, too",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller ends it",
+    story="docs/stories/reassignment.md",
+    log="controller.log, ERROR: Error completing reassignment of partition …",
+    cause="the controller has not noticed a change of the ISR; or it has failed to end it; or the topic's znode was "
+    "written by hand",
+    grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
 )
 
 PARTITION_LOST = FindingKind(
@@ -504,19 +544,6 @@ WITHOUT_STATE = FindingKind(
     cause="the controller did not notice that the partition was created: its znode was written, or an earlier one "
     "removed, by hand",
     grep=("grep 'should be in one of NonExistentPartition states before moving' logs/state-change.log*",),
-)
-NEVER_LED = evolve(
-    WITHOUT_STATE,
-    name="partition-without-state-or-replica",
-    title="a partition never had a leader, and none of its replicas is live",
-    properties=(),
-    later="it lasts until a broker of its replicas starts, which then leads it",
-    way_out="start a broker of its replicas; if the partition still has no leader after a minute, delete /controller",
-    story="docs/stories/topic-deletion.md",
-    log="none: kafka-topics.sh --describe shows Leader: none",
-    cause="the topic was created, or partitions were added, by a client that writes ZooKeeper, while these brokers "
-    "were down; or the state's znode was removed",
-    grep=(),
 )
 WITHOUT_STATE_SERVED = evolve(
     WITHOUT_STATE,
@@ -809,7 +836,8 @@ REASSIGNMENT = FindingKind(
     (),
     now="nothing",
     later="it ends when the added replicas are in the ISR",
-    way_out="wait, and inspect again",
+    way_out="wait, and inspect again; if they do not advance, see whether a throttle of an earlier reassignment holds "
+    "them (kafka-configs.sh --describe: leader.replication.throttled.rate, follower.replication.throttled.rate)",
     story="docs/stories/reassignment.md",
 )
 STALE_METADATA = FindingKind(
@@ -852,6 +880,8 @@ KINDS = (
     TOPICS_ARE_LOST,
     EMPTY_ISR,
     NO_LIVE_ISR,
+    NO_LIVE_REPLICA,
+    NO_REPLICA,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
@@ -866,7 +896,6 @@ KINDS = (
     EARLIER_LOG,
     PARTITION_LOST,
     WITHOUT_STATE,
-    NEVER_LED,
     NO_CONTROLLER,
     DEAD_IN_ISR,
     FAILOVER_FAILS,
@@ -890,6 +919,7 @@ KINDS = (
     DELETION_WAITS,
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
+    REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,
     DOWN_WITH_ANOTHER_ID,
     REPLICA_OF_ANOTHER,

@@ -19,6 +19,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     leader_before_hand,
     members_without_log,
     offline_replicas,
+    reassignment_of,
     replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
@@ -67,6 +68,8 @@ PROPERTIES = (
     sessions.controller_lives,
     sessions.running_broker_is_registered,
 )
+MOST_UNASSIGNED = 100
+"""The most partitions without replicas of a topic that are named: a number of its znode may be wrong."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 
@@ -286,20 +289,31 @@ class Findings:
             fields = {"topic": topic.name, "partition": number}
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
+        for number in topic.unassigned[:MOST_UNASSIGNED]:
+            logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
+            text = (
+                f"the znode has no replica of it; {brokers(logs)} {each(logs, 'has', 'have')} a log"
+                if logs
+                else ("the znode has no replica of it")
+            )
+            yield _observation(kinds.NO_REPLICA, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
-        label = topic_label(topic.name)
-        down = {b.id for b in self.capture.brokers.values() if not b.alive}
-        waits = {
-            n: down & set(topic.partitions.get(n, ())) | offline_replicas(self.capture, topic, n) for n in topic.moving
-        }
-        for number, missing in waits.items():
-            if missing:
-                fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(missing)))}
-                text = f"waits for {brokers(missing)}"
-                yield _observation(kinds.REASSIGNMENT_WAITS, f"{label}-{number}", text, **fields)
-        moving = [f"{label}-{number}" for number, missing in waits.items() if not missing]
+        """What the reassignments of a topic wait for; a broker that is removed is not waited for."""
+        label, moving = topic_label(topic.name), list[str]()
+        for number in sorted(topic.moving.keys() & topic.partitions.keys()):
+            now, name = reassignment_of(self.capture, topic, number), f"{label}-{number}"
+            fields = {"topic": topic.name, "partition": number}
+            if now.stuck:
+                one = _observation(kinds.REASSIGNMENT_WAITS, name, f"waits for {brokers(now.stuck)}", **fields)
+                yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, sorted(now.stuck)))})
+            elif now.is_idle:
+                yield _observation(
+                    kinds.REASSIGNMENT_IDLE, name, "all replicas that it is to have are in the ISR", **fields
+                )
+            else:
+                moving.append(name)
         if moving:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
@@ -340,11 +354,9 @@ class Findings:
             if "no_partition_lost" in by_property:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
-        replicas = place.topic.partitions.get(place.partition, ())
-        if place.partition not in place.topic.states and replicas and not any(map(place.is_live_replica, replicas)):
-            yield self._observed(
-                kinds.NEVER_LED, place, f"has no state znode; replicas {listed([str(b) for b in replicas])}"
-            )
+        if not situation.has_state and not any(one.replica and one.alive for one in situation.brokers):
+            down = brokers(place.topic.partitions[place.partition])
+            yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             served = self.capture.cached(place.topic.name, place.partition)

@@ -31,6 +31,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Situations,
     leader_before_hand,
     obstacle_of,
+    reassignment_of,
     replicas_without_log,
     without_logs,
 )
@@ -479,7 +480,7 @@ def groups_of(
             if observed.situation.is_lost:
                 why = "the topic's znode has lost it"
             elif partition in topic.moving:  # logs that it removes may be the last copies
-                why = why or "its replicas are being reassigned: let that end, or cancel it"
+                why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
@@ -505,6 +506,12 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _moving(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return why a partition that is being reassigned is left alone."""
+    or_cancel = ", or cancel it" if reassignment_of(capture, topic, partition).may_be_cancelled else ""
+    return f"its replicas are being reassigned: let that end{or_cancel}"
 
 
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:

@@ -201,7 +201,7 @@ def one_disk_of_two_is_full(capture: Capture) -> None:
         leads(capture, 1, partition, [1, 2, 3])
 
 
-def partition_without_state_or_replica(capture: Capture) -> None:
+def added_while_its_replica_was_down(capture: Capture) -> None:
     """Partition 2 was added while its only replica was down."""
     topic(capture)["znode"]["partitions"]["2"] = [3]
     for partition in (0, 1):
@@ -210,17 +210,17 @@ def partition_without_state_or_replica(capture: Capture) -> None:
 
 
 def partition_without_state_has_a_dead_replica(capture: Capture) -> None:
-    partition_without_state_or_replica(capture)
+    added_while_its_replica_was_down(capture)
     topic(capture)["znode"]["partitions"]["2"] = [1, 2, 3]
 
 
 def failover_fails_at_an_election(capture: Capture) -> None:
-    partition_without_state_or_replica(capture)
+    added_while_its_replica_was_down(capture)
     capture["preferred_replica_election"] = {"t": [2]}
 
 
 def failover_fails_at_a_reassignment(capture: Capture) -> None:
-    partition_without_state_or_replica(capture)
+    added_while_its_replica_was_down(capture)
     topic(capture)["znode"]["removing_replicas"] = {"2": [3]}
 
 
@@ -305,6 +305,12 @@ def replica_catches_up(capture: Capture) -> None:
 
 
 def reassignment(capture: Capture) -> None:
+    topic(capture)["znode"]["adding_replicas"] = {"0": [3]}
+    leads(capture, 1, 0, [1, 2])
+
+
+def reassignment_is_idle(capture: Capture) -> None:
+    """All replicas that the partition is to have are in the ISR: the controller has not noticed."""
     topic(capture)["znode"]["adding_replicas"] = {"0": [3]}
 
 
@@ -521,18 +527,18 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     partition_is_lost: {"partition-lost": ["t-1"]},
     partition_without_state: {"partition-without-state": ["t-1"]},
     partition_without_state_is_served: {"partition-without-state-is-served": ["t-1"], "stale-metadata": ["t-1"]},
-    partition_without_state_or_replica: {
-        "partition-without-state-or-replica": ["t-2"],
+    added_while_its_replica_was_down: {
+        "no-live-replica": ["t-2"],
         "broker-down": ["broker 3"],
     },
     partition_without_state_has_a_dead_replica: {"partition-without-state": ["t-2"], "broker-down": ["broker 3"]},
     failover_fails_at_an_election: {
-        "partition-without-state-or-replica": ["t-2"],
+        "no-live-replica": ["t-2"],
         "failover-fails": ["t-2"],
         "broker-down": ["broker 3"],
     },
     failover_fails_at_a_reassignment: {
-        "partition-without-state-or-replica": ["t-2"],
+        "no-live-replica": ["t-2"],
         "failover-fails": ["t-2"],
         "reassignment-waits": ["t-2"],
         "broker-down": ["broker 3"],
@@ -554,7 +560,8 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     deletion_waits: {"deletion-pending": ["t"], "broker-down": ["broker 3"]},
     broker_is_not_registered: {"broker-not-registered": ["broker 2"], "catching-up": ["t-0", "t-1"]},
     replica_catches_up: {"catching-up": ["t-0"]},
-    reassignment: {"reassignment": ["t"]},
+    reassignment: {"reassignment": ["t"], "catching-up": ["t-0"]},
+    reassignment_is_idle: {"reassignment-does-not-end": ["t-0"]},
     disk_has_failed: {"offline-replica": ["t-0"]},
     disk_is_full: {"offline-replica": ["t-0", "t-1"]},
     disk_of_the_only_isr_member_is_full: {"offline-log-directory": ["t-0"], "offline-replica": ["t-1"]},
@@ -706,6 +713,8 @@ def test_no_plan_is_made_where_nothing_shows_which_log_is_the_newest() -> None:
 
 def test_every_kind_is_found_by_one_of_these_damages() -> None:
     elsewhere = {
+        "no-live-replica",
+        "partition-without-replicas",
         "migration-is-not-safe",  # see test_migrating; the others are in test_reported_clusters
         "broker-has-no-metadata",
         "broker-in-kraft-mode-too-early",

@@ -32,6 +32,11 @@ DAMAGE = {
     "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
     "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
     "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "created-on-brokers-that-do-not-exist": {"no-live-replica"},
+    "partition-without-replicas": {"partition-without-replicas", "stray-log"},
+    "reassignment-away-from-a-dead-broker": set(),
+    "reassignment-does-not-end": {"reassignment-does-not-end"},
+    "reassignment-whose-old-replicas-are-dead": {"reassignment-waits"},
     "replicas-name-one-broker": {"replicas-repeat-a-broker"},
     "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
     "znodes-written-again-without-states": {"partition-without-state"},
@@ -250,6 +255,38 @@ def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletio
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:
     for way_out in ways_out("no-controller-and-a-stopped-leader").values():
         assert "; if it is still so, delete /controller" not in way_out
+
+
+@pytest.mark.parametrize("lives", [(), (1,)])
+def test_a_reassignment_is_not_cancelled_where_the_added_replicas_have_the_only_records(lives: tuple[int, ...]) -> None:
+    """KAFKA-14424: a cancellation deletes their logs at once."""
+    capture = json.loads(CLUSTERS["reassignment-whose-old-replicas-are-dead"].read_text())
+    for number in lives:
+        capture["brokers"][str(number)]["alive"] = True
+        capture["broker_ids"].append(number)
+        capture["topics"]["orders"]["partition_state"]["0"]["isr"].append(number)
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    way_out = kinds["reassignment-waits"].way_out
+    assert ("do not cancel the reassignment of orders-0" in way_out, "--cancel" in way_out) == (not lives, bool(lives))
+    notes = " ".join(recovery_problem(json.dumps(capture).encode()).notes)
+    assert ("or cancel it" in notes) == bool(lives)
+
+
+def test_a_reassignment_does_not_wait_for_the_dead_broker_that_it_removes() -> None:
+    assert "reassignment" in ways_out("reassignment-away-from-a-dead-broker")
+
+
+def test_a_topic_on_brokers_that_do_not_exist_is_not_deleted() -> None:
+    """KAFKA-7382: the deletion would wait for them."""
+    assert "do not delete the topic" in ways_out("created-on-brokers-that-do-not-exist")["no-live-replica"]
+
+
+def test_a_partition_that_the_znode_leaves_out_keeps_its_logs() -> None:
+    capture = json.loads(CLUSTERS["partition-without-replicas"].read_text())
+    assert ways_out("partition-without-replicas")["partition-without-replicas"].startswith("keep every log")
+    del capture["topics"]["orders"]["znode"]["partitions"]["1"]
+    found = inspect_capture(read_capture(json.dumps(capture).encode())).observations
+    assert [one.subject for one in found if one.kind.name == "partition-without-replicas"] == ["orders-1"]
 
 
 # Plans.

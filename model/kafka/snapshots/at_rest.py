@@ -378,6 +378,47 @@ def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list
     return [b for b, log in shown.items() if log is None or (log.is_empty is True and is_own)]
 
 
+@frozen
+class Reassignment:
+    """How far the reassignment of a partition is.
+
+    Attributes:
+        lacking: the replicas that the partition is to have, and that are not in its ISR.
+        stuck: those of them that are down, or on a failed disk.
+        added: the replicas that a cancellation removes, with their logs.
+        left: the replicas that a cancellation leaves.
+        may_be_cancelled: whether one of those that are left is live and in the ISR.
+        is_idle: whether nothing is lacking, and one of the replicas that the partition is to have is live.
+    """
+
+    lacking: tuple[int, ...]
+    stuck: tuple[int, ...]
+    added: tuple[int, ...]
+    left: tuple[int, ...]
+    may_be_cancelled: bool
+    is_idle: bool
+
+
+def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignment:
+    """Return how far a reassignment is: it ends when all replicas of its target are in the ISR, whoever is removed.
+
+    Kafka: KafkaController.isReassignmentComplete; a cancellation deletes the logs of the added replicas at once, in the
+    ISR or not (updateCurrentReassignment, KAFKA-14424).
+    """
+    move, replicas, state = topic.moving[partition], topic.partitions.get(partition, ()), topic.states.get(partition)
+    isr = state.isr if state else ()
+    works = {*capture.live} & {*capture.registered} - offline_replicas(capture, topic, partition)
+    lacking, left = tuple(b for b in move.target(replicas) if b not in isr), move.origin(replicas)
+    return Reassignment(
+        lacking,
+        tuple(b for b in lacking if b not in works),
+        tuple(b for b in replicas if b not in left),
+        left,
+        may_be_cancelled=any(b in works and b in isr for b in left),
+        is_idle=not lacking and any(b in works for b in move.target(replicas)),
+    )
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 

@@ -185,6 +185,22 @@ class CapturedPartitionState:
 
 
 @frozen
+class Move:
+    """What the topic's znode says of a partition that is being reassigned: replicas that are added, and removed."""
+
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    def target(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that the partition is to have."""
+        return tuple(broker for broker in replicas if broker not in self.removing)
+
+    def origin(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that a cancellation leaves."""
+        return tuple(broker for broker in replicas if broker not in self.adding)
+
+
+@frozen
 class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
@@ -192,7 +208,8 @@ class Topic:
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
-    a partition have twice.
+    a partition have twice. `unassigned` are the partitions to which the znode assigns no replica, or that neither it
+    nor a state has, though there are later ones.
     """
 
     name: str
@@ -202,10 +219,11 @@ class Topic:
     version: int
     states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
-    moving: tuple[int, ...] = ()
+    moving: Mapping[int, Move] = field(factory=dict)
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
+    unassigned: tuple[int, ...] = ()
 
     @property
     def may_be_compacted(self) -> bool:
@@ -625,11 +643,14 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
+    numbers = {*partitions, *states}
+    unassigned = {n for n in range(max(numbers, default=0)) if n not in numbers} if partitions else set()
     repeated = dict[int, tuple[int, ...]]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
             contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
+            unassigned.add(number)
             del partitions[number]
             states.pop(number, None)
         elif twice := _repeated(replicas):
@@ -647,17 +668,17 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
+        unassigned=tuple(sorted(unassigned)),
     )
 
 
-def _moving(znode: JsonNode) -> tuple[int, ...]:
+def _moving(znode: JsonNode) -> dict[int, Move]:
     """The partitions that are named in adding_replicas or removing_replicas."""
-    found = {
-        number
+    adding, removing = (
+        {} if part.missing else _table(part, "partition", lambda child, _: child.list_of_numbers(0, INT32))
         for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
-        for number, _ in (() if part.missing else _numbered(part, "partition"))
-    }
-    return tuple(sorted(found))
+    )
+    return {n: Move(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
 
 
 def _state(node: JsonNode, _: int) -> CapturedPartitionState:
