@@ -150,6 +150,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind in kinds.OF_LACKING:
+            made = evolve(kind, way_out=self._joined(map(self._of_lacking, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
@@ -173,7 +175,8 @@ class Advice:
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
+        first = [*self._first(kind, seen), *self._before_stops(made)]
+        return evolve(made, way_out="; but first ".join([made.way_out, *first]))
 
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
@@ -187,15 +190,17 @@ class Advice:
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
-                late.append(
-                    f"start broker {best} before broker {broker}, whose log of {place.name} lacks the last leader epoch"
-                )
+                log = self.capture.directory(broker, name, partition)
+                what = "the last leader epoch" if log is None or log.end is None else "records"
+                late.append(f"start broker {best} before broker {broker}, whose log of {place.name} lacks {what}")
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, place.name)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
+                    if log is not None and log.end == 0:
+                        has = "is empty, and others have records"
                     if has_lost_its_end(self.capture, place.topic, partition, broker):
                         has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
@@ -231,6 +236,8 @@ class Advice:
             for one in self.observations:
                 if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
                     yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
+        if kind in (*FAILING_OVER, *OF_STATES) and any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations):
+            yield "find out whether ZooKeeper's earlier data is left"
         if kind in FAILING_OVER:
             bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
             if bare:
@@ -263,6 +270,17 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
                     yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+
+    def _before_stops(self, made: FindingKind) -> Iterator[str]:
+        """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
+        is_stopped = any(word in made.way_out for word in ("restart", "stop", "move"))
+        if made.name in [kind.name for kind in kinds.OF_LACKING] or not (
+            is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
+        ):
+            return
+        lacking = [one.subject for one in self.observations if one.kind in kinds.OF_LACKING]
+        if lacking:
+            yield f"see to {listed(lacking)}, of which an ISR member lacks records: it may be elected"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
@@ -394,6 +412,45 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
+    def _of_lacking(self, one: Observation) -> str:
+        """Return what to do about ISR members that lack records: none of them leads while others have these."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        state, live = topic.states[number], self.capture.live
+        lacking, having = ([int(b) for b in one.fields[name].split()] for name in ("brokers", "having"))
+        members = [b for b in having if b in state.isr]
+        leads = state.leader is not None and state.leader in live
+        running = [b for b in lacking if b in live]
+        running.sort(key=lambda b: b == state.leader)
+        copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
+        copy += f"{state.leader} truncates it"
+        again = "start it when it is out of the ISR: it copies the records then"
+        if leads and state.leader in having:
+            return (
+                f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
+                "(auto.leader.rebalance.enable elects by itself); inspect again; if it is still so, stop "
+                f"{brokers(lacking)} with a controlled shutdown, and {again}"
+            )
+        if any(b in live for b in members):
+            stop = " and then ".join(f"broker {b}" for b in running)
+            first = f"{copy}; then " if leads else ""
+            return f"{first}stop {stop} with a controlled shutdown, so that {brokers(members, 'or')} leads; {again}"
+        if members:
+            stopped = f"stop {brokers(running)}; " if running else ""
+            return f"{stopped}start {brokers(members, 'or')} before {brokers(lacking)}, which would lead {one.subject}"
+        epochs = self._latest(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
+        above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
+        first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
+        return (
+            f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
+            f"with the data version that was read: {self._state_above(having, above)[0]}; then fail the controller "
+            "over. The log that was lost may have had later records: look for its disk"
+        )
+
+    def _latest(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
+        """Return the last leader epochs of logs, by broker."""
+        found = {b: self.capture.directory(b, topic.name, number) for b in hosts}
+        return {b: max(e for e, _ in log.leader_epochs) for b, log in found.items() if log and log.leader_epochs}
+
     def _unregistered(self, one: Observation) -> set[int]:
         """Return the ISR members of a partition that run, and have no registration."""
         isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
@@ -509,19 +566,21 @@ class Advice:
 
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about stray logs; those of topics that do not exist are one sentence for their brokers."""
-        without: dict[str, list[str]] = {}
+        without: dict[tuple[str, bool], list[str]] = {}
+        lost = lost_topics(self.capture)
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
             if topic is None or number not in {*topic.partitions, *topic.states}:
-                without.setdefault(one.fields.get("brokers", ""), []).append(one.subject)
+                is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
+                without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:
                 yield self._of_stray(one)
-        for hosts, names in without.items():
+        for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
-            if lost_topics(self.capture):
-                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of the topics"
+            if is_lost:
+                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has lost the topics"
             else:
                 yield (
                     f"if the topic was not deleted on purpose, keep {on}: it may be the last copy; "

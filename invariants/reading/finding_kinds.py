@@ -205,6 +205,28 @@ ISR_MEMBER_HAS_NO_LOG = FindingKind(
     "lacks one of the broker's log directories (`--logs` of kwalk collect)",
     grep=("grep 'Error while rolling log segment for' logs/server.log*",),
 )
+MEMBER_LACKS_RECORDS = FindingKind(
+    "isr-member-lacks-records",
+    LATENT,
+    "an ISR member's log is empty, or ends before records that other replicas have",
+    (),
+    now="nothing while a broker that has the records leads",
+    later="it may be elected: the others then truncate their logs to its log, and acknowledged records are lost",
+    way_out="",
+    log="server.log of the other replicas, once it leads: [UnifiedLog partition=…, dir=…] Truncating to offset …",
+    cause="its disk was replaced or restored while it was down, and it was back before the controller noticed; or it "
+    "copies what was produced just now",
+    grep=("grep 'Truncating to offset' logs/server.log*",),
+)
+LEADER_LACKS_RECORDS = evolve(
+    MEMBER_LACKS_RECORDS,
+    name="leader-lacks-records",
+    severity=BROKEN,
+    title="the leader's log is empty, or ends before records that other replicas have",
+    now="consumers cannot read these records, and producers write other ones at their offsets",
+    later="each replica that fetches from the leader truncates its log: the last copies may be gone within seconds",
+)
+OF_LACKING = (LEADER_LACKS_RECORDS, MEMBER_LACKS_RECORDS)
 STATE_BEHIND_LOGS = FindingKind(
     "state-is-behind-the-logs",
     BROKEN,
@@ -273,6 +295,21 @@ TOPICS_ARE_LOST = FindingKind(
     cause="zookeeper.connect names another ensemble or chroot; or ZooKeeper's data is lost; or all topics were deleted "
     "while the brokers were down",
 )
+SOME_TOPICS_ARE_LOST = evolve(
+    TOPICS_ARE_LOST,
+    name="zookeeper-has-lost-topics",
+    title="ZooKeeper has lost topics whose logs brokers have",
+    now="clients of these topics get UNKNOWN_TOPIC_OR_PARTITION, or create them anew (auto.create.topics.enable)",
+    way_out="move no log away, not those of topics that were created again either, and let no client create topics. "
+    "Find ZooKeeper's earlier data first: the other servers of the ensemble, a newer backup. If it is lost for good, "
+    "write each topic anew while the brokers are stopped (not tried on real brokers): its znode with the replicas and "
+    "the topic_id of the logs, and a state of each partition, with a leader_epoch above those of the logs, and the "
+    "broker whose log ends last as leader and only ISR member",
+    log="none: kafka-topics.sh --list lacks topics",
+    cause="ZooKeeper's data was lost, or restored from an older backup, and some topics were created again since, by "
+    "clients or by hand; or znodes were removed by hand",
+)
+OF_LOST_TOPICS = (TOPICS_ARE_LOST, SOME_TOPICS_ARE_LOST)
 NO_METADATA = FindingKind(
     "broker-has-no-metadata",
     LATENT,
@@ -807,6 +844,8 @@ KINDS = (
     OFFLINE_LOG,
     ANOTHER_ID,
     TOPICS_ARE_LOST,
+    SOME_TOPICS_ARE_LOST,
+    LEADER_LACKS_RECORDS,
     EMPTY_ISR,
     NO_LIVE_ISR,
     LEADER_REFUSES,
@@ -832,6 +871,7 @@ KINDS = (
     SHARED_ID,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
+    MEMBER_LACKS_RECORDS,
     REPLICA_HAS_NO_LOG,
     LEADER_BY_HAND,
     OFFLINE_REPLICA,

@@ -27,11 +27,13 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     disks_of_others,
+    each,
     epochs_ahead,
     fetches_by_topic_id,
     is_behind_logs,
     listed,
     lost_topics,
+    topics_created_again,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
@@ -42,6 +44,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     choices_of,
     compare,
     lost_records,
+    members_lacking_records,
     same_disks,
 )
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
@@ -131,14 +134,7 @@ class Findings:
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
-        lost = lost_topics(self.capture)
-        if lost:
-            more = [f"{len(lost) - MOST_NAMES} more"] * (len(lost) > MOST_NAMES)
-            names = listed([*map(topic_label, lost[:MOST_NAMES]), *more])
-            text = (
-                f"has none of the topics of the logs: {names}; /cluster/id has {self.capture.cluster_id or 'nothing'}"
-            )
-            yield _observation(kinds.TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
+        yield from self._of_lost_topics()
         for broker in self.capture.brokers.values():
             yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
@@ -161,6 +157,25 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_lost_topics(self) -> Iterator[Observation]:
+        """Topics that ZooKeeper has lost: all, or some, where it has others of the logs."""
+        lost, id_ = lost_topics(self.capture), self.capture.cluster_id or "nothing"
+        if not lost:
+            return
+        names = listed([*map(topic_label, lost[:MOST_NAMES]), *_more(lost)])
+        again = topics_created_again(self.capture)
+        if not {name for name, _ in self.situations.hosts} & {*self.capture.topics}:
+            text = f"has none of the topics of the logs: {names}; /cluster/id has {id_}"
+            yield _observation(kinds.TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
+            return
+        text = f"has not, of the topics of the logs: {names}; /cluster/id has {id_}"
+        if again:
+            text += (
+                f"; created again over earlier logs: {listed([*map(topic_label, again[:MOST_NAMES]), *_more(again)])}"
+            )
+        one = _observation(kinds.SOME_TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
+        yield evolve(one, certain=False)
 
     def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
         """A broker to which no controller has sent anything, and one that does not start with its log directories."""
@@ -305,6 +320,7 @@ class Findings:
             yield from self._of_earlier_logs(kind, place, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
+        yield from self._of_lacking_members(place)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
         live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
@@ -346,11 +362,12 @@ class Findings:
             yield self._without_leader(place)
             return True
         bare = members_without_log(self.capture, place.topic, place.partition)
+        lacking = members_lacking_records(self.capture, place.topic, place.partition)
         if "partition_servable" in broken and _has_no_live_leader(place):
             yield self._observed(kinds.NOT_ELECTED, place, _leader(place), broken["partition_servable"])
             yield from self._without_logs(place, bare)
             return True
-        if "partition_servable" in broken and place.topic.states[place.partition].leader not in bare:
+        if "partition_servable" in broken and place.topic.states[place.partition].leader not in (*bare, *lacking):
             kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
             if "replica_id_matches_zookeeper" in broken:
                 foreign = _held(place) - {place.topic.topic_id}
@@ -370,6 +387,26 @@ class Findings:
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
         yield from self._without_logs(place, bare)
         return False
+
+    def _of_lacking_members(self, place: _Place) -> Iterator[Observation]:
+        """ISR members, and leaders, whose logs end before records of other replicas."""
+        found = members_lacking_records(self.capture, place.topic, place.partition)
+        if not found:
+            return
+        leader = place.topic.states[place.partition].leader
+        leads = leader in found and self.capture.brokers[leader].alive
+        logs = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.observed.brokers}
+        ends = {b: log.end for b, log in logs.items() if log is not None and b in found}
+        having = sorted({b for others in found.values() for b in others})
+        marks = [log.high_watermark or 0 for b, log in logs.items() if log is not None and b in having]
+        shown = listed([f"the log of broker {b} ends at {end}" for b, end in ends.items()])
+        more = "committed ones" if max(marks) > min(end or 0 for end in ends.values()) else "records"
+        kind = kinds.LEADER_LACKS_RECORDS if leads else kinds.MEMBER_LACKS_RECORDS
+        one = self._observed(
+            kind, place, f"{shown}, and {brokers(having)} {each(having, 'has', 'have')} {more} after it; {_isr(place)}"
+        )
+        fields = {"brokers": " ".join(map(str, found)), "having": " ".join(map(str, having))}
+        yield evolve(one, fields={**one.fields, **fields}, certain=more != "records")
 
     def _without_logs(self, place: _Place, bare: Sequence[int]) -> Iterator[Observation]:
         if bare:
@@ -666,6 +703,10 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
         return lineages.unrelated.get(frozenset(g for g in groups if g is not None), "")
     found = compare(lineages.logs[one], lineages.logs[other], is_compacted=lineages.is_compacted)
     return found.fact if found.relation is Relation.DIVERGED else ""
+
+
+def _more(names: Sequence[str]) -> list[str]:
+    return [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
 
 
 def _on_failed_disks(failed: Sequence[int]) -> str:

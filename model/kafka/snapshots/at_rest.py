@@ -52,6 +52,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     in_sync,
     lineages_of,
     lost_records,
+    members_lacking_records,
     newest_logs,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
@@ -386,6 +387,10 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
+    state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
+    if lacking and state is not None and any(capture.brokers[b].alive for b in state.isr):
+        has = each(lacking, "has a log that ends", "have logs that end")
+        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
     refused = members & {broker for broker, _ in disks_of_others(capture)}
     if refused:
         does = each(refused, "does", "do")

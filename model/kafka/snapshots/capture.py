@@ -164,6 +164,12 @@ class Directory:
         return max((*known, *epochs, *checkpoints, 0))
 
     @property
+    def end(self) -> int | None:
+        """The log end offset; None if nothing shows it: the last segment has records, or sizes are not shown."""
+        last = max(self.segments, default=None) if self.segments else None
+        return None if last is None or self.segments is None or self.segments[last] else last
+
+    @property
     def is_empty(self) -> bool | None:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())

@@ -1,0 +1,162 @@
+"""ZooKeeper has lost topics, and brokers have lost logs: what is named as the cause, and which advice would do harm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.search.analyses.recovery import plan_recovery
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, stop, ways_out
+
+THREE = {**IDS, "users": OTHER}
+MINTED = "CCCCCCCCCCCCCCCCCCCCCQ"
+
+
+def details(snapshot: dict[str, Any]) -> dict[str, str]:
+    """What an inspection says of each kind's first place."""
+    found = inspect_snapshot(json.dumps(snapshot).encode()).by_kind()
+    return {kind.name: observations[0].detail for kind, observations in found.items()}
+
+
+# Topics.
+
+
+def created_again(snapshot: dict[str, Any], name: str) -> None:
+    """A client has created a topic again, which ZooKeeper had lost."""
+    topic = snapshot["topics"][name]
+    topic.update(version=0, czxid=900)
+    topic["znode"]["topic_id"] = MINTED
+    topic["partition_state"]["0"].update(leader_epoch=0, controller_epoch=1)
+    snapshot["controller_epoch"] = 1
+
+
+def without(snapshot: dict[str, Any], *names: str) -> dict[str, Any]:
+    for name in names:
+        del snapshot["topics"][name]
+    return snapshot
+
+
+def test_topics_that_were_created_again_show_that_zookeeper_has_lost_the_others() -> None:
+    found = without(cluster(ids=THREE), "payments", "users")
+    created_again(found, "orders")
+    detail = details(found)["zookeeper-has-lost-topics"]
+    assert "payments and users" in detail and detail.endswith("created again over earlier logs: orders")
+    ways = ways_out(found)
+    assert ways["orphaned-log"].startswith("leave payments-0 and users-0 on brokers 1, 2 and 3 as they are")
+    assert ways["leader-refuses-topic-id"].endswith("but first find out whether ZooKeeper's earlier data is left")
+    assert recovery_problem(json.dumps(found).encode()).premise.startswith("if payments and users were deleted on")
+
+
+def test_a_state_that_is_behind_the_logs_shows_an_older_backup_without_the_newer_topics() -> None:
+    found = without(cluster(ids=THREE), "users")
+    found["topics"]["orders"]["partition_state"]["0"].update(leader_epoch=2)
+    assert "zookeeper-has-lost-topics" in ways_out(found)
+
+
+def test_a_log_that_one_broker_kept_shows_a_deletion_that_it_missed() -> None:
+    """Neither a topic that is gone, nor one that was created again, is shown by one broker of several."""
+    found = without(cluster(ids=THREE), "users")
+    for number in "12":
+        del found["brokers"][number]["dirs"]["users-0"]
+    created_again(found, "orders")
+    assert "zookeeper-has-lost-topics" not in ways_out(found)
+    found = without(cluster(ids=THREE), "users")
+    created_again(found, "orders")
+    for number in "12":
+        found["brokers"][number]["dirs"]["orders-0"] = log(MINTED, EPOCHS[:1])
+    assert "zookeeper-has-lost-topics" not in ways_out(found)
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_one_topic_without_a_znode_beside_others_has_no_such_cause(release: str) -> None:
+    ways = ways_out(without(cluster(release, ids=THREE), "users"))
+    assert list(ways) == ["orphaned-log"] and ways["orphaned-log"].startswith("if the topic was not deleted on purpose")
+
+
+# Logs.
+
+
+def empty(snapshot: dict[str, Any], *brokers: int) -> None:
+    """The disk of brokers was replaced: they have an empty log of orders-0."""
+    for number in brokers:
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"].update(
+            files={f"{0:020}.log": 0}, first_batch=None, leader_epoch_checkpoint="", high_watermark=0
+        )
+
+
+def isr(snapshot: dict[str, Any], leader: int, members: Sequence[int]) -> None:
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=leader, isr=list(members))
+
+
+def test_a_follower_with_an_empty_log_is_not_to_lead() -> None:
+    found = cluster()
+    empty(found, 2)
+    way_out = ways_out(found)["isr-member-lacks-records"]
+    assert way_out.startswith("let broker 1 lead orders-0: do not stop it, and elect no preferred leader")
+    assert "stop broker 2 with a controlled shutdown" in way_out
+
+
+def test_the_followers_of_an_empty_leader_are_copied_before_it_stops() -> None:
+    found = cluster()
+    empty(found, 1)
+    way_out = ways_out(found)["leader-lacks-records"]
+    first, last = way_out.index("copy orders-0 of brokers 2 and 3"), way_out.index("stop broker 1 with a controlled")
+    assert first < last and "delete /controller" not in way_out
+    isr(found, 1, [1])
+    way_out = ways_out(found)["leader-lacks-records"]
+    assert way_out.startswith("copy orders-0") and "brokers 2 and 3 whose log ends last as leader" in way_out
+
+
+def test_an_empty_log_is_not_said_to_start_first_or_at_all() -> None:
+    found = cluster()
+    found["controller"] = 3
+    for number in (1, 2):
+        stop(found, number)
+    empty(found, 1)
+    isr(found, -1, [1, 2])
+    first = "start broker 2 before broker 1, whose log of orders-0 lacks records"
+    ways = ways_out(found)
+    assert ways["no-live-isr"].startswith(first) and ways["broker-down"].startswith(first)
+    recovery = plan_recovery(recovery_problem(json.dumps(found).encode()), seconds=60)
+    assert recovery.plan is not None and [one.name for one in recovery.plan.procedures] == ["start-broker 2"]
+    isr(found, -1, [1])
+    for kind in ("no-live-isr", "broker-down"):
+        assert ways_out(found)[kind].startswith("do not start broker 1: its log of orders-0 is empty")
+
+
+def test_no_election_and_no_stop_before_the_empty_log_is_seen_to() -> None:
+    found = cluster()
+    empty(found, 3)
+    isr(found, -1, [1, 2, 3])
+    before = "but first see to orders-0, of which an ISR member lacks records: it may be elected"
+    assert before in ways_out(found)["leader-not-elected"]
+    found = cluster()
+    empty(found, 3)
+    found["brokers"]["1"]["dirs"]["users-0"] = log(OTHER)
+    assert before in ways_out(found)["orphaned-log"]
+
+
+def test_no_step_of_a_plan_touches_a_partition_with_a_live_member_that_lacks_records() -> None:
+    found = cluster()
+    empty(found, 2)
+    found["topics"]["payments"]["znode"]["topic_id"] = OTHER
+    problem = recovery_problem(json.dumps(found).encode())
+    assert problem.left_out == ("orders-0",) and "restart 1" in problem.withheld
+    assert any("in the ISR has a log that ends before records of others" in note for note in problem.notes)
+
+
+@pytest.mark.parametrize("base", [0, 90])
+def test_what_retention_has_removed_is_not_lacking(base: int) -> None:
+    """All logs end at 90; that of broker 3 was cleaned already, and those of the others were not, or at 90."""
+    found = cluster()
+    for number, broker in found["brokers"].items():
+        start = 90 if number == "3" else base
+        broker["dirs"]["orders-0"].update(
+            files={f"{start:020}.log": 0 if start else 900}, high_watermark=90, recovery_point=90, first_batch=None
+        )
+    assert not ways_out(found)
