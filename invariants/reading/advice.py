@@ -150,6 +150,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
+            made = evolve(kind, way_out=self._joined(map(self._of_last_copy, seen)))
         elif kind in kinds.OF_LACKING:
             made = evolve(kind, way_out=self._joined(map(self._of_lacking, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
@@ -253,6 +255,11 @@ class Advice:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
             for one in self.observations:
+                if (
+                    one.kind is kinds.LAST_COPY_IS_DELETED
+                    and not self.capture.brokers[int(one.fields["brokers"])].alive
+                ):
+                    yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
                 if one.kind is kinds.IN_KRAFT_MODE:
@@ -411,6 +418,19 @@ class Advice:
             f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
             "serve into another topic first, or start an ISR member that has its log"
         )
+
+    def _of_last_copy(self, one: Observation) -> str:
+        """Return how the last copy is kept that a broker moves or deletes: links keep what is removed elsewhere."""
+        number, label = one.fields["brokers"], one.subject
+        is_up = self.capture.brokers[int(number)].alive
+        when = "at once" if one.kind is kinds.LAST_COPY_IS_DELETED else "before anything is moved or deleted"
+        kept = (
+            f"{when if is_up else f'before broker {number} starts'}, copy the directory of {label} on broker {number} "
+        )
+        kept += "to another place (cp -al to one on the same disk keeps the files)"
+        if one.fields["topic"] not in self.capture.topics:
+            return f"if the topic was not deleted on purpose, {kept}"
+        return f"{kept}; what replicas lack can be read from it (kafka-dump-log.sh --print-data-log) and produced again"
 
     def _of_lacking(self, one: Observation) -> str:
         """Return what to do about ISR members that lack records: none of them leads while others have these."""

@@ -450,6 +450,31 @@ LOG_SET_ASIDE = FindingKind(
     log="server.log, WARN: Log for partition … is marked as stray and renamed to …-stray",
     cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
 )
+LAST_COPY_IS_DELETED = FindingKind(
+    "log-is-deleted-of-which-no-replica-has-a-copy",
+    LATENT,
+    "a broker is about to delete a log whose records no replica in use shows",
+    (),
+    now="its records are on the disk, and are not served",
+    later="a running broker removes the directory after file.delete.delay.ms (a minute); one that is down after its "
+    "start",
+    way_out="",
+    log="server.log: Log for partition … is renamed to … and is scheduled for deletion",
+    cause="the topic was deleted, or the replica moved away, or its broker started in KRaft mode with another topic id",
+    grep=("grep -E 'scheduled for deletion|Deleted log for partition' logs/server.log*",),
+)
+LAST_COPY_MOVES = FindingKind(
+    "moving-log-is-the-last-copy",
+    LATENT,
+    "a copy that was moved between log directories has records that no replica in use shows",
+    (),
+    now="its records are on the disk, and are not served",
+    later="a move that is repeated or undone, or a deletion of the topic removes the directory",
+    way_out="",
+    log="none: kafka-log-dirs.sh --describe shows the log with isFuture",
+    cause="the disk with the replica failed or was replaced while it moved to another one "
+    "(kafka-reassign-partitions.sh with log_dirs), or the topic's znodes are gone",
+)
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
     LATENT,
@@ -806,6 +831,19 @@ REASSIGNMENT = FindingKind(
     way_out="wait, and inspect again",
     story="docs/stories/reassignment.md",
 )
+MOVES_BETWEEN_DIRECTORIES = FindingKind(
+    "moves-between-log-directories",
+    NOTE,
+    "a replica moves to another log directory of its broker, or such a move was abandoned",
+    (),
+    now="disk space: the replica serves from the directory that it has",
+    later="when the copy has all records it takes the replica's place, and the earlier directory is deleted; it waits "
+    "while a log directory of the broker has failed",
+    way_out="wait, and inspect again (kafka-log-dirs.sh --describe shows isFuture and offsetLag); to give the move up, "
+    "move the replica to the directory that it is in: the broker then removes the copy. Remove no directory by hand",
+    log="server.log: Attempting to replace current log … with … for …",
+    cause="kafka-reassign-partitions.sh with log_dirs, or a tool that balances disks",
+)
 STALE_METADATA = FindingKind(
     "stale-metadata",
     NOTE,
@@ -889,6 +927,8 @@ KINDS = (
     REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,
     LOG_SET_ASIDE,
+    LAST_COPY_IS_DELETED,
+    LAST_COPY_MOVES,
     DISK_OF_ANOTHER,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,
@@ -901,6 +941,7 @@ KINDS = (
     ORPHANED_LOG,
     NOT_JUDGED,
     REASSIGNMENT,
+    MOVES_BETWEEN_DIRECTORIES,
     BROKER_DOWN,
     CATCHING_UP,
     LOG_WITHOUT_ID,

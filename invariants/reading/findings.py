@@ -43,10 +43,12 @@ from kwalk.model.kafka.snapshots.lineage import (
     begin_apart,
     choices_of,
     compare,
+    last_copies_aside,
     lost_records,
     members_lacking_records,
     same_disks,
 )
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
 PROPERTIES = (
@@ -117,6 +119,7 @@ class Findings:
             yield from self._of_topic(topic)
         yield from self._of_orphans()
         yield from self._of_logs_aside()
+        yield from self._of_copies()
 
     # The cluster.
 
@@ -656,6 +659,27 @@ class Findings:
                 text = f"{one.name} on broker {one.broker}; the topic has the id {topic.topic_id}"
                 fields = {"topic": topic.name, "partition": one.partition, "brokers": one.broker}
                 yield _observation(kinds.LOG_SET_ASIDE, name, text, **fields)
+
+    def _of_copies(self) -> Iterator[Observation]:
+        """Copies that brokers move between log directories, or are about to delete."""
+        for broker in self.capture.brokers.values():
+            for name, aside in broker.set_aside.items():
+                label, _, number = name.rpartition(".")[0].rpartition("-")
+                if name.endswith("-stray") or not number.isdecimal() or label in self.capture.deleting:
+                    continue
+                topic = self.capture.topics.get(label) or Topic(label, {}, None, 3, 0)
+                is_last = (broker.id, name) in last_copies_aside(self.capture, topic, int(number))
+                is_moving = name.endswith("-future")
+                if is_moving:
+                    kind = kinds.LAST_COPY_MOVES if is_last else kinds.MOVES_BETWEEN_DIRECTORIES
+                elif is_last and topic.partitions:
+                    kind = kinds.LAST_COPY_IS_DELETED
+                else:
+                    continue
+                text = f"{printable(name, 300)} on broker {broker.id}" + f", in {aside.root}" * bool(aside.root)
+                fields = {"topic": label, "partition": number, "brokers": broker.id, "directory": name}
+                one = _observation(kind, f"{topic_label(label)}-{number}", text, **fields)
+                yield evolve(one, certain=not is_last or bool(topic.partitions))
 
     @staticmethod
     def _has_all(log: Directory, aside: Directory, topic: Topic) -> bool:

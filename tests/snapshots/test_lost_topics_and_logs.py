@@ -160,3 +160,51 @@ def test_what_retention_has_removed_is_not_lacking(base: int) -> None:
             files={f"{start:020}.log": 0 if start else 900}, high_watermark=90, recovery_point=90, first_batch=None
         )
     assert not ways_out(found)
+
+
+# Directories with a suffix.
+
+UNIQUE = "0123456789abcdef" * 2
+
+
+def aside(snapshot: dict[str, Any], broker: int, suffix: str, name: str = "orders-0") -> None:
+    """A broker has a copy of a log beside the log that it has, or instead of it."""
+    copy = log(IDS[name.rpartition("-")[0]])
+    snapshot["brokers"][str(broker)]["set_aside"] = {f"{name}.{UNIQUE}-{suffix}": {**copy, "root": "/b"}}
+
+
+@pytest.mark.parametrize(("suffix", "kinds"), [("future", ["moves-between-log-directories"]), ("delete", [])])
+def test_a_copy_of_a_log_in_use_is_no_damage(suffix: str, kinds: list[str]) -> None:
+    found = cluster()
+    aside(found, 2, suffix)
+    assert list(ways_out(found)) == kinds
+    stop(found, 2)
+    assert set(ways_out(found)) == {*kinds, "broker-down"}
+
+
+def test_the_last_copy_is_kept_whatever_its_directory_is_called() -> None:
+    """All replicas have lost their records but one, which moves, or is deleted when its broker starts."""
+    found = cluster()
+    empty(found, 1, 2, 3)
+    aside(found, 2, "future")
+    way_out = ways_out(found)["moving-log-is-the-last-copy"]
+    assert way_out.startswith("before anything is moved or deleted, copy the directory of orders-0 on broker 2")
+    stop(found, 2)
+    aside(found, 2, "delete")
+    ways = ways_out(found)
+    kind = "log-is-deleted-of-which-no-replica-has-a-copy"
+    assert ways[kind].startswith("before broker 2 starts, copy the directory of orders-0 on broker 2")
+    assert ways["broker-down"].endswith("but first copy the directory of orders-0 on broker 2 that it would delete")
+    found["topics"]["payments"]["znode"]["topic_id"] = OTHER
+    problem = recovery_problem(json.dumps(found).encode())
+    assert problem.left_out == ("orders-0",) and "start-broker 2" in problem.withheld
+    found["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    assert kind not in ways_out(found)
+
+
+def test_a_moving_copy_of_a_topic_that_zookeeper_has_not_is_kept() -> None:
+    found = without(cluster(), "orders")
+    for broker in found["brokers"].values():
+        del broker["dirs"]["orders-0"]
+    aside(found, 2, "future")
+    assert ways_out(found)["moving-log-is-the-last-copy"].startswith("if the topic was not deleted on purpose, before")

@@ -50,6 +50,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     id_on_failed_disks,
     in_sync,
+    last_copies_aside,
     lineages_of,
     lost_records,
     members_lacking_records,
@@ -391,6 +392,11 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if lacking and state is not None and any(capture.brokers[b].alive for b in state.isr):
         has = each(lacking, "has a log that ends", "have logs that end")
         return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
+    if aside:
+        return (
+            f"a directory of {brokers_in_words(aside)} that ends in -future or -delete may be the last copy: see to it"
+        )
     refused = members & {broker for broker, _ in disks_of_others(capture)}
     if refused:
         does = each(refused, "does", "do")

@@ -268,8 +268,8 @@ class Broker:
     read in part, those that were not found are `assumed`, unless the disk has failed. `is_described` is False
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
-    were renamed, to -stray, or to -delete before they are removed. `twice` has the log directories of each partition's
-    directory that is in more than one of them.
+    were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
+    `twice` has the log directories of each partition's directory that is in more than one of them.
     """
 
     id: int

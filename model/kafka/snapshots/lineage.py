@@ -440,6 +440,30 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
 
 
+def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tuple[int, str], Directory]:
+    """Return the copies that brokers move between log directories, or delete, whose records no log in use has.
+
+    These are the directories that end in -future and -delete, by broker and name. What has the id of an earlier topic
+    is none of its records. Logs in use are those of ISR members, and that of the broker itself; where nothing shows
+    that they end before, they have the records.
+
+    Kafka: LogManager.loadLog: a broker that starts deletes what ends in -delete, after file.delete.delay.ms.
+    """
+    if topic.name in capture.deleting:
+        return {}
+    state, found = topic.states.get(partition), dict[tuple[int, str], Directory]()
+    for broker in capture.brokers.values():
+        used = [capture.directory(b, topic.name, partition) for b in {broker.id, *(state.isr if state else ())}]
+        for name, aside in broker.set_aside.items():
+            if name.rpartition(".")[0] != f"{topic.name}-{partition}" or not name.endswith(("-future", "-delete")):
+                continue
+            is_other = None not in (aside.topic_id, topic.topic_id) and aside.topic_id != topic.topic_id
+            is_copied = any(log is not None and (log.end is None or log.end >= aside.least_end) for log in used)
+            if not is_other and not is_copied and aside.is_empty is not True:
+                found[broker.id, name] = aside
+    return found
+
+
 def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the ISR members whose logs lack the last leader epoch, or records, with the one that has most.
 
