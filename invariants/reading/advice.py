@@ -178,7 +178,8 @@ class Advice:
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
         first = [*self._first(kind, seen), *self._before_stops(made)]
-        return evolve(made, way_out="; but first ".join([made.way_out, *first]))
+        way_out = "; but first ".join([made.way_out, *first])
+        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
@@ -277,6 +278,65 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
                     yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+
+    def _if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
+        """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
+        if kind is kinds.BROKER_DOWN:
+            yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
+        elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
+            places = [(self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
+            members = {b for topic, number in places for b in topic.states[number].isr}
+            gone = [b for b in sorted(members) if kind is kinds.OFFLINE_LOG or not self.capture.brokers[b].alive]
+            what = "the disk" if kind is kinds.OFFLINE_LOG else brokers(gone)
+            if gone:
+                yield from self._losses(f"if {what} {each(gone, 'is', 'are')} gone for good", places)
+
+    def _without_brokers(self, gone: Sequence[int]) -> Iterator[str]:
+        """Yield how a cluster goes on without brokers: their replicas are copied elsewhere, if others have them."""
+        lost: dict[tuple[str, int], tuple[Topic, int]] = {}
+        served: dict[int, bool] = {}
+        for topic in self.capture.topics.values():
+            for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
+                isr = topic.states[number].isr if number in topic.states else ()
+                failed = offline_replicas(self.capture, topic, number)
+                for b in gone:
+                    if b in isr and not any(self.capture.brokers[m].alive and m not in failed for m in isr):
+                        lost[topic.name, number] = topic, number
+                    elif b in replicas and number in topic.states and isr:
+                        others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
+                        served[b] = served.get(b, True) and bool(others)
+        alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
+        safe = sorted(served.keys() - alone)
+        if safe:
+            to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
+            yield (
+                f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
+                f"replicas to {to} (kafka-reassign-partitions.sh --execute): live ISR members have what was "
+                "acknowledged"
+            )
+        if lost:
+            known = sorted(alone)
+            yield from self._losses(f"if {brokers(known)} {each(known, 'is', 'are')} gone for good", [*lost.values()])
+
+    def _losses(self, condition: str, places: Iterable[tuple[Topic, int]]) -> Iterator[str]:
+        """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
+        found: dict[str, list[str]] = {}
+        for topic, number in places:
+            isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
+            left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
+            logs = {b: self.capture.directory(b, topic.name, number) for b in left}
+            having = [b for b, log in logs.items() if log is not None and log.is_empty is not True]
+            text = (
+                "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
+            )
+            text += "new ones"
+            if having:
+                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of "
+                text += f"{brokers(having, 'or')}: start no empty broker with its id before, as it would lead"
+            found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
+        for text, names in found.items():
+            more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+            yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
     def _before_stops(self, made: FindingKind) -> Iterator[str]:
         """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
