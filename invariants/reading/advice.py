@@ -150,6 +150,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.NO_REPLICAS:
+            made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
         elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
             made = evolve(kind, way_out=self._joined(map(self._of_last_copy, seen)))
         elif kind in kinds.OF_LACKING:
@@ -161,6 +163,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         elif kind is kinds.NO_LIVE_ISR:
             made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
+        elif kind is kinds.DELETION_PENDING:
+            made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
         elif kind is kinds.DOWN_WITH_ANOTHER_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -246,6 +250,10 @@ class Advice:
             if bare:
                 yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
             for one in self.observations:
+                if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
+                    yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
+                if one.kind is kinds.PARTITION_LOST:
+                    yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
                 if one.kind is kinds.SHARED_ID:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
         if kind in (*FAILING_OVER, *STARTING):
@@ -479,6 +487,18 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
+    def _of_no_replicas(self, one: Observation) -> str:
+        """Return which replicas to write: those that the ISR and the logs show."""
+        name, number = one.fields["topic"], int(one.fields["partition"])
+        state = self.capture.topics[name].states.get(number)
+        hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
+        known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
+        which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
+        return (
+            f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
+            f"the data version that was read: {which}; then fail the controller over (not tried on real brokers)"
+        )
+
     def _of_last_copy(self, one: Observation) -> str:
         """Return how the last copy is kept that a broker moves or deletes: links keep what is removed elsewhere."""
         number, label = one.fields["brokers"], one.subject
@@ -530,6 +550,27 @@ class Advice:
         """Return the last leader epochs of logs, by broker."""
         found = {b: self.capture.directory(b, topic.name, number) for b in hosts}
         return {b: max(e for e, _ in log.leader_epochs) for b, log in found.items() if log and log.leader_epochs}
+
+    def _of_waiting_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> str:
+        """Return what deletions wait for, with no empty broker in the place of one whose logs others need."""
+        needed = {b for one in observations for b in map(int, one.fields["brokers"].split())}
+        sole = {
+            f"{topic_label(topic.name)}-{number}": needed & {*state.isr}
+            for topic in self.capture.topics.values()
+            for number, state in topic.states.items()
+            if topic.name not in self.capture.deleting and not any(self.capture.brokers[b].alive for b in state.isr)
+        }
+        kept = {name: members for name, members in sole.items() if members}
+        if not kept:
+            return kind.way_out
+        start, _, rest = kind.way_out.partition("; for a broker that is gone for good, ")
+        names = list(kept)
+        more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+        return (
+            f"{start}. Do not start {brokers(set().union(*kept.values()))} with empty log directories, though the "
+            f"deletion would end: no ISR member of {listed([*names[:MOST], *more])} lives, and it would lead. "
+            f"{rest.rpartition('. ')[2]}"
+        )
 
     def _unregistered(self, one: Observation) -> set[int]:
         """Return the ISR members of a partition that run, and have no registration."""

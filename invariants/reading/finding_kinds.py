@@ -553,6 +553,21 @@ PARTITION_LOST = FindingKind(
     log="none: PartitionModifications handles new partitions only",
     cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
 )
+NO_REPLICAS = FindingKind(
+    "partition-without-replicas",
+    LATENT,
+    "the topic's znode gives a partition no replica",
+    (),
+    now="the partition has its leader, if it had one, until that stops; preferred leaders of no topic are elected by "
+    "themselves (auto.leader.rebalance.enable)",
+    later="at the next failover no broker can become controller, since 2.7, if the partition has a state: each gives "
+    "up as it reads it; without a state the partition gets no leader",
+    way_out="",
+    log="controller.log, ERROR: Error while electing or becoming controller on broker …. Trigger controller movement "
+    "immediately; NoSuchElementException",
+    cause="a tool, or a hand, has written an empty list of replicas into the topic's znode",
+    grep=("grep -A 1 'Error while electing or becoming controller' logs/controller.log*",),
+)
 WITHOUT_STATE = FindingKind(
     "partition-without-state",
     BROKEN,
@@ -907,6 +922,7 @@ KINDS = (
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
+    NO_REPLICAS,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
     MEMBER_LACKS_RECORDS,

@@ -257,6 +257,10 @@ class Findings:
                         continue
                     missing = True
                 yield observation
+        for number in topic.unassigned:
+            fields = {"topic": topic.name, "partition": number}
+            text = _state_of(topic, number)
+            yield _observation(kinds.NO_REPLICAS, f"{label}-{number}", text, **fields)
         for number, twice in topic.repeated.items():
             fields = {"topic": topic.name, "partition": number}
             text = f"the replicas name {brokers(twice)} more than once"
@@ -292,7 +296,8 @@ class Findings:
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []
         waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
         if waits:
-            yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", topic=topic.name)
+            fields = {"topic": topic.name, "brokers": " ".join(map(str, down))}
+            yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
 
@@ -312,7 +317,7 @@ class Findings:
             by_property.setdefault(broken.property, []).append(broken)
         situation = place.observed.situation
         if situation.is_lost:
-            if "no_partition_lost" in by_property:
+            if "no_partition_lost" in by_property and place.partition not in place.topic.unassigned:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
         ahead = self._ahead(place)
@@ -766,12 +771,16 @@ def _observation(kind: FindingKind, subject: str, detail: str, **fields: object)
 
 
 def _isr(place: _Place) -> str:
-    state = place.topic.states.get(place.partition)
+    return _state_of(place.topic, place.partition)
+
+
+def _state_of(topic: Topic, number: int) -> str:
+    state = topic.states.get(number)
     if state is None:
         return "has no state znode"
     isr = listed([str(b) for b in state.isr]) if state.isr else "empty"
     leader = "none" if state.leader is None else str(state.leader)
-    replicas = listed([str(b) for b in place.topic.partitions.get(place.partition, ())])
+    replicas = listed([str(b) for b in topic.partitions.get(number, ())])
     return f"leader {leader}, ISR {isr}, replicas {replicas}"
 
 

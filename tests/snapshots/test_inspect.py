@@ -606,6 +606,7 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "migration-is-not-safe",  # see test_migrating; the others are in test_reported_clusters, and those of lost
         "zookeeper-has-lost-topics",  # topics and logs in test_lost_topics_and_logs
         "isr-member-lacks-records",
+        "partition-without-replicas",
         "leader-lacks-records",
         "moves-between-log-directories",
         "log-is-deleted-of-which-no-replica-has-a-copy",

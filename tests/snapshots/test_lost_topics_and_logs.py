@@ -234,3 +234,52 @@ def test_what_is_lost_with_the_only_isr_member_is_said_beside_its_start() -> Non
         assert election in ways_out(found)[kind] and "reassign" not in ways_out(found)[kind]
     found["topics"]["orders"]["znode"]["partitions"]["0"] = [1]
     assert "the records of orders-0 are lost with it" in ways_out(found)["broker-down"]
+
+
+# Assignments and deletions.
+
+
+def test_a_partition_without_replicas_is_named_before_the_failover_that_ends_all_controllers() -> None:
+    found = cluster()
+    found["topics"]["orders"]["znode"]["partitions"] = {"0": [], "1": []}
+    found["topics"]["payments"]["znode"]["topic_id"] = OTHER
+    ways = ways_out(found)
+    assert (
+        "with the data version that was read: brokers 1, 2 and 3, which its ISR and logs"
+        in ways["partition-without-replicas"]
+    )
+    assert "write the replicas of orders-0 into its topic's znode: no controller starts" in ways["fetch-by-id-refused"]
+    assert "partition-lost" not in ways
+    assert not [name for name in names(found) if name == "fail-over" or name.startswith("restart")]
+
+
+def names(snapshot: dict[str, Any]) -> list[str]:
+    """The steps that plans may have."""
+    return [one.name for one in recovery_problem(json.dumps(snapshot).encode()).procedures]
+
+
+@pytest.mark.parametrize("partitions", [{}, {"1": [1, 2, 3]}])
+def test_a_partition_that_its_topic_does_not_list_is_put_back_before_a_failover(partitions: dict[str, Any]) -> None:
+    """Also if it is the only one, or the first."""
+    found = cluster()
+    orders = found["topics"]["orders"]
+    orders["znode"]["partitions"] = partitions
+    orders["partition_state"] |= {number: dict(orders["partition_state"]["0"]) for number in partitions}
+    for broker in found["brokers"].values():
+        broker["dirs"] |= {f"orders-{number}": log(IDS["orders"]) for number in partitions}
+    found["topics"]["payments"]["znode"]["topic_id"] = OTHER
+    ways = ways_out(found)
+    assert set(ways) == {"partition-lost", "fetch-by-id-refused"}
+    assert "but first put orders-0 back into its topic's znode" in ways["fetch-by-id-refused"]
+    assert "fail-over" not in names(found)
+
+
+def test_no_empty_broker_ends_a_deletion_while_another_topic_needs_its_logs() -> None:
+    found = cluster()
+    stop(found, 3)
+    found["delete_topics"] = ["orders"]
+    assert "start one with its id and empty log directories" in ways_out(found)["deletion-pending"]
+    found["topics"]["payments"]["partition_state"]["0"].update(leader=-1, isr=[3])
+    way_out = ways_out(found)["deletion-pending"]
+    assert "Do not start broker 3 with empty log directories" in way_out and "payments-0 lives" in way_out
+    assert way_out.endswith("Do not remove znodes by hand")

@@ -235,7 +235,7 @@ class Situations:
             partition in topic.partitions,
             state is not None,
             topic.name in self.deleting,
-            bool(topic.partitions),
+            bool(topic.partitions) or topic.name in capture.topics,
             state is None or state.leader_epoch == 0,
             found,
         )

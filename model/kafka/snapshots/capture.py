@@ -198,7 +198,7 @@ class Topic:
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
-    a partition have twice.
+    a partition have twice, `unassigned` the partitions to which the znode gives no replica: `partitions` lacks them.
     """
 
     name: str
@@ -212,6 +212,7 @@ class Topic:
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
+    unassigned: tuple[int, ...] = ()
 
     @property
     def may_be_compacted(self) -> bool:
@@ -621,13 +622,12 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
-    repeated = dict[int, tuple[int, ...]]()
+    repeated, unassigned = dict[int, tuple[int, ...]](), list[int]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
-            contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
             del partitions[number]
-            states.pop(number, None)
+            unassigned.append(number)
         elif twice := _repeated(replicas):
             contradictions.append(f"The replicas of {where} name {_list(twice)} more than once.")
             partitions[number], repeated[number] = tuple(dict.fromkeys(replicas)), twice
@@ -643,6 +643,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
+        unassigned=tuple(unassigned),
     )
 
 
