@@ -300,7 +300,7 @@ def _twice(broker: BrokerSeen, topics: Topics) -> dict[str, list[str]]:
 
 
 def _set_aside(broker: BrokerSeen, topics: Topics) -> dict[str, Any] | None:
-    """Return the directories of logs that a broker has set aside, or is about to delete."""
+    """Return the directories of logs that a broker has set aside, is about to delete, or moves between roots."""
     if broker.roots is None:
         return None
     return {

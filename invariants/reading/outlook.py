@@ -20,6 +20,8 @@ from kwalk.invariants.reading.finding_kinds import (
     NOT_JUDGED,
     OFFLINE_REPLICA,
     PARTITION_LOST,
+    SOME_TOPICS_ARE_LOST,
+    TOPICS_ARE_LOST,
     UNREGISTERED,
 )
 from kwalk.invariants.reading.findings import PROPERTIES
@@ -43,7 +45,6 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     failing_failovers,
     is_behind_logs,
     listed,
-    lost_topics,
     marks_refused_logs_offline,
     refused_at_start,
     unseen,
@@ -208,7 +209,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(DELETED if lost_topics(capture) else "", _premise(parts), _of_unseen(capture, parts)),
+        premise=_joined(_of_lost_topics(found), _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
@@ -261,6 +262,17 @@ def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
             "offline until the process ends. The steps do not serve such a log again: after the plan restart "
             f"{restarts}each broker that starts before the ids agree."
         )
+
+
+def _of_lost_topics(inspection: Inspection) -> str:
+    """Return the condition of plans where ZooKeeper has lost topics."""
+    for one in inspection.observations:
+        if one.kind.name == TOPICS_ARE_LOST.name:
+            return DELETED
+        if one.kind.name == SOME_TOPICS_ARE_LOST.name:
+            names = listed([topic_label(name) for name in one.fields["topics"].split()])
+            return f"if {names} were deleted on purpose, and ZooKeeper's earlier data does not come back"
+    return ""
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:

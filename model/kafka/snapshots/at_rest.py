@@ -50,8 +50,10 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     id_on_failed_disks,
     in_sync,
+    last_copies_aside,
     lineages_of,
     lost_records,
+    members_lacking_records,
     newest_logs,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
@@ -233,7 +235,7 @@ class Situations:
             partition in topic.partitions,
             state is not None,
             topic.name in self.deleting,
-            bool(topic.partitions),
+            bool(topic.partitions) or topic.name in capture.topics,
             state is None or state.leader_epoch == 0,
             found,
         )
@@ -435,6 +437,15 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
+    state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
+    if lacking and state is not None and any(capture.brokers[b].alive for b in state.isr):
+        has = each(lacking, "has a log that ends", "have logs that end")
+        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
+    if aside:
+        return (
+            f"a directory of {brokers_in_words(aside)} that ends in -future or -delete may be the last copy: see to it"
+        )
     refused = members & {broker for broker, _ in disks_of_others(capture)}
     if refused:
         does = each(refused, "does", "do")

@@ -164,6 +164,12 @@ class Directory:
         return max((*known, *epochs, *checkpoints, 0))
 
     @property
+    def end(self) -> int | None:
+        """The log end offset; None if nothing shows it: the last segment has records, or sizes are not shown."""
+        last = max(self.segments, default=None) if self.segments else None
+        return None if last is None or self.segments is None or self.segments[last] else last
+
+    @property
     def is_empty(self) -> bool | None:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())
@@ -208,8 +214,7 @@ class Topic:
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
-    a partition have twice. `unassigned` are the partitions to which the znode assigns no replica, or that neither it
-    nor a state has, though there are later ones.
+    a partition have twice, `unassigned` the partitions to which the znode gives no replica: `partitions` lacks them.
     """
 
     name: str
@@ -280,8 +285,8 @@ class Broker:
     read in part, those that were not found are `assumed`, unless the disk has failed. `is_described` is False
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
-    were renamed, to -stray, or to -delete before they are removed. `twice` has the log directories of each partition's
-    directory that is in more than one of them.
+    were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
+    `twice` has the log directories of each partition's directory that is in more than one of them.
     """
 
     id: int
@@ -643,16 +648,12 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
-    numbers = {*partitions, *states}
-    unassigned = {n for n in range(max(numbers, default=0)) if n not in numbers} if partitions else set()
-    repeated = dict[int, tuple[int, ...]]()
+    repeated, unassigned = dict[int, tuple[int, ...]](), list[int]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
-            contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
-            unassigned.add(number)
             del partitions[number]
-            states.pop(number, None)
+            unassigned.append(number)
         elif twice := _repeated(replicas):
             contradictions.append(f"The replicas of {where} name {_list(twice)} more than once.")
             partitions[number], repeated[number] = tuple(dict.fromkeys(replicas)), twice
@@ -668,7 +669,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
-        unassigned=tuple(sorted(unassigned)),
+        unassigned=tuple(unassigned),
     )
 
 
