@@ -610,7 +610,11 @@ def test_no_plan_is_made_where_nothing_shows_which_log_is_the_newest() -> None:
 
 def test_every_kind_is_found_by_one_of_these_damages() -> None:
     elsewhere = {
+        "broker-does-not-answer",
+        "controller-is-silent",
+        "leader-is-known-to-no-broker",
         "no-live-replica",
+        "partition-metadata-is-garbled",
         "partition-without-replicas",
         "migration-is-not-safe",  # see test_migrating; the others are in test_reported_clusters
         "broker-has-no-metadata",
