@@ -64,6 +64,8 @@ FAILING_OVER = (
     kinds.NO_METADATA,
     kinds.REQUEST_WAITS,
     kinds.NO_LIVE_REPLICA,
+    kinds.CONTROLLER_IS_SILENT,
+    kinds.NO_BROKER_KNOWS,
     kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
@@ -78,8 +80,28 @@ STARTING = (
     kinds.NO_LIVE_REPLICA,
 )
 """Kinds whose way out starts brokers."""
+STOPPING = (
+    kinds.STALE_METADATA,
+    kinds.ANOTHER_CONTROLLER,
+    kinds.UNREGISTERED,
+    kinds.DOES_NOT_ANSWER,
+    kinds.LEADER_DOES_NOT_LEAD,
+    kinds.LEADER_OUTSIDE_ISR,
+    kinds.LEADER_REFUSES_IN_MEMORY,
+    kinds.ISR_REPEATS,
+    kinds.OFFLINE_LOG,
+    kinds.OFFLINE_REPLICA,
+    kinds.LOG_WITHOUT_ID,
+    kinds.GARBLED_ID,
+    *OF_STRAYS,
+    *OF_IDS,
+)
+"""Kinds whose way out restarts or stops brokers that run."""
+LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
+"""Of these, those whose way out restarts leaders."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
+GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
@@ -138,6 +160,12 @@ class Advice:
     ) -> None:
         self.capture, self.logs, self.observations = capture, logs, observations
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
+        self.alone: dict[int, list[str]] = {}
+        for topic in capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in capture.deleting else ():
+                live = [b for b in state.isr if capture.brokers[b].alive]
+                if len(live) == 1 and len(topic.partitions.get(number, ())) > 1:
+                    self.alone.setdefault(live[0], []).append(f"{topic_label(topic.name)}-{number}")
 
     def kind_of(self, kind: FindingKind) -> FindingKind:
         """Return a kind with the cause and the way out of its findings in this snapshot."""
@@ -151,6 +179,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
+        elif kind is kinds.GARBLED_ID:
+            made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
         elif kind is kinds.TWO_DIRECTORIES:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
@@ -190,9 +220,41 @@ class Advice:
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        first = [*self._first(kind, seen), *self._before_stops(made)]
+        first = [*self._first(kind, seen), *self._before_stops(made), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+
+    def _alone(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.
+
+        They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
+        """
+        stopped = self._stopped(observations, leaders=kind in LED) if kind in STOPPING else set[int]()
+        garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
+        for one in garbled if kind is not kinds.GARBLED_ID else ():
+            if int(one.fields["brokers"]) in stopped:
+                yield GARBLED.format(one.subject, one.fields["brokers"])
+        names = sorted(name for broker in stopped for name in self.alone.get(broker, ()))
+        if names:
+            known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
+            yield (
+                f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
+                "see that unclean.leader.election.enable is false, as the other replicas lack its records"
+            )
+
+    def _stopped(self, observations: Iterable[Observation], *, leaders: bool) -> set[int]:
+        """Return the brokers that the way out of findings stops."""
+        found: set[int] = set()
+        for one in observations:
+            place, key = self.logs.get(_key(one) or ("", -1)), _key(one)
+            state = self.capture.topics[key[0]].states.get(key[1]) if key and key[0] in self.capture.topics else None
+            if leaders and state is not None and state.leader is not None:
+                found.add(state.leader)
+            elif not leaders:
+                named = (one.fields.get("brokers", ""), one.fields.get("broker", ""), one.fields.get("controller", ""))
+                found.update(int(number) for numbers in named for number in numbers.split())
+                found.update(place.apart if place is not None else ())
+        return found
 
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
@@ -267,6 +329,7 @@ class Advice:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
                 if one.kind is kinds.FAILOVER_FAILS:
                     yield f"{self._of_failing(one)}: until then no broker stays controller"
+            yield from self._last_copies(kinds.DELETION_WAITS)
         if kind in (*FAILING_OVER, *STARTING):
             if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
                 yield "set /controller_epoch, which is below that of a state"
@@ -284,12 +347,15 @@ class Advice:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
                 if one.kind is kinds.IN_KRAFT_MODE:
                     yield f"set {one.subject} back to ZooKeeper mode"
+                if one.kind is kinds.GARBLED_ID:
+                    yield GARBLED.format(one.subject, one.fields["brokers"])
                 if one.kind is kinds.TWO_DIRECTORIES:
                     yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
             ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
             for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
                 names = [one.subject for one in ahead if one.fields["brokers"] == number]
                 yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
+            yield from self._last_copies(kinds.DELETION_PENDING)
             moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
                 names = [one.subject for one in moved if one.fields["brokers"] == number]
@@ -374,6 +440,24 @@ class Advice:
         lacking = [one.subject for one in self.observations if one.kind in kinds.OF_LACKING]
         if lacking:
             yield f"see to {listed(lacking)}, of which an ISR member lacks records: it may be elected"
+
+    def _last_copies(self, marked: FindingKind) -> Iterator[str]:
+        """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
+
+        A tool may have marked a topic that is in use, such as Strimzi's topic operator after a new installation. Live
+        replicas lose their logs first, others as their brokers start (TopicDeletionManager.onPartitionDeletion).
+        """
+        waiting = [one.fields["topic"] for one in self.observations if one.kind is marked]
+        what = "the next controller" if marked is kinds.DELETION_WAITS else "its start"
+        found: dict[tuple[str, ...], list[int]] = {}
+        for broker in self.capture.hosts if waiting else ():
+            have = {name.rpartition("-")[0] for name in broker.directories} if broker.seen else set[str]()
+            names = tuple(topic_label(name) for name in waiting if name in have)
+            if names and (marked is kinds.DELETION_WAITS or not broker.alive):
+                found.setdefault(names, []).append(broker.id)
+        for names, hosts in found.items():
+            was, it = each(names, "it was", "they were"), each(names, "it", "them")
+            yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
@@ -725,6 +809,20 @@ class Advice:
         for why, names in list(kept.items())[:MOST]:
             yield f"do not cancel the reassignment of {listed(names)}: {why}"
 
+    def _of_garbled(self, one: Observation) -> str:
+        """Return what to do about a file without a readable id: whose log it is, only other replicas show."""
+        number = int(one.fields["brokers"])
+        topic = self.capture.topics.get(one.fields["topic"])
+        state = None if topic is None else topic.states.get(int(one.fields["partition"]))
+        others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
+        if others:
+            return f"before broker {number} starts again, move {one.subject} away: it copies the leader's log"
+        wrote = topic.topic_id if topic is not None and topic.topic_id else "that of the topic"
+        return (
+            f"before broker {number} starts again, if its log of {one.subject} is known to be of the present topic, "
+            f'write "version: 0" and "topic_id: {wrote}" as two lines into the file; keep the log'
+        )
+
     # Logs that are no replica's.
 
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
@@ -734,7 +832,9 @@ class Advice:
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
-            if topic is None or number not in {*topic.partitions, *topic.states}:
+            if topic is not None and number in topic.unassigned:
+                yield f"keep {one.subject}: the topic's znode assigns no replica to it"
+            elif topic is None or number not in {*topic.partitions, *topic.states}:
                 is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
                 without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:

@@ -454,6 +454,9 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if double:
         does = each(double, "does", "do")
         return f"{brokers_in_words(double)} {does} not start with a partition in two log directories"
+    garbled = sorted(b for b in members if any(log.is_garbled for log in capture.brokers[b].directories.values()))
+    if garbled:
+        return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or is_planned:
         return ""

@@ -136,6 +136,7 @@ class Directory:
         recovery_point: the entry in recovery-point-offset-checkpoint: the log has at least so many offsets, unless a
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
+        is_garbled: whether partition.metadata is truncated or garbled, as after a crash of the machine (KAFKA-20177).
     """
 
     topic_id: str | None = None
@@ -146,6 +147,7 @@ class Directory:
     log_start: int | None = None
     recovery_point: int | None = None
     high_watermark: int | None = None
+    is_garbled: bool = False
 
     @property
     def start(self) -> int | None:
@@ -761,7 +763,7 @@ def _answered(cache: JsonNode) -> JsonNode | None:
 
 
 def _directory(node: JsonNode) -> Directory:
-    identity = partition_metadata(node.field("partition_metadata"))
+    identity, is_garbled = _identity(node.field("partition_metadata"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from its partition_metadata", printable(identity))
     root, batch = node.maybe("root"), node.maybe("first_batch")
@@ -774,7 +776,18 @@ def _directory(node: JsonNode) -> Directory:
         log_start=_offset(node.maybe("log_start")),
         recovery_point=_offset(node.maybe("recovery_point")),
         high_watermark=_offset(node.maybe("high_watermark")),
+        is_garbled=is_garbled,
     )
+
+
+def _identity(node: JsonNode) -> tuple[str | None, bool]:
+    """Return the topic id in a partition.metadata file, and whether the file is garbled."""
+    if not node.missing:
+        node.text()  # whatever is no text is refused
+    try:
+        return partition_metadata(node), False
+    except UsageError:
+        return None, True
 
 
 def _items(node: JsonNode) -> Iterable[JsonNode]:
