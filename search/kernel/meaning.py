@@ -105,12 +105,16 @@ def digest_of(*roots: Any) -> str:
 class _Walk:
     """One walk through a graph of objects.
 
+    Args:
+        within: the identities of the sets of which a member is walked through, to order them.
+
     Attributes:
         numbers: the number of each object by its identity. The objects are kept, so that identities stay their own.
         names: all names that code has mentioned: the attributes of modules that it can read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, within: tuple[int, ...] = ()) -> None:
+        self.within = within
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
         self.waiting: deque[Any] = deque()
@@ -179,8 +183,19 @@ class _Walk:
 
     def _set(self, things: Iterable[Any]) -> Iterator[str]:
         """Describe a set in an order that does not depend on where it was made."""
+        if id(things) in self.within:
+            raise NoMeaning("a set whose members lead to the set itself")
         yield type(things).__name__
-        yield from map(self.ref, sorted(things, key=lambda one: _Walk().digest([one])))
+        yield from map(self.ref, sorted(things, key=lambda one: self._place(one, (*self.within, id(things)))))
+
+    def _place(self, one: Any, within: tuple[int, ...]) -> str:
+        """Return the text by which a member of a set is ordered: a name says enough of a member of an Enum."""
+        if isinstance(one, Enum):
+            return f"{type(one).__qualname__}.{one.name}"
+        if type(one) in (tuple, frozenset):
+            places = [self._place(each, within) for each in one]
+            return f"{type(one).__name__} {places if type(one) is tuple else sorted(places)}"
+        return _Walk(within).digest([one])
 
     def _dict(self, table: Mapping[Any, Any]) -> Iterator[str]:
         return self._pairs("dict", table.items())

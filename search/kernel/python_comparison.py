@@ -84,7 +84,11 @@ class RecordMaker:
         self.kernel, self.calls = kernel, KernelCalls(kernel)
 
     def record(self, packed: np.ndarray) -> CompiledRecord:
-        """Return the record of a packed state, uint64[words]."""
+        """Return the record of a packed state, uint64[words].
+
+        Raises:
+            BaseException: a function of the kernel that is plain Python has raised it.
+        """
         kernel, state = self.kernel, np.array(packed, np.uint64)
         row = self.calls.guards(state)
         enabled = tuple(n for n in bit_numbers(row) if n < kernel.instances)
@@ -96,7 +100,7 @@ class RecordMaker:
         checked = np.concatenate([*checks, self.calls.check_awaited(state)])
         taken = zip(enabled, codes.tolist(), after, strict=True)
         differs = tuple(n for n, code, then in taken if self._advances(state, row, n, code, then))
-        return CompiledRecord(
+        record = CompiledRecord(
             state,
             enabled,
             codes,
@@ -107,6 +111,8 @@ class RecordMaker:
             checked,
             self._steps(state, codes, after),
         )
+        kernel.raise_pending()
+        return record
 
     def _advances(self, state: np.ndarray, row: np.ndarray, instance: int, code: int, after: np.ndarray) -> bool:
         """Return whether `advance` differs from `apply`, or its row from that of `guards`."""

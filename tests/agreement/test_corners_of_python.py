@@ -294,6 +294,8 @@ REFUSED = {
     },
     "global in a branch that is off": ("if OFF:\n    global LIM\nw.out = 1", "`global LIM`. Instead: a field"),
     "a yield in a branch that is off": ("lazily(w)", "`(yield)`. Instead: a list or tuple"),
+    "the docstring of a class": ("w.f = Box.__doc__ == Note.__doc__", "attribute '__doc__'. Instead: a constant of"),
+    "a property with another way to be read": ("w.out = Early().answer", "of the class Later"),
     "an abort that does more than to be raised": ("raise Turned", "a raise of Turned, which has an `__init__` or"),
     "objects that change places": ("w.boxes[0], w.boxes[1] = w.boxes[1], w.boxes[0]", "several objects at once"),
     "an object to a field, one to a name": (
@@ -456,6 +458,18 @@ class Odd(Enum):
 
     def __bool__(self):
         return False
+
+
+class Later(property):
+    def __get__(self, owner, cls=None):
+        return 2
+
+
+@value
+class Early(Note):
+    @Later
+    def answer(self):
+        return 1
 
 
 class Turned(Stop):

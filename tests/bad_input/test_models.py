@@ -105,11 +105,11 @@ def action(body: str, parameters: str = "", description: str = "''") -> str:
 def explored(kwalk, tmp_path):
     """Explore a model from its source; how the command ended, and the file's name."""
 
-    def explore(source: str, command: str = "exhaust") -> tuple[Ran, str]:
+    def explore(source: str, command: str = "exhaust", *options: str) -> tuple[Ran, str]:
         name = f"bad_model_{next(NUMBERS)}"
         file = tmp_path / f"{name}.py"
         file.write_text(source)
-        ran = kwalk(command, f"{name}:S")
+        ran = kwalk(command, f"{name}:S", *options)
         assert left_in(tmp_path) == {file.name}
         return ran, str(file)
 
@@ -154,6 +154,12 @@ def test_an_invariant_that_fails_to_say_yes_or_no_is_refused_with_its_line(explo
     invariant = "@always()\ndef spicy(pot: Pot) -> bool:\n    return pot.spice + 1 > 0\n\n"
     ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [spicy])"))
     assert_refused(ran, f"spicy() cannot be run: {file}:{FIRST + 2}: TypeError: ")
+
+
+def test_an_invariant_that_says_neither_in_a_later_state_only_is_refused_by_a_search_in_plain_python_too(explored):
+    invariant = "@always()\ndef spicy(pot: Pot) -> bool:\n    return pot.level < 2 or pot.level\n\n"
+    ran, file = explored(model(f"{invariant}S = Scenario('s', '', Pot, [fill], [spicy])"), "exhaust", "--interpreter")
+    assert_refused(ran, f"spicy(): {file}:{FIRST}: the property returned 2; return True or False")
 
 
 def test_an_invariant_that_returns_nothing_is_refused_with_its_line(explored):

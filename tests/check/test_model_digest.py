@@ -10,7 +10,8 @@ import pytest
 from kwalk.model.language import Model
 from kwalk.model.language.lift import Terms, lift
 from kwalk.search.base.cache import cache_path
-from kwalk.search.kernel.model_digest import digests, model_digest, term_names, trace_digest
+from kwalk.search.kernel.model_digest import digests, meaning_key, model_digest, term_names, trace_digest
+from tests.agreement.written import action_text, model_of, written
 
 CLOCK = '''"""A clock."""
 from kwalk.model.language import (
@@ -183,3 +184,11 @@ def test_a_model_that_cannot_be_lifted_has_no_digest(clock):
 
 def test_the_parts_of_a_digest_are_the_transitions_deadlock_freedom_each_property_and_all_in_order(clock):
     assert digests(lift(clock())).keys() == {"", "deadlock", "in_time()", "in order"}
+
+
+@pytest.mark.parametrize(("member", "has_key"), [("(Light.RED, frozenset({Light.DARK}))", True), ("Note(n=1)", False)])
+def test_a_set_whose_members_lead_to_the_set_itself_has_a_digest_or_none(member, has_key, tmp_path):
+    text = f"CHOSEN = frozenset({{{member}}})\n\n\ndef hot(self):\n    return self in CHOSEN\n\n\n"
+    methods = "Light.is_hot, Note.is_hot = property(hot), property(hot)\n\n\n"
+    model = model_of(written(tmp_path, text + methods + action_text("w.f = Light.RED.is_hot and w.sure.is_hot")))
+    assert (meaning_key(model) is not None) is has_key

@@ -265,6 +265,8 @@ def attribute(m: SymbolicMachine, owner: Any, name: str) -> Any:
     """Return `owner.name`."""
     if isinstance(owner, (Set, frozenset)):
         raise Refused(f"attribute {name!r} of a set", SET_METHODS.get(name, "the operators |, &, - and ^"))
+    if name.startswith("__") and name.endswith("__"):  # a text for people is none of a model's meaning
+        raise Refused(f"attribute {name!r}", "a constant of the module")
     return apply(m, Operation.ATTRIBUTE, owner, name=name)
 
 
@@ -325,9 +327,9 @@ def _class_attribute(cls: type, owner: Any, name: str) -> Any:
     for base in cls.__mro__:
         if name in base.__dict__:
             found = base.__dict__[name]
-            if isinstance(found, staticmethod):
+            if type(found) is staticmethod:
                 return found.__func__
-            if isinstance(found, (property, types.FunctionType)):
+            if type(found) in (property, types.FunctionType):
                 return Method(found, owner)
             return admit(found)
     raise Refused(f"{cls.__name__} has no attribute {name!r}", "check the spelling, or declare it as a field")
