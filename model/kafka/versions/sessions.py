@@ -230,3 +230,13 @@ ACCEPTS_NEWER_BROKER_EPOCHS = version_flag(
     source="KAFKA-9839 (2.5.1): KafkaApis.isBrokerEpochStale",
     trials=(Trial("session-with-a-late-epoch", ("replicas_converge",)),),
 )
+LISTENERS_ARE_AWAITED = version_flag(
+    "listeners_are_awaited",
+    "KAFKA-16369 (3.6.2, 3.7.1): a broker ends whose port is taken; since 3.5.0, and until then, it ran and was "
+    "registered",
+    {"3.5.0": False, "3.6.2": True, "3.7.0": False, "3.7.1": True},
+    before=True,
+    closes="no broker is registered that nobody reaches",
+    source="KAFKA-16369 (3.6.2, 3.7.1): KafkaServer.startup: enableRequestProcessingFuture",
+    trials=(Trial("broker-without-a-listener", ("partition_servable",), variant="3.5.1"),),
+)
