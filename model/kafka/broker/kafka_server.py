@@ -19,7 +19,7 @@ from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.deletion import RESIGNATION_FORGETS_OFFLINE_LOGS
 from kwalk.model.kafka.versions.grain import MIGRATION, OFFLINE_LOGS, SESSIONS
 from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
-from kwalk.model.kafka.versions.sessions import BROKER_EPOCH, LISTENERS_ARE_AWAITED
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH, OPENS_PORTS_LATE
 from kwalk.model.kafka.zookeeper.kafka_zk_client import broker_ids_changed, controller_changed
 from kwalk.model.language import Mark, action, require
 
@@ -124,11 +124,11 @@ def start_without_listener(cluster: Cluster, broker: Broker) -> None:
     """The process ends; from 3.5.0 to KAFKA-16369, as the port is opened later, it registers, and nobody reaches it."""
     require(cluster.bind_failures < BIND_FAILURES)
     cluster.bind_failures += 1
-    if LISTENERS_ARE_AWAITED:
-        require(not cluster.is_up(broker))
-    else:
+    if OPENS_PORTS_LATE:
         restart(cluster, broker)
         cluster.brokers[broker].has_no_listener = True
+    else:
+        require(not cluster.is_up(broker))
 
 
 def join(cluster: Cluster, broker: int) -> None:

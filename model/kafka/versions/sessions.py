@@ -6,7 +6,7 @@ from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Trial
 
 FLAGS = ReleaseFlags()
-version_flag = FLAGS.version_flag
+version_flag, grain_flag, fix = FLAGS.version_flag, FLAGS.grain_flag, FLAGS.fix
 FIXES = FLAGS.fixes
 
 SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
@@ -230,13 +230,22 @@ ACCEPTS_NEWER_BROKER_EPOCHS = version_flag(
     source="KAFKA-9839 (2.5.1): KafkaApis.isBrokerEpochStale",
     trials=(Trial("session-with-a-late-epoch", ("replicas_converge",)),),
 )
-LISTENERS_ARE_AWAITED = version_flag(
-    "listeners_are_awaited",
-    "KAFKA-16369 (3.6.2, 3.7.1): a broker ends whose port is taken; since 3.5.0, and until then, it ran and was "
-    "registered",
-    {"3.5.0": False, "3.6.2": True, "3.7.0": False, "3.7.1": True},
-    before=True,
+OPENS_PORTS_LATE = grain_flag(
+    "opens_ports_late",
+    "brokers of 3.5.0 to 3.6.1, or of 3.7.0, which open the ports of their listeners once they are registered",
+)
+fix(
+    OPENS_PORTS_LATE,
+    name="listeners_are_awaited",
+    off=True,
+    on=False,
     closes="no broker is registered that nobody reaches",
     source="KAFKA-16369 (3.6.2, 3.7.1): KafkaServer.startup: enableRequestProcessingFuture",
-    trials=(Trial("broker-without-a-listener", ("partition_servable",), variant="3.5.1"),),
+    trials=(
+        Trial(
+            "broker-without-a-listener",
+            ("partition_servable",),
+            variant="3.9.0",
+        ),
+    ),
 )
