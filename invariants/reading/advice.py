@@ -29,6 +29,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     has_lost_its_end,
     is_outdated,
     lagging_members,
+    last_copies_aside,
     newest_logs,
     same_disks,
 )
@@ -70,6 +71,14 @@ FAILING_OVER = (
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
+OF_LAST_COPIES = (
+    kinds.RECORDS_ARE_LOST,
+    kinds.LAST_COPY_IS_DELETED,
+    kinds.LAST_COPY_MOVES,
+    kinds.LOG_SET_ASIDE,
+    kinds.DOWN_WITH_ANOTHER_ID,
+)
+"""Kinds about records of which a broker may have the last copy."""
 STARTING = (
     kinds.BROKER_DOWN,
     kinds.NO_LIVE_ISR,
@@ -99,6 +108,10 @@ STOPPING = (
 """Kinds whose way out restarts or stops brokers that run."""
 LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
 """Of these, those whose way out restarts leaders."""
+ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
+"""What a way out says of which the controller may fail over."""
+OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
+"""What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
 GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
@@ -185,6 +198,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.EMPTY_ISR:
+            made = evolve(kind, way_out=self._joined(map(self._of_empty_isr, seen)))
         elif kind is kinds.NO_REPLICAS:
             made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
         elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
@@ -214,13 +229,17 @@ class Advice:
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
+        if kind is kinds.DEAD_IN_ISR and any(
+            o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
+        ):
+            made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        first = [*self._first(kind, seen), *self._before_stops(made), *self._alone(kind, seen)]
+        first = [*self._first(kind, seen, made.way_out), *self._before_stops(made), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
@@ -303,38 +322,44 @@ class Advice:
         is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
         return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
-    def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
-        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
-        own = {one.fields.get("topic") for one in observations}
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
+        """Yield what has to be done before the way out of a kind, for the sake of other findings.
+
+        A broker that stops may be the controller's, so that the controller fails over.
+        """
+        own = {one.fields.get("topic") for one in observations if kind in (*OF_IDS, kinds.ID_MISSING)}
         others = [name for name in dict.fromkeys(self.erased) if name not in own]
-        if others and kind in FAILING_OVER:
+        fails_over = kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER)
+        if others and fails_over:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
         if kind is kinds.WITHOUT_STATE:
             places = {one.subject for one in observations}
             for one in self.observations:
                 if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
                     yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
-        if kind in (*FAILING_OVER, *OF_STATES) and any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations):
+        is_lost = any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations)
+        if is_lost and kind not in kinds.OF_LOST_TOPICS and (fails_over or kind is kinds.EMPTY_ISR):
             yield "find out whether ZooKeeper's earlier data is left"
-        if kind in FAILING_OVER:
+        if fails_over:
             bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
-            if bare:
+            if bare and kind is not kinds.ISR_MEMBER_HAS_NO_LOG:
                 yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
             for one in self.observations:
                 if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
                     yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
-                if one.kind is kinds.PARTITION_LOST:
+                if one.kind is kinds.PARTITION_LOST and kind is not one.kind:
                     yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
-                if one.kind is kinds.SHARED_ID:
+                if one.kind is kinds.SHARED_ID and kind is not one.kind:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
-                if one.kind is kinds.FAILOVER_FAILS:
+                if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
                     yield f"{self._of_failing(one)}: until then no broker stays controller"
             yield from self._last_copies(kinds.DELETION_WAITS)
-        if kind in (*FAILING_OVER, *STARTING):
-            if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
+        if fails_over or kind in STARTING:
+            is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
+            if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
                 yield "set /controller_epoch, which is below that of a state"
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
-            if behind:
+            if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
             for one in self.observations:
@@ -398,7 +423,10 @@ class Advice:
                         others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
                         served[b] = served.get(b, True) and bool(others)
         alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
-        safe = sorted(served.keys() - alone)
+        last = {b: names for b in gone if (names := self._may_have_last_copies(b))}
+        for b, names in last.items():
+            yield f"do not give broker {b} up: it may have the last copy of records of {listed(names)}"
+        safe = sorted(served.keys() - alone - last.keys())
         if safe:
             to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
             yield (
@@ -410,21 +438,53 @@ class Advice:
             known = sorted(alone)
             yield from self._losses(f"if {brokers(known)} {each(known, 'is', 'are')} gone for good", [*lost.values()])
 
+    def _elected(self, topic: Topic, number: int, replicas: Iterable[int]) -> str:
+        """Return which replica an unclean election is to take, and who stops meanwhile; empty if none has a log.
+
+        Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
+        """
+        logs = {b: self.capture.directory(b, topic.name, number) for b in replicas}
+        ends = {
+            b: (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1), sum((log.segments or {}).values()))
+            for b, log in logs.items()
+            if log is not None and log.is_empty is not True
+        }
+        if not ends:
+            return ""
+        best = max(ends, key=lambda b: (ends[b], self.capture.brokers[b].alive))
+        others = [b for b in ends if ends[b] == ends[best]]
+        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in logs]
+        before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
+        stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
+        return f"{brokers(others, 'or')}{stopped}"
+
+    def _may_have_last_copies(self, broker: int) -> list[str]:
+        """Return the partitions of whose records a broker that is down may have the last copy, by other findings."""
+        found = [
+            o for o in self.observations if o.kind in OF_LAST_COPIES and str(broker) in o.fields["brokers"].split()
+        ]
+        for one in self.observations:
+            having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
+            if broker in having and not any(self.capture.brokers[b].alive for b in having):
+                found.append(one)
+        return list(dict.fromkeys(one.subject for one in found))
+
     def _losses(self, condition: str, places: Iterable[tuple[Topic, int]]) -> Iterator[str]:
         """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
         found: dict[str, list[str]] = {}
         for topic, number in places:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
-            logs = {b: self.capture.directory(b, topic.name, number) for b in left}
-            having = [b for b, log in logs.items() if log is not None and log.is_empty is not True]
+            elected = self._elected(topic, number, left)
             text = (
                 "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
             )
             text += "new ones"
-            if having:
-                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of "
-                text += f"{brokers(having, 'or')}: start no empty broker with its id before, as it would lead"
+            if last_copies_aside(self.capture, topic, number):
+                text = "the records of {} may be in the copy that was moved or is to be deleted: keep it"
+            elif elected:
+                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
+                text += "start no empty broker with its id before, as it would lead"
             found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
         for text, names in found.items():
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
@@ -437,9 +497,15 @@ class Advice:
             is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
         ):
             return
-        lacking = [one.subject for one in self.observations if one.kind in kinds.OF_LACKING]
-        if lacking:
-            yield f"see to {listed(lacking)}, of which an ISR member lacks records: it may be elected"
+        starts = made.name in [kind.name for kind in STARTING if kind is not kinds.DEAD_IN_ISR]
+        lacking = [one for one in self.observations if one.kind in kinds.OF_LACKING]
+        found = [one.subject for one in lacking if starts or not self._are_down(one)]
+        if found:
+            yield f"see to {listed(found)}, of which an ISR member lacks records: it may be elected"
+
+    def _are_down(self, one: Observation) -> bool:
+        """Whether all brokers of a finding are down."""
+        return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
 
     def _last_copies(self, marked: FindingKind) -> Iterator[str]:
         """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
@@ -589,6 +655,18 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
+    def _of_empty_isr(self, one: Observation) -> str:
+        """Return who may lead a partition whose ISR is empty."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        failed = offline_replicas(self.capture, topic, number)
+        elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
+        if not elected:
+            return kinds.EMPTY_ISR.way_out
+        return (
+            f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
+            f"of {elected}, or a state znode that names it"
+        )
+
     def _of_no_replicas(self, one: Observation) -> str:
         """Return which replicas to write: those that the ISR and the logs show."""
         name, number = one.fields["topic"], int(one.fields["partition"])
@@ -596,12 +674,12 @@ class Advice:
         hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
         known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
         which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
-        then = "; then fail the controller over"
+        then = "then fail the controller over"
         if state is None and known:
-            then = "; keep every log, and inspect again before a failover: the first live replica would lead"
+            then = "keep every log, and inspect again before a failover: the first live replica would lead"
         return (
             f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
-            f"the data version that was read: {which}{then} (not tried on real brokers)"
+            f"the data version that was read: {which}; {then}"
         )
 
     def _of_last_copy(self, one: Observation) -> str:
@@ -623,7 +701,7 @@ class Advice:
         state, live = topic.states[number], self.capture.live
         lacking, having = ([int(b) for b in one.fields[name].split()] for name in ("brokers", "having"))
         members = [b for b in having if b in state.isr]
-        leads = state.leader is not None and state.leader in live
+        leads = state.leader is not None and state.leader in {*live} & {*self.capture.registered}
         running = [b for b in lacking if b in live]
         running.sort(key=lambda b: b == state.leader)
         copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
@@ -632,16 +710,24 @@ class Advice:
         if leads and state.leader in having:
             return (
                 f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
-                "(auto.leader.rebalance.enable elects by itself); inspect again; if it is still so, stop "
-                f"{brokers(lacking)} with a controlled shutdown, and {again}"
+                "(auto.leader.rebalance.enable elects by itself); "
+                + (
+                    f"inspect again; if it is still so, stop {brokers(running)} with a controlled shutdown, and {again}"
+                    if running
+                    else f"{brokers(lacking)}: {again}"
+                )
             )
-        if any(b in live for b in members):
+        if any(b in live and b in self.capture.registered for b in members):
             stop = " and then ".join(f"broker {b}" for b in running)
             first = f"{copy}; then " if leads else ""
-            return f"{first}stop {stop} with a controlled shutdown, so that {brokers(members, 'or')} leads; {again}"
+            elected = "" if self.capture.controller in live else ", once there is a controller"
+            leader = brokers(members, "or") if len(members) == 1 else f"one of {brokers(members)}"
+            return f"{first}stop {stop} with a controlled shutdown, so that {leader} leads{elected}; {again}"
         if members:
             stopped = f"stop {brokers(running)}; " if running else ""
-            return f"{stopped}start {brokers(members, 'or')} before {brokers(lacking)}, which would lead {one.subject}"
+            return (
+                f"{stopped}have {brokers(members, 'or')} up before {brokers(lacking)}, which would lead {one.subject}"
+            )
         epochs = self._latest(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
         above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
         first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)

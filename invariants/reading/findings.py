@@ -418,7 +418,7 @@ class Findings:
         from_outside = _leads_from_outside(place)
         if from_outside:
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
-        is_foreign = not _isr_is_empty(place) and not (from_outside and _is_of_replicas(place))
+        is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
         for name, kind, text in (
             *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
             (

@@ -438,7 +438,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
     state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
-    if lacking and state is not None and any(capture.brokers[b].alive for b in state.isr):
+    is_led = state is not None and any(capture.brokers[b].alive for b in state.isr)
+    if lacking and is_led and not is_behind_logs(capture, topic, partition):
         has = each(lacking, "has a log that ends", "have logs that end")
         return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
     aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
