@@ -13,7 +13,7 @@ from kwalk.invariants.stories.records import RECORDS
 from kwalk.invariants.stories.sessions import SESSIONS, WATCHES
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.broker import metadata_cache, replica_manager
+from kwalk.model.kafka.broker import kafka_server, metadata_cache, replica_manager
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller import kafka_controller
 from kwalk.model.kafka.domains import BROKERS, Broker
@@ -88,6 +88,21 @@ HEALTHY_CLUSTER = RUNNING_CLUSTER.varied(
     },
     flags={"lost_requests": True, "isr_changes": "any time", "preferred_election": True},
     source="what every release is meant to do",
+)
+
+BROKER_WITHOUT_A_LISTENER = RUNNING_CLUSTER.varied(
+    name="broker-without-a-listener",
+    story="A broker crashes, and starts while another process has its port; a client creates a topic.",
+    actions=(
+        admin_clients.new_client_creates_topic,
+        faults.crash,
+        kafka_server.start_without_listener,
+        *actions.CONTROLLER,
+        *(one for one in actions.BROKER if one is not kafka_server.restart),
+    ),
+    properties=(partitions.partition_servable, witnesses.failover_completes),
+    bounds={"brokers": 2, "partitions": 1, "topic_ids": 2, "new_creations": 1, "restarts": 1, "bind_failures": 1},
+    source="SocketServer.enableRequestProcessing, KafkaServer.startup; KAFKA-16369",
 )
 
 HEALTHY_SESSIONS = HEALTHY_CLUSTER.varied(

@@ -15,6 +15,7 @@ from kwalk.model.kafka.domains import (
     ADMINS,
     AUTH_FAILURES,
     BACKUPS,
+    BIND_FAILURES,
     BROKER_PAIRS,
     BROKERS,
     CANCELLATIONS,
@@ -138,7 +139,8 @@ class BrokerState:
     client of ZooKeeper any more that would make a session. `is_stopping` says that the process has begun
     a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
     topics in it, where only they matter, and `cached_brokers` (Kafka: MetadataCache.getAliveBrokers) the live brokers.
-    `listed_topics` are those whose names a Metadata request for all topics has read, and not yet what they are.
+    `listed_topics` are those whose names a Metadata request for all topics has read, and not yet what they are. Nobody
+    reaches a broker that `has_no_listener`.
     `spare_directory` is the log directory with the fewest logs (Kafka: LogManager.nextLogDirs): none.
     """
 
@@ -157,6 +159,7 @@ class BrokerState:
     cached_topics: frozenset[int] = subset(TOPICS, when=BROKER_CHECKS)
     cached_brokers: frozenset[int] = subset(BROKERS, when=LIVE_BROKER_CACHES)
     listed_topics: frozenset[int] = subset(TOPICS, when=LISTINGS)
+    has_no_listener: bool = flag(when=BIND_FAILURES)
     spare_directory: LogDirectoryState = choice(LogDirectoryState, when=FAILED_DIRECTORIES)
 
     def cache_topic(self, request: ControlRequest) -> None:
@@ -242,6 +245,7 @@ class Cluster:
     repairs: int = number(0, REPAIRS)
     election_requests: int = number(0, ELECTION_REQUESTS)
     listings: int = number(0, LISTINGS)
+    bind_failures: int = number(0, BIND_FAILURES)
     reassignments: int = number(0, REASSIGNMENTS)
     cancellations: int = number(0, CANCELLATIONS)
     late_copies: int = number(0, LATE_COPIES)

@@ -178,6 +178,18 @@ BROKEN = (
     ),
     (
         Broken(
+            "partition_servable(0, 0)",
+            "broker-without-a-listener",
+            "3.9.0",
+            "new_client_creates_topic(0) crash(0) start_without_listener(0) reelect(0) reelect(1) "
+            "failover_reads_topics(0) failover_sets_topic_ids(0) failover_reads_states(0) failover_sends_requests(0) "
+            "controller_change(0) handle_leader_and_isr(1)",
+            flags={"opens_ports_late": True},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "no_unrequested_topic(0)",
             "deletion-amid-a-listing",
             "2.5.0",

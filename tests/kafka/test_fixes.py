@@ -13,7 +13,7 @@ from kwalk.model.kafka.storage.versions import DELETE_RECORDS, EARLIEST_SEQUENCE
 from kwalk.model.kafka.versions import PARTS as PARTS_OF_THE_CONTROLLER
 from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.kafka.versions.deletion import OLD_UPSERT
-from kwalk.model.kafka.versions.sessions import ALTER_ISR
+from kwalk.model.kafka.versions.sessions import ALTER_ISR, OPENS_PORTS_LATE
 from kwalk.reports.pages.audit import audit_document
 from kwalk.search.analyses.audit.audit import AuditOptions, Judgement, audit, cells_of
 
@@ -35,7 +35,8 @@ def test_every_flag_in_which_releases_differ_and_every_candidate_is_a_fix_or_say
         storage_versions.VARIANTS,
         configuration_versions.VARIANTS,
     )
-    flags = {name for part in variants for settings in part.values() for name in settings} | {OLD_UPSERT.name}
+    flags = {name for part in variants for settings in part.values() for name in settings}
+    flags |= {OLD_UPSERT.name, OPENS_PORTS_LATE.name}
     no_fix = {name for part in PARTS for name in part.repairing_nothing}
     assert {fix.flag.name for fix in FIXES} == flags - no_fix
 

@@ -12,14 +12,14 @@ from kwalk.model.kafka.broker.log_manager import clear_memory, keep_or_delete_me
 from kwalk.model.kafka.broker.metadata_cache import clear_metadata
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, ControllerEvent, EventKind
 from kwalk.model.kafka.controller.kafka_controller import resign
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPICS, Broker
+from kwalk.model.kafka.domains import BIND_FAILURES, BROKERS, PARTITIONS, TOPICS, Broker
 from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import remove_strays
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.deletion import RESIGNATION_FORGETS_OFFLINE_LOGS
 from kwalk.model.kafka.versions.grain import MIGRATION, OFFLINE_LOGS, SESSIONS
 from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
-from kwalk.model.kafka.versions.sessions import BROKER_EPOCH
+from kwalk.model.kafka.versions.sessions import BROKER_EPOCH, OPENS_PORTS_LATE
 from kwalk.model.kafka.zookeeper.kafka_zk_client import broker_ids_changed, controller_changed
 from kwalk.model.language import Mark, action, require
 
@@ -35,6 +35,7 @@ def end_process(cluster: Cluster, broker: int) -> None:
             clear_memory(state.replicas[topic][partition])
     state.controller_epoch = 0
     state.is_stopping = False
+    state.has_no_listener = False
     clear_metadata(state)
     state.requests.clear_late()
     if BROKER_EPOCH:
@@ -111,6 +112,23 @@ def restart(cluster: Cluster, broker: Broker) -> None:
     if MIGRATION and cluster.brokers[broker].mode is BrokerMode.KRAFT:
         remove_strays(cluster, broker)
     join(cluster, broker)
+
+
+@action(
+    by=FAULT,
+    description="broker {broker} starts, and its port is taken",
+    source="SocketServer.enableRequestProcessing; Acceptor.start: openServerSocket",
+    mark=Mark.START,
+)
+def start_without_listener(cluster: Cluster, broker: Broker) -> None:
+    """The process ends; from 3.5.0 to KAFKA-16369, as the port is opened later, it registers, and nobody reaches it."""
+    require(cluster.bind_failures < BIND_FAILURES)
+    cluster.bind_failures += 1
+    if OPENS_PORTS_LATE:
+        restart(cluster, broker)
+        cluster.brokers[broker].has_no_listener = True
+    else:
+        require(not cluster.is_up(broker))
 
 
 def join(cluster: Cluster, broker: int) -> None:

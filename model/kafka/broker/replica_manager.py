@@ -10,7 +10,7 @@ from kwalk.model.kafka.actors import BROKER
 from kwalk.model.kafka.broker.log_manager import assign_topic_id, delete_log
 from kwalk.model.kafka.broker.partition import advance_high_watermark, begin_leader_epoch
 from kwalk.model.kafka.controller.controller_context import ControllerEvent, EventKind
-from kwalk.model.kafka.domains import BROKERS, KRAFT_REASSIGNMENTS, PARTITIONS, TOPIC_IDS, TOPICS, Broker
+from kwalk.model.kafka.domains import BIND_FAILURES, BROKERS, KRAFT_REASSIGNMENTS, PARTITIONS, TOPIC_IDS, TOPICS, Broker
 from kwalk.model.kafka.migration.state import BrokerMode
 from kwalk.model.kafka.migration.strays import handle_full_request
 from kwalk.model.kafka.migration.versions import ACCEPTS_EQUAL_EPOCH
@@ -218,8 +218,10 @@ def answer_storage_error(cluster: Cluster, broker: int, request: ControlRequest,
 
 
 def is_next(state: BrokerState, kind: RequestKind) -> bool:
-    """Whether the oldest request on its way to the broker is of this kind; in KRaft mode a broker handles none."""
+    """Whether the oldest request on its way to the broker is of this kind, and reaches it: none does in KRaft mode."""
     headers = state.requests.headers
+    if BIND_FAILURES > 0 and state.has_no_listener:
+        return False
     if headers.is_empty or (MIGRATION and state.mode is BrokerMode.KRAFT):
         return False
     return headers.head.kind is kind

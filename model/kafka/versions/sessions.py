@@ -6,7 +6,7 @@ from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.language import Trial
 
 FLAGS = ReleaseFlags()
-version_flag = FLAGS.version_flag
+version_flag, grain_flag, fix = FLAGS.version_flag, FLAGS.grain_flag, FLAGS.fix
 FIXES = FLAGS.fixes
 
 SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
@@ -229,4 +229,23 @@ ACCEPTS_NEWER_BROKER_EPOCHS = version_flag(
     closes="a broker that registers in a new session handles what the controller sends it at once",
     source="KAFKA-9839 (2.5.1): KafkaApis.isBrokerEpochStale",
     trials=(Trial("session-with-a-late-epoch", ("replicas_converge",)),),
+)
+OPENS_PORTS_LATE = grain_flag(
+    "opens_ports_late",
+    "brokers of 3.5.0 to 3.6.1, or of 3.7.0, which open the ports of their listeners once they are registered",
+)
+fix(
+    OPENS_PORTS_LATE,
+    name="listeners_are_awaited",
+    off=True,
+    on=False,
+    closes="no broker is registered that nobody reaches",
+    source="KAFKA-16369 (3.6.2, 3.7.1): KafkaServer.startup: enableRequestProcessingFuture",
+    trials=(
+        Trial(
+            "broker-without-a-listener",
+            ("partition_servable",),
+            variant="3.9.0",
+        ),
+    ),
 )
