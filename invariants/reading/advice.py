@@ -6,7 +6,7 @@ logs are of which topic, it is made here, of the lineages of the logs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -145,6 +145,15 @@ class Advice:
         observations: Sequence[Observation],
     ) -> None:
         self.capture, self.logs, self.observations = capture, logs, observations
+        self._by_place: Mapping[FindingKind, Callable[[Observation], str]] = {
+            kinds.TWO_DIRECTORIES: self._of_two,
+            kinds.EMPTY_ISR: self._of_empty_isr,
+            kinds.NO_REPLICAS: self._of_no_replicas,
+            **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
+            **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
+            **dict.fromkeys(OF_STATES, self._of_state),
+            kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
+        }
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
 
     def kind_of(self, kind: FindingKind) -> FindingKind:
@@ -159,29 +168,17 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind is kinds.WITHOUT_STATE:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
-        elif kind is kinds.TWO_DIRECTORIES:
-            made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
+        elif kind in self._by_place:
+            made = evolve(kind, way_out=self._joined(map(self._by_place[kind], seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
-        elif kind is kinds.EMPTY_ISR:
-            made = evolve(kind, way_out=self._joined(map(self._of_empty_isr, seen)))
-        elif kind is kinds.NO_REPLICAS:
-            made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
-        elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
-            made = evolve(kind, way_out=self._joined(map(self._of_last_copy, seen)))
-        elif kind in kinds.OF_LACKING:
-            made = evolve(kind, way_out=self._joined(map(self._of_lacking, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
-        elif kind in OF_STATES:
-            made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         elif kind is kinds.NO_LIVE_ISR:
             made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
-        elif kind is kinds.DOWN_WITH_ANOTHER_ID:
-            made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -200,7 +197,7 @@ class Advice:
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        first = [*self._first(kind, seen, made.way_out), *self._before_stops(made)]
+        first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
@@ -288,29 +285,30 @@ class Advice:
             if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
-            for one in self.observations:
-                if (
-                    one.kind is kinds.LAST_COPY_IS_DELETED
-                    and not self.capture.brokers[int(one.fields["brokers"])].alive
-                ):
-                    yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
-                if one.kind is kinds.DISK_OF_ANOTHER:
-                    yield f"see to the log directory of broker {one.fields['broker']} that is another's"
-                if one.kind is kinds.IN_KRAFT_MODE:
-                    yield f"set {one.subject} back to ZooKeeper mode"
-                if one.kind is kinds.TWO_DIRECTORIES:
-                    yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
-            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
-            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
-                names = [one.subject for one in ahead if one.fields["brokers"] == number]
-                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
-            moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
-            for number in dict.fromkeys(one.fields["brokers"] for one in moved):
-                names = [one.subject for one in moved if one.fields["brokers"] == number]
-                yield f"move {listed(names)} away on broker {number}"
-            for one in self.observations:
-                if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
-                    yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+            yield from self._before_starts()
+
+    def _before_starts(self) -> Iterator[str]:
+        """Yield what has to be done before a broker starts."""
+        for one in self.observations:
+            if one.kind is kinds.LAST_COPY_IS_DELETED and not self.capture.brokers[int(one.fields["brokers"])].alive:
+                yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
+            if one.kind is kinds.DISK_OF_ANOTHER:
+                yield f"see to the log directory of broker {one.fields['broker']} that is another's"
+            if one.kind is kinds.IN_KRAFT_MODE:
+                yield f"set {one.subject} back to ZooKeeper mode"
+            if one.kind is kinds.TWO_DIRECTORIES:
+                yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
+        ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
+        for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
+            names = [one.subject for one in ahead if one.fields["brokers"] == number]
+            yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
+        moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
+        for number in dict.fromkeys(one.fields["brokers"] for one in moved):
+            names = [one.subject for one in moved if one.fields["brokers"] == number]
+            yield f"move {listed(names)} away on broker {number}"
+        for one in self.observations:
+            if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
+                yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
 
     def _if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
         """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
@@ -406,14 +404,12 @@ class Advice:
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
-    def _before_stops(self, made: FindingKind) -> Iterator[str]:
+    def _before_stops(self, kind: FindingKind, way_out: str) -> Iterator[str]:
         """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
-        is_stopped = any(word in made.way_out for word in ("restart", "stop", "move"))
-        if made.name in [kind.name for kind in kinds.OF_LACKING] or not (
-            is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
-        ):
+        is_stopped = any(word in way_out for word in ("restart", "stop", "move"))
+        if kind in kinds.OF_LACKING or not (is_stopped or kind in (*FAILING_OVER, *STARTING)):
             return
-        starts = made.name in [kind.name for kind in STARTING if kind is not kinds.DEAD_IN_ISR]
+        starts = kind in STARTING and kind is not kinds.DEAD_IN_ISR
         lacking = [one for one in self.observations if one.kind in kinds.OF_LACKING]
         found = [one.subject for one in lacking if starts or not self._are_down(one)]
         if found:

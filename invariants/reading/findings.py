@@ -328,7 +328,6 @@ class Findings:
             yield from self._of_earlier_logs(kind, place, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
-        yield from self._of_lacking_members(place)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
         live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
@@ -524,6 +523,8 @@ class Findings:
         return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
+        """Records that the leader lacks, or that it would truncate if an ISR member without them led."""
+        yield from self._of_lacking_members(place)
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
             is_shown = log is not None and log.high_watermark is not None
