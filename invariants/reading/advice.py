@@ -390,12 +390,17 @@ class Advice:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
             elected = self._elected(topic, number, left)
-            text = (
-                "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
-            )
-            text += "new ones"
+            others = [b.id for b in self.capture.brokers.values() if b.id not in (*isr, *topic.partitions[number])]
+            hosts = [b for b in others if self.capture.directory(b, topic.name, number)]
+            where = [f"{brokers(hosts)}, which {each(hosts, 'is', 'are')} no replica"] * bool(hosts)
+            where += [f"a failed disk of {brokers(failed - {*isr})}"] * bool(failed - {*isr})
             if last_copies_aside(self.capture, topic, number):
-                text = "the records of {} may be in the copy that was moved or is to be deleted: keep it"
+                where.append("the copy that was moved or is to be deleted")
+            text = (
+                "the records of {} are lost, as no other replica has a log: an empty broker with its id serves new ones"
+            )
+            if where:
+                text = f"the records of {{}} may be on {listed(where)}: keep what is there"
             elif elected:
                 text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
                 text += "start no empty broker with its id before, as it would lead"
@@ -613,6 +618,8 @@ class Advice:
             first = f"{copy}; then " if leads else ""
             elected = "" if self.capture.controller in live else ", once there is a controller"
             leader = brokers(members, "or") if len(members) == 1 else f"one of {brokers(members)}"
+            if not running:
+                return f"do not start {brokers(lacking)} before {leader} leads{elected}, and it is out of the ISR"
             return f"{first}stop {stop} with a controlled shutdown, so that {leader} leads{elected}; {again}"
         if members:
             stopped = f"stop {brokers(running)}; " if running else ""
@@ -783,7 +790,7 @@ class Advice:
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
             if is_lost:
-                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has lost the topics"
+                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of these topics"
             else:
                 yield (
                     f"if the topic was not deleted on purpose, keep {on}: it may be the last copy; "
