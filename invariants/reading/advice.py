@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
+from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas, reassignment_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -63,6 +63,11 @@ FAILING_OVER = (
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
+    kinds.REQUEST_WAITS,
+    kinds.NO_LIVE_REPLICA,
+    kinds.CONTROLLER_IS_SILENT,
+    kinds.NO_BROKER_KNOWS,
+    kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
@@ -80,14 +85,36 @@ STARTING = (
     kinds.DELETION_PENDING,
     kinds.REASSIGNMENT_WAITS,
     kinds.DEAD_IN_ISR,
+    kinds.FAILOVER_FAILS,
+    kinds.NO_LIVE_REPLICA,
 )
 """Kinds whose way out starts brokers."""
+STOPPING = (
+    kinds.STALE_METADATA,
+    kinds.ANOTHER_CONTROLLER,
+    kinds.UNREGISTERED,
+    kinds.DOES_NOT_ANSWER,
+    kinds.LEADER_DOES_NOT_LEAD,
+    kinds.LEADER_OUTSIDE_ISR,
+    kinds.LEADER_REFUSES_IN_MEMORY,
+    kinds.ISR_REPEATS,
+    kinds.OFFLINE_LOG,
+    kinds.OFFLINE_REPLICA,
+    kinds.LOG_WITHOUT_ID,
+    kinds.GARBLED_ID,
+    *OF_STRAYS,
+    *OF_IDS,
+)
+"""Kinds whose way out restarts or stops brokers that run."""
+LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
+"""Of these, those whose way out restarts leaders."""
 ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
 """What a way out says of which the controller may fail over."""
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
+GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
@@ -146,7 +173,9 @@ class Advice:
     ) -> None:
         self.capture, self.logs, self.observations = capture, logs, observations
         self._by_place: Mapping[FindingKind, Callable[[Observation], str]] = {
+            kinds.GARBLED_ID: self._of_garbled,
             kinds.TWO_DIRECTORIES: self._of_two,
+            kinds.FAILOVER_FAILS: self._of_failing,
             kinds.EMPTY_ISR: self._of_empty_isr,
             kinds.NO_REPLICAS: self._of_no_replicas,
             **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
@@ -155,6 +184,12 @@ class Advice:
             kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
         }
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
+        self.alone: dict[int, list[str]] = {}
+        for topic in capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in capture.deleting else ():
+                live = [b for b in state.isr if capture.brokers[b].alive]
+                if len(live) == 1 and len(topic.partitions.get(number, ())) > 1:
+                    self.alone.setdefault(live[0], []).append(f"{topic_label(topic.name)}-{number}")
 
     def kind_of(self, kind: FindingKind) -> FindingKind:
         """Return a kind with the cause and the way out of its findings in this snapshot."""
@@ -166,7 +201,7 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
-        elif kind is kinds.WITHOUT_STATE:
+        elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind in self._by_place:
             made = evolve(kind, way_out=self._joined(map(self._by_place[kind], seen)))
@@ -181,6 +216,8 @@ class Advice:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
+        elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
+            made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -198,8 +235,41 @@ class Advice:
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
         first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
+        first += self._alone(kind, seen)
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+
+    def _alone(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.
+
+        They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
+        """
+        stopped = self._stopped(observations, leaders=kind in LED) if kind in STOPPING else set[int]()
+        garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
+        for one in garbled if kind is not kinds.GARBLED_ID else ():
+            if int(one.fields["brokers"]) in stopped:
+                yield GARBLED.format(one.subject, one.fields["brokers"])
+        names = sorted(name for broker in stopped for name in self.alone.get(broker, ()))
+        if names:
+            known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
+            yield (
+                f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
+                "see that unclean.leader.election.enable is false, as the other replicas lack its records"
+            )
+
+    def _stopped(self, observations: Iterable[Observation], *, leaders: bool) -> set[int]:
+        """Return the brokers that the way out of findings stops."""
+        found: set[int] = set()
+        for one in observations:
+            place, key = self.logs.get(_key(one) or ("", -1)), _key(one)
+            state = self.capture.topics[key[0]].states.get(key[1]) if key and key[0] in self.capture.topics else None
+            if leaders and state is not None and state.leader is not None:
+                found.add(state.leader)
+            elif not leaders:
+                named = (one.fields.get("brokers", ""), one.fields.get("broker", ""), one.fields.get("controller", ""))
+                found.update(int(number) for numbers in named for number in numbers.split())
+                found.update(place.apart if place is not None else ())
+        return found
 
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
@@ -277,6 +347,9 @@ class Advice:
                     yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
                 if one.kind is kinds.SHARED_ID and kind is not one.kind:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
+                if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
+                    yield f"{self._of_failing(one)}: until then no broker stays controller"
+            yield from self._last_copies(kinds.DELETION_WAITS)
         if fails_over or kind in STARTING:
             is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
             if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
@@ -296,12 +369,15 @@ class Advice:
                 yield f"see to the log directory of broker {one.fields['broker']} that is another's"
             if one.kind is kinds.IN_KRAFT_MODE:
                 yield f"set {one.subject} back to ZooKeeper mode"
+            if one.kind is kinds.GARBLED_ID:
+                yield GARBLED.format(one.subject, one.fields["brokers"])
             if one.kind is kinds.TWO_DIRECTORIES:
                 yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
         ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
         for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
             names = [one.subject for one in ahead if one.fields["brokers"] == number]
             yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
+        yield from self._last_copies(kinds.DELETION_PENDING)
         moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
         for number in dict.fromkeys(one.fields["brokers"] for one in moved):
             names = [one.subject for one in moved if one.fields["brokers"] == number]
@@ -309,6 +385,13 @@ class Advice:
         for one in self.observations:
             if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
                 yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+
+    def _of_failing(self, one: Observation) -> str:
+        """Return what makes failovers succeed again: a live replica, or no request for the election."""
+        key = one.fields["topic"], int(one.fields["partition"])
+        request = "delete /admin/preferred_replica_election (only the request is lost), or "
+        replicas = [int(broker) for broker in one.fields["brokers"].split()]
+        return f"{request * (key in self.capture.elections)}start {brokers(replicas, 'or')} for {one.subject}"
 
     def _if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
         """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
@@ -423,6 +506,24 @@ class Advice:
     def _are_down(self, one: Observation) -> bool:
         """Whether all brokers of a finding are down."""
         return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
+
+    def _last_copies(self, marked: FindingKind) -> Iterator[str]:
+        """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
+
+        A tool may have marked a topic that is in use, such as Strimzi's topic operator after a new installation. Live
+        replicas lose their logs first, others as their brokers start (TopicDeletionManager.onPartitionDeletion).
+        """
+        waiting = [one.fields["topic"] for one in self.observations if one.kind is marked]
+        what = "the next controller" if marked is kinds.DELETION_WAITS else "its start"
+        found: dict[tuple[str, ...], list[int]] = {}
+        for broker in self.capture.hosts if waiting else ():
+            have = {name.rpartition("-")[0] for name in broker.directories} if broker.seen else set[str]()
+            names = tuple(topic_label(name) for name in waiting if name in have)
+            if names and (marked is kinds.DELETION_WAITS or not broker.alive):
+                found.setdefault(names, []).append(broker.id)
+        for names, hosts in found.items():
+            was, it = each(names, "it was", "they were"), each(names, "it", "them")
+            yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
@@ -573,9 +674,12 @@ class Advice:
         hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
         known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
         which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
+        then = "then fail the controller over"
+        if state is None and known:
+            then = "keep every log, and inspect again before a failover: the first live replica would lead"
         return (
             f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
-            f"the data version that was read: {which}; then fail the controller over (not tried on real brokers)"
+            f"the data version that was read: {which}; {then}"
         )
 
     def _of_last_copy(self, one: Observation) -> str:
@@ -772,6 +876,41 @@ class Advice:
             "ends earlier"
         )
 
+    def _of_moves(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what to do about reassignments: added replicas, whose logs a cancellation deletes, may be the last."""
+        kept: dict[str, list[str]] = {}
+        for one in observations:
+            topic = self.capture.topics[one.fields["topic"]]
+            numbers = [int(one.fields["partition"])] if "partition" in one.fields else topic.moving
+            for number in sorted({*numbers} & {*topic.partitions}):
+                now = reassignment_of(self.capture, topic, number)
+                if now.added and not now.may_be_cancelled:
+                    added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
+                    why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
+                    kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
+        if kind is kinds.REASSIGNMENT_WAITS:
+            cancel = "" if kept else ", or cancel the reassignment (--cancel)"
+            yield (
+                "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
+                f"(kafka-reassign-partitions.sh --execute){cancel}"
+            )
+        for why, names in list(kept.items())[:MOST]:
+            yield f"do not cancel the reassignment of {listed(names)}: {why}"
+
+    def _of_garbled(self, one: Observation) -> str:
+        """Return what to do about a file without a readable id: whose log it is, only other replicas show."""
+        number = int(one.fields["brokers"])
+        topic = self.capture.topics.get(one.fields["topic"])
+        state = None if topic is None else topic.states.get(int(one.fields["partition"]))
+        others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
+        if others:
+            return f"before broker {number} starts again, move {one.subject} away: it copies the leader's log"
+        wrote = topic.topic_id if topic is not None and topic.topic_id else "that of the topic"
+        return (
+            f"before broker {number} starts again, if its log of {one.subject} is known to be of the present topic, "
+            f'write "version: 0" and "topic_id: {wrote}" as two lines into the file; keep the log'
+        )
+
     # Logs that are no replica's.
 
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
@@ -781,7 +920,9 @@ class Advice:
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
-            if topic is None or number not in {*topic.partitions, *topic.states}:
+            if topic is not None and number in topic.unassigned:
+                yield f"keep {one.subject}: the topic's znode assigns no replica to it"
+            elif topic is None or number not in {*topic.partitions, *topic.states}:
                 is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
                 without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:

@@ -96,6 +96,32 @@ NO_LIVE_ISR = FindingKind(
     log=partitions.partition_has_a_live_isr_member.log,
     cause="the brokers of the ISR stopped one after the other, and the last one is down",
 )
+NO_LIVE_REPLICA = evolve(
+    NO_LIVE_ISR,
+    name="no-live-replica",
+    title="a partition never had a leader, and all its replicas are down",
+    properties=(),
+    later="it lasts until one of the replicas starts; a deletion of the topic waits for all of them",
+    way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
+    "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
+    "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
+    log="state-change.log, ERROR: … No assigned replica is alive",
+    cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
+    "KAFKA-7382), or its znode was written by hand",
+    grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
+)
+NUMBER_MISSING = evolve(
+    NO_LIVE_REPLICA,
+    name="partition-number-is-missing",
+    title="a topic lacks a partition, and has later ones",
+    now="clients that ask for it get UNKNOWN_TOPIC_OR_PARTITION; producers that choose it by a key time out",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="keep every log that brokers have of it. Write its replicas into the znode's JSON, with the data version "
+    "that was read, and inspect again before a controller fails over (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe leaves out a number",
+    cause="the topic's znode was written by hand or by a tool",
+    grep=(),
+)
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused",
     BROKEN,
@@ -178,8 +204,8 @@ OFFLINE_LOG = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
-    way_out="repair the disk, with the logs that it had, and restart the broker",
-    cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+    way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
+    cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
 )
 OFFLINE_REPLICA = evolve(
     OFFLINE_LOG,
@@ -514,6 +540,19 @@ REPLICAS_REPEAT = FindingKind(
     log="none: kafka-topics.sh --describe shows a broker twice under Replicas",
     cause="a tool, or a hand, has written the assignment into ZooKeeper",
 )
+GARBLED_ID = FindingKind(
+    "partition-metadata-is-garbled",
+    LATENT,
+    "a file partition.metadata is truncated or garbled",
+    (),
+    now="nothing while the broker runs: it reads the file when it starts",
+    later="the broker does not start, or starts without the whole log directory",
+    way_out="",
+    log="server.log: Error while reading partition metadata file …; Malformed line in checkpoint file …; or a "
+    "NullPointerException of PartitionMetadataFile",
+    cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
+    grep=("grep 'Error while reading partition metadata file' logs/server.log*",),
+)
 TWO_DIRECTORIES = FindingKind(
     "partition-in-two-log-directories",
     LATENT,
@@ -534,10 +573,23 @@ REASSIGNMENT_WAITS = FindingKind(
     (),
     now="the partition has the replicas of both assignments",
     later="it lasts until the broker starts with a disk that works; a topic that is deleted meanwhile waits, too",
-    way_out="start the broker, or repair its disk and restart it; if it is gone for good, cancel the reassignment "
-    "(kafka-reassign-partitions.sh --cancel)",
+    way_out="start the broker, or repair its disk and restart it",
     story="docs/stories/reassignment.md",
-    cause="a broker that was to get a replica, or to lose one, has stopped, or is gone",
+    cause="a broker that is to have a replica has stopped, or is gone",
+)
+REASSIGNMENT_IDLE = FindingKind(
+    "reassignment-does-not-end",
+    LATENT,
+    "a reassignment does not end, though all replicas that the partition is to have are in the ISR",
+    (),
+    now="the partition has the replicas of both assignments",
+    later="if another snapshot a minute later shows it too, it stays so; a topic that is deleted meanwhile waits, too",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller ends it",
+    story="docs/stories/reassignment.md",
+    log="controller.log, ERROR: Error completing reassignment of partition …",
+    cause="the controller has not noticed a change of the ISR; or it has failed to end it; or the topic's znode was "
+    "written by hand",
+    grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
 )
 
 PARTITION_LOST = FindingKind(
@@ -605,6 +657,36 @@ NO_CONTROLLER = FindingKind(
     story="docs/stories/authentication-failure.md",
     log=sessions.controller_lives.log,
     cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+)
+FAILOVER_FAILS = FindingKind(
+    "failover-fails",
+    LATENT,
+    "a failover of the controller fails at a partition that never had a leader",
+    (),
+    now="nothing while a controller stays",
+    later="each broker that is elected gives up at once: topics are not created, and no leader is elected when a "
+    "broker stops",
+    way_out="",
+    story="docs/stories/controller-comes-back.md",
+    log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
+    "controller movement immediately",
+    cause="the partition was created, or added, while its brokers were down, and then a client asked to elect its "
+    "preferred leader or to move it",
+    grep=("grep 'Trigger controller movement immediately' logs/controller.log*",),
+)
+REQUEST_WAITS = FindingKind(
+    "request-waits",
+    LATENT,
+    "no controller has handled what a client has requested in ZooKeeper",
+    (),
+    now="tools that request the same there are refused",
+    later="the next controller handles it, whatever has changed since: it moves leaders or replicas",
+    way_out="take another snapshot after a minute; if the request is still there, delete its znode if it is not wanted "
+    "any more, as it is all that is lost; to have it handled, delete /controller",
+    story="docs/stories/controller-comes-back.md",
+    log="none",
+    cause="the znode was removed by hand before, so that the controller has no watch; it was written just now; or "
+    "there was no controller",
 )
 CONTROLLER_EPOCH_BEHIND = FindingKind(
     "controller-epoch-is-behind",
@@ -755,9 +837,9 @@ DELETION_PENDING = FindingKind(
     now="the topic cannot be used, nor one of its name be created",
     later="the deletion continues when the brokers start with their disks, and the reassignment has ended; a failover "
     "of the controller does not end it",
-    way_out="start the brokers, repair or replace failed disks and restart their brokers, and let a reassignment end, "
-    "or cancel it; for a broker that is gone for good, start one with its id and empty log directories: the deletion "
-    "then ends. Do not remove znodes by hand",
+    way_out="start the brokers, repair or replace failed disks and restart their brokers, and let a reassignment end; "
+    "for a broker that is gone for good, start one with its id and empty log directories: the deletion then ends. Do "
+    "not remove znodes by hand",
     story=DELETION,
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
@@ -843,7 +925,8 @@ REASSIGNMENT = FindingKind(
     (),
     now="nothing",
     later="it ends when the added replicas are in the ISR",
-    way_out="wait, and inspect again",
+    way_out="wait, and inspect again; if they do not advance, see whether a throttle of an earlier reassignment holds "
+    "them (kafka-configs.sh --describe: leader.replication.throttled.rate, follower.replication.throttled.rate)",
     story="docs/stories/reassignment.md",
 )
 MOVES_BETWEEN_DIRECTORIES = FindingKind(
@@ -862,9 +945,9 @@ MOVES_BETWEEN_DIRECTORIES = FindingKind(
 STALE_METADATA = FindingKind(
     "stale-metadata",
     NOTE,
-    "a broker answers clients with an outdated leader",
+    "a broker answers clients with outdated metadata",
     ("metadata_converges",),
-    now="clients that ask this broker are directed to the wrong leader",
+    now="clients that ask this broker are directed to the wrong leader, or do not find a broker or a topic",
     later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,
@@ -881,6 +964,50 @@ ANOTHER_CONTROLLER = FindingKind(
     "name that one",
     story="docs/stories/zombie-controller.md",
     log="controller.log of the broker that it names: Resigned",
+)
+CONTROLLER_IS_SILENT = evolve(
+    ANOTHER_CONTROLLER,
+    name="controller-is-silent",
+    severity=LATENT,
+    title="all brokers, the controller's own among them, name another controller than ZooKeeper",
+    now="a new controller has not informed them yet; or it does not work: topics are not created, and no leader is "
+    "elected when a broker stops",
+    later="if another snapshot a minute later shows it too, it stays so, and each broker that stops takes its "
+    "partitions with it",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller",
+    story="docs/stories/authentication-failure.md",
+    log="controller.log of the broker in /controller: none after … successfully elected as the controller",
+    cause="the broker in /controller has just been elected; or it has failed to start as controller, or has resigned, "
+    "and holds its session (KAFKA-13407)",
+)
+NO_BROKER_KNOWS = evolve(
+    STALE_METADATA,
+    name="leader-is-known-to-no-broker",
+    severity=LATENT,
+    title="the leader lives, and every broker answers clients with an earlier leader epoch, or with no leader",
+    now="clients are directed to an earlier leader, or get LEADER_NOT_AVAILABLE or LISTENER_NOT_FOUND",
+    later="if another snapshot a minute later shows it too, it stays so",
+    way_out="take another snapshot after a minute; if it is still so, see that the leader has the listener that "
+    "clients use (advertised.listeners), and, unless a hand wrote the state, delete /controller: the next controller "
+    "informs the brokers",
+    story="docs/stories/authentication-failure.md",
+    log="none: kafka-topics.sh --describe shows another leader than the state znode",
+    cause="the controller has just elected the leader; or it has failed before it informed the brokers, or has missed "
+    "that the leader's broker started; or the state znode was written by hand; or the leader has no such listener",
+)
+DOES_NOT_ANSWER = FindingKind(
+    "broker-does-not-answer",
+    LATENT,
+    "a registered broker has answered no Metadata request, and others have",
+    (),
+    now="if it hangs, clients of the partitions that it leads time out; ZooKeeper sees it as live, so that no other "
+    "leader is elected",
+    later="it lasts until its ZooKeeper session ends, as its process does",
+    way_out="ask it again (kafka-broker-api-versions.sh --bootstrap-server with its address): it may have a listener "
+    "that was not reached. If it hangs, look at its disks and threads (jstack), and restart it",
+    log="none: its server.log has no new lines; that of its followers: Error sending fetch request",
+    cause="its disk or its request handlers are stuck; or the snapshot was taken where its listener is not reached",
+    grep=("grep 'Error sending fetch request' logs/server.log*   # on its followers",),
 )
 NOT_JUDGED = FindingKind(
     "not-inspected",
@@ -901,6 +1028,8 @@ KINDS = (
     LEADER_LACKS_RECORDS,
     EMPTY_ISR,
     NO_LIVE_ISR,
+    NO_LIVE_REPLICA,
+    NUMBER_MISSING,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
@@ -917,6 +1046,8 @@ KINDS = (
     WITHOUT_STATE,
     NO_CONTROLLER,
     DEAD_IN_ISR,
+    FAILOVER_FAILS,
+    REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
     CONTROLLER_EPOCH_BEHIND,
@@ -938,6 +1069,7 @@ KINDS = (
     DELETION_WAITS,
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
+    REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,
     DOWN_WITH_ANOTHER_ID,
     REPLICA_OF_ANOTHER,
@@ -946,9 +1078,13 @@ KINDS = (
     LAST_COPY_IS_DELETED,
     LAST_COPY_MOVES,
     DISK_OF_ANOTHER,
+    GARBLED_ID,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,
     NO_METADATA,
+    CONTROLLER_IS_SILENT,
+    NO_BROKER_KNOWS,
+    DOES_NOT_ANSWER,
     ISR_REPEATS,
     REPLICAS_REPEAT,
     NO_BROKER_IS_CONTROLLER,

@@ -19,6 +19,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     leader_before_hand,
     members_without_log,
     offline_replicas,
+    reassignment_of,
     replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
@@ -29,6 +30,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     each,
     epochs_ahead,
+    failing_failovers,
     fetches_by_topic_id,
     is_behind_logs,
     listed,
@@ -70,6 +72,8 @@ PROPERTIES = (
     sessions.controller_lives,
     sessions.running_broker_is_registered,
 )
+MOST_MISSING = 100
+"""The most missing partitions of a topic that are named: a number of its znode may be wrong."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 
@@ -115,6 +119,7 @@ class Findings:
             return
         yield from self._of_the_cluster()
         yield from self._of_names()
+        yield from self._of_requests()
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
@@ -138,15 +143,23 @@ class Findings:
                 text += f"; /cluster/id has {self.capture.cluster_id}"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
         yield from self._of_lost_topics()
+        actual, live = self.capture.controller, [b for b in self.capture.brokers.values() if b.alive and b.cache]
+        others = {broker.cache.controller for broker in live if broker.cache} - {None}
+        is_silent = any(b.id == actual for b in live) and len(others) == 1 and actual not in others
+        if is_silent:
+            text = f"names {actual}; all brokers name {listed([str(number) for number in others])}"
+            yield _observation(kinds.CONTROLLER_IS_SILENT, "/controller", text, broker=actual)
         for broker in self.capture.brokers.values():
             yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
-            actual = self.capture.controller
-            if named is not None and actual in self.capture.live and named != actual:
+            if named is not None and actual in self.capture.live and named != actual and not is_silent:
                 text = f"names controller {named}{' (itself)' * (named == broker.id)}, ZooKeeper {actual}"
-                yield _observation(kinds.ANOTHER_CONTROLLER, f"broker {broker.id}", text, broker=broker.id)
+                yield _observation(
+                    kinds.ANOTHER_CONTROLLER, f"broker {broker.id}", text, broker=broker.id, controller=named
+                )
             observed = self.situations.of_broker(broker.id)
             for broken in self.evaluation.broken(observed.situation):
                 number = None if broken.broker is None else observed.brokers[broken.broker]
@@ -160,6 +173,28 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_cache(self, broker: Broker) -> Iterator[Observation]:
+        """Live brokers and topics that a broker leaves out of its answers.
+
+        One that answers with no brokers has a kind of its own. Topics count that some other broker answers with.
+        """
+        capture, cache = self.capture, broker.cache
+        if not broker.alive or cache is None or not cache.brokers:
+            return
+        live = set(capture.live) & set(capture.registered)
+        caches = [one.cache for one in capture.brokers.values() if one.alive and one.cache]
+        lacks = [
+            f"topic {topic_label(name)}"
+            for name in capture.topics
+            if name not in capture.deleting
+            and not cache.partitions.get(name)
+            and any(one.partitions.get(name) for one in caches)
+        ]
+        lacks += [brokers(live - set(cache.brokers))] * (not live <= set(cache.brokers))
+        if lacks:
+            text = f"answers without {listed(lacks)}"
+            yield _observation(kinds.STALE_METADATA, f"broker {broker.id}", text, brokers=broker.id)
 
     def _of_lost_topics(self) -> Iterator[Observation]:
         """Topics that ZooKeeper has lost: all, or some, where it has others of the logs."""
@@ -187,6 +222,12 @@ class Findings:
             fields = {"topic": topic, "partition": number, "brokers": broker.id}
             text = f"broker {broker.id} has it in {listed(paths)}"
             yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
+        for name, log in broker.directories.items():
+            if log.is_garbled:
+                topic, _, number = name.rpartition("-")
+                fields = {"topic": topic, "partition": number, "brokers": broker.id}
+                text = f"on broker {broker.id}"
+                yield _observation(kinds.GARBLED_ID, f"{topic_label(topic)}-{number}", text, **fields)
         assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
         if (
             broker.mode == "kraft"
@@ -196,6 +237,12 @@ class Findings:
             text = "is in KRaft mode, by its meta.properties or by KRaft's image"
             yield _observation(kinds.IN_KRAFT_MODE, f"broker {broker.id}", text, broker=broker.id)
         cache, capture = broker.cache, self.capture
+        states = (state for topic in capture.topics.values() for state in topic.states.values())
+        answered = any(b.cache for b in capture.brokers.values() if b.alive)
+        is_silent = cache is None and answered and broker.alive and broker.id in capture.registered
+        if is_silent and any(broker.id in (state.leader, *state.isr) for state in states):
+            text = "has not answered, and others have"
+            yield _observation(kinds.DOES_NOT_ANSWER, f"broker {broker.id}", text, broker=broker.id)
         if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
             return
         if broker.id in capture.registered and capture.topics:
@@ -236,6 +283,23 @@ class Findings:
             text = f"{listed([topic_label(name) for name in names])} have the id {identity}"
             yield _observation(kinds.SHARED_ID, "/brokers/topics", text, topics=" ".join(names))
 
+    def _of_requests(self) -> Iterator[Observation]:
+        """Elections and reassignments that clients have requested, and failovers that fail at one."""
+        capture, failing = self.capture, failing_failovers(self.capture)
+        for (name, number), replicas in failing.items():
+            asked = "/admin/preferred_replica_election names it" if (name, number) in capture.elections else "it moves"
+            text = f"has no state znode; {brokers(replicas)} {each(replicas, 'does', 'do')} not run; {asked}"
+            fields = {"topic": name, "partition": number, "brokers": " ".join(map(str, replicas))}
+            yield _observation(kinds.FAILOVER_FAILS, f"{topic_label(name)}-{number}", text, **fields)
+        moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+        for path, waiting in (
+            ("/admin/preferred_replica_election", set() if capture.elections & failing.keys() else capture.elections),
+            ("/admin/reassign_partitions", capture.reassignments - moving),
+        ):
+            if waiting:
+                names = [f"{topic_label(name)}-{number}" for name, number in sorted(waiting)]
+                yield _observation(kinds.REQUEST_WAITS, path, f"names {listed(names)}")
+
     def _of_topic(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)
         places: list[_Place] = []
@@ -265,20 +329,28 @@ class Findings:
             fields = {"topic": topic.name, "partition": number}
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
+        numbers = {*topic.partitions, *topic.states, *topic.unassigned}
+        for number in sorted({*range(max(numbers, default=0))} - numbers)[:MOST_MISSING]:
+            logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
+            text = "not in the znode" + f"; {brokers(logs)} {each(logs, 'has', 'have')} a log" * bool(logs)
+            yield _observation(kinds.NUMBER_MISSING, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
-        label = topic_label(topic.name)
-        down = {b.id for b in self.capture.brokers.values() if not b.alive}
-        waits = {
-            n: down & set(topic.partitions.get(n, ())) | offline_replicas(self.capture, topic, n) for n in topic.moving
-        }
-        for number, missing in waits.items():
-            if missing:
-                fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(missing)))}
-                text = f"waits for {brokers(missing)}"
-                yield _observation(kinds.REASSIGNMENT_WAITS, f"{label}-{number}", text, **fields)
-        moving = [f"{label}-{number}" for number, missing in waits.items() if not missing]
+        """What the reassignments of a topic wait for; a broker that is removed is not waited for."""
+        label, moving = topic_label(topic.name), list[str]()
+        for number in sorted(topic.moving.keys() & topic.partitions.keys()):
+            now, name = reassignment_of(self.capture, topic, number), f"{label}-{number}"
+            fields = {"topic": topic.name, "partition": number}
+            if now.stuck:
+                one = _observation(kinds.REASSIGNMENT_WAITS, name, f"waits for {brokers(now.stuck)}", **fields)
+                yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, sorted(now.stuck)))})
+            elif now.is_idle:
+                yield _observation(
+                    kinds.REASSIGNMENT_IDLE, name, "all replicas that it is to have are in the ISR", **fields
+                )
+            else:
+                moving.append(name)
         if moving:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
@@ -320,6 +392,9 @@ class Findings:
             if "no_partition_lost" in by_property and place.partition not in place.topic.unassigned:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
+        if not situation.has_state and not any(one.replica and one.alive for one in situation.brokers):
+            down = brokers(place.topic.partitions[place.partition])
+            yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             served = self.capture.cached(place.topic.name, place.partition)
@@ -354,11 +429,16 @@ class Findings:
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
         yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
+        yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
+        """What brokers answer about a partition's leader, beside ZooKeeper."""
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
             yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
+        elif not unserved and self._is_unknown(place):
+            yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved:
-            stale = by_property.get("metadata_converges", [])
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
     def _of_leader(
@@ -421,6 +501,21 @@ class Findings:
                 kinds.ISR_MEMBER_HAS_NO_LOG, place, f"{_isr(place)}; not on the disks of {brokers(bare)}"
             )
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, bare))}, certain=False)
+
+    def _is_unknown(self, place: _Place) -> bool:
+        """Whether all brokers, the controller's among them, answer clients with earlier epochs, or no leader."""
+        state, known = (
+            place.topic.states.get(place.partition),
+            self.capture.all_cached(place.topic.name, place.partition),
+        )
+        controller = self.capture.brokers.get(-1 if self.capture.controller is None else self.capture.controller)
+        is_asked = controller is not None and controller.alive and controller.cache is not None
+        return (
+            state is not None
+            and is_asked
+            and all(one.leader_epoch < state.leader_epoch or one.leader is None for one in known)
+            and bool(known)
+        )
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.
@@ -542,6 +637,7 @@ class Findings:
             b
             for b, log in lineages.logs.items()
             if log.topic_id is None
+            and not log.is_garbled
             and known[b].alive
             and known[b].seen
             and place.is_live_replica(b)
@@ -791,7 +887,7 @@ def _leader(place: _Place) -> str:
         return f"no leader; {_isr(place)}"
     one = place.observed.situation.brokers[place.observed.brokers.index(state.leader)]
     if not one.alive:
-        return f"leader {state.leader} is down; {_isr(place)}"
+        return f"leader {state.leader} is {'on a failed disk' if one.offline else 'down'}; {_isr(place)}"
     if one.has_epoch is False:
         return f"{_isr(place)}; leader {state.leader} never took up leader epoch {state.leader_epoch}"
     return _isr(place)

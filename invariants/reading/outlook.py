@@ -33,6 +33,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Situations,
     leader_before_hand,
     obstacle_of,
+    reassignment_of,
     replicas_without_log,
     without_logs,
 )
@@ -41,6 +42,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
     epochs_ahead,
+    failing_failovers,
     is_behind_logs,
     listed,
     marks_refused_logs_offline,
@@ -51,7 +53,7 @@ from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choic
 from kwalk.model.kafka.snapshots.procedures import LOSSY, REPAIR_DISK, REPLACE_DISK, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
-from kwalk.model.language import Reading
+from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Severity
 from kwalk.model.language.recovery import Problem, Procedure, World
 
@@ -146,6 +148,13 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
     capture = read_capture(source)
     if is_led_by_kraft(capture):
         return migrating_problem(capture, inspect_capture(capture))
+    requested = sorted(capture.elections & failing_failovers(capture).keys())
+    if requested:
+        names = listed([f"{topic_label(name)}-{number}" for name, number in requested])
+        raise UsageError(
+            f"No failover of the controller succeeds while /admin/preferred_replica_election names {names}, which "
+            "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
+        )
     return problem_of(capture)
 
 
@@ -483,7 +492,7 @@ def groups_of(
             if observed.situation.is_lost:
                 why = "the topic's znode has lost it"
             elif partition in topic.moving:  # logs that it removes may be the last copies
-                why = why or "its replicas are being reassigned: let that end, or cancel it"
+                why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
@@ -509,6 +518,12 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _moving(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return why a partition that is being reassigned is left alone."""
+    or_cancel = ", or cancel it" if reassignment_of(capture, topic, partition).may_be_cancelled else ""
+    return f"its replicas are being reassigned: let that end{or_cancel}"
 
 
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:

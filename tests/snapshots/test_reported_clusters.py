@@ -32,6 +32,17 @@ DAMAGE = {
     "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
     "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
     "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "controller-is-silent": {"controller-is-silent"},
+    "deletion-that-nobody-wanted": {"deletion-pending"},
+    "leader-hangs": {"broker-does-not-answer"},
+    "leader-is-known-to-no-broker": {"leader-is-known-to-no-broker"},
+    "stale-broker-is-the-only-isr-member": set(),
+    "created-on-brokers-that-do-not-exist": {"no-live-replica"},
+    "partition-metadata-is-garbled": {"partition-metadata-is-garbled"},
+    "partition-without-replicas": {"partition-without-replicas", "stray-log"},
+    "reassignment-away-from-a-dead-broker": set(),
+    "reassignment-does-not-end": {"reassignment-does-not-end"},
+    "reassignment-whose-old-replicas-are-dead": {"reassignment-waits"},
     "replicas-name-one-broker": {"replicas-repeat-a-broker"},
     "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
     "znodes-written-again-without-states": {"partition-without-state"},
@@ -122,7 +133,7 @@ def test_no_way_out_removes_a_log(name: str) -> None:
 
 def test_a_failover_waits_until_the_id_is_written() -> None:
     text = ways_out("control-lost-id-and-hanging-deletion")["deletion-hangs"]
-    assert text.endswith("but first write the topic id of lost-id: a failover mints others")
+    assert "but first write the topic id of lost-id: a failover mints others" in text
 
 
 def test_two_kinds_about_one_topic_do_not_advise_the_opposite() -> None:
@@ -250,6 +261,75 @@ def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletio
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:
     for way_out in ways_out("no-controller-and-a-stopped-leader").values():
         assert "; if it is still so, delete /controller" not in way_out
+
+
+@pytest.mark.parametrize("lives", [(), (1,)])
+def test_a_reassignment_is_not_cancelled_where_the_added_replicas_have_the_only_records(lives: tuple[int, ...]) -> None:
+    """KAFKA-14424: a cancellation deletes their logs at once."""
+    capture = json.loads(CLUSTERS["reassignment-whose-old-replicas-are-dead"].read_text())
+    for number in lives:
+        capture["brokers"][str(number)]["alive"] = True
+        capture["broker_ids"].append(number)
+        capture["topics"]["orders"]["partition_state"]["0"]["isr"].append(number)
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    way_out = kinds["reassignment-waits"].way_out
+    assert ("do not cancel the reassignment of orders-0" in way_out, "--cancel" in way_out) == (not lives, bool(lives))
+    notes = " ".join(recovery_problem(json.dumps(capture).encode()).notes)
+    assert ("or cancel it" in notes) == bool(lives)
+
+
+def test_a_reassignment_does_not_wait_for_the_dead_broker_that_it_removes() -> None:
+    assert "reassignment" in ways_out("reassignment-away-from-a-dead-broker")
+
+
+def test_a_topic_on_brokers_that_do_not_exist_is_not_deleted() -> None:
+    """KAFKA-7382: the deletion would wait for them."""
+    assert "do not delete the topic" in ways_out("created-on-brokers-that-do-not-exist")["no-live-replica"]
+
+
+def test_a_partition_that_the_znode_leaves_out_keeps_its_logs() -> None:
+    capture = json.loads(CLUSTERS["partition-without-replicas"].read_text())
+    way_out = ways_out("partition-without-replicas")["partition-without-replicas"]
+    assert "brokers 1 and 2, which its ISR and logs show; keep every log, and inspect again before" in way_out
+    del capture["topics"]["orders"]["znode"]["partitions"]["1"]
+    found = inspect_capture(read_capture(json.dumps(capture).encode())).observations
+    assert [one.subject for one in found if one.kind.name == "partition-number-is-missing"] == ["orders-1"]
+
+
+def test_a_broker_does_not_remove_the_last_logs_of_a_deletion_that_nobody_wanted() -> None:
+    """Tools mark topics; the live replicas have lost their logs before those of broker 3 go."""
+    found = ways_out("deletion-that-nobody-wanted")
+    for kind in ("deletion-pending", "broker-down"):
+        assert "first copy orders of broker 3, unless it was marked on purpose" in found[kind]
+    capture = json.loads(CLUSTERS["deletion-that-nobody-wanted"].read_text())
+    capture["brokers"]["3"]["alive"] = True
+    capture["broker_ids"].append(3)
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "first copy orders of broker 3, unless it was marked on purpose" in kinds["deletion-hangs"].way_out
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("stale-broker-is-the-only-isr-member", "stale-metadata"), ("leader-hangs", "broker-does-not-answer")],
+)
+def test_the_only_isr_member_is_not_restarted_without_a_word(name: str, kind: str) -> None:
+    assert "but first let orders-1 get another ISR member" in ways_out(name)[kind]
+    capture = json.loads(CLUSTERS[name].read_text())
+    capture["topics"]["orders"]["partition_state"]["1"]["isr"] = [3, 1]
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "ISR member" not in kinds[kind].way_out
+
+
+def test_a_broker_with_a_garbled_file_is_not_restarted_before_it_is_mended() -> None:
+    """KAFKA-20177: it would not start; a log that another ISR member has is copied, the last one keeps its records."""
+    way_out = ways_out("partition-metadata-is-garbled")["partition-metadata-is-garbled"]
+    assert "before broker 3 starts again, move orders-0 away" in way_out
+    assert "if its log of orders-1 is known to be of the present topic, write" in way_out
+    problem = recovery_problem(CLUSTERS["partition-metadata-is-garbled"])
+    assert (
+        not any(one.startswith("start") for one in problem.left_out)
+        and "partition-metadata-is-garbled" in problem.uncovered
+    )
 
 
 # Plans.

@@ -298,7 +298,9 @@ class Situations:
 
 
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
-    """Return the replicas on failed disks: their brokers run, have no directory of the partition, and metadata says so.
+    """Return the replicas on failed disks: their brokers run, and say so, or metadata does.
+
+    Files in a directory that is offline may still be there to be read: one error, as of a full disk, takes it offline.
 
     Kafka: MetadataCache.getPartitionMetadata: offline replicas are those on brokers that are down, or on offline log
     directories (KIP-112).
@@ -311,13 +313,19 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
-    failed = {b.id for b in capture.brokers.values() if any(root.is_offline for root in b.roots)}
-    up = set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ()))
-    return frozenset(
-        b
-        for b in up & (named | failed)
-        if capture.brokers[b].seen and capture.directory(b, topic.name, partition) is None
-    )
+    found: set[int] = set()
+    for b in set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ())):
+        broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
+        failed = {root.path for root in broker.roots if root.is_offline}
+        if directory is None:
+            is_offline = bool(failed) or b in named
+        elif directory.root is None:
+            is_offline = b in named and f"{topic.name}-{partition}" not in broker.assumed
+        else:
+            is_offline = directory.root in failed
+        if broker.seen and is_offline:
+            found.add(b)
+    return frozenset(found)
 
 
 def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
@@ -372,6 +380,47 @@ def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list
     return [b for b, log in shown.items() if log is None or (log.is_empty is True and is_own)]
 
 
+@frozen
+class Reassignment:
+    """How far the reassignment of a partition is.
+
+    Attributes:
+        lacking: the replicas that the partition is to have, and that are not in its ISR.
+        stuck: those of them that are down, or on a failed disk.
+        added: the replicas that a cancellation removes, with their logs.
+        left: the replicas that a cancellation leaves.
+        may_be_cancelled: whether one of those that are left is live and in the ISR.
+        is_idle: whether nothing is lacking, and one of the replicas that the partition is to have is live.
+    """
+
+    lacking: tuple[int, ...]
+    stuck: tuple[int, ...]
+    added: tuple[int, ...]
+    left: tuple[int, ...]
+    may_be_cancelled: bool
+    is_idle: bool
+
+
+def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignment:
+    """Return how far a reassignment is: it ends when all replicas of its target are in the ISR, whoever is removed.
+
+    Kafka: KafkaController.isReassignmentComplete; a cancellation deletes the logs of the added replicas at once, in the
+    ISR or not (updateCurrentReassignment, KAFKA-14424).
+    """
+    move, replicas, state = topic.moving[partition], topic.partitions.get(partition, ()), topic.states.get(partition)
+    isr = state.isr if state else ()
+    works = {*capture.live} & {*capture.registered} - offline_replicas(capture, topic, partition)
+    lacking, left = tuple(b for b in move.target(replicas) if b not in isr), move.origin(replicas)
+    return Reassignment(
+        lacking,
+        tuple(b for b in lacking if b not in works),
+        tuple(b for b in replicas if b not in left),
+        left,
+        may_be_cancelled=any(b in works and b in isr for b in left),
+        is_idle=not lacking and any(b in works for b in move.target(replicas)),
+    )
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -406,6 +455,9 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if double:
         does = each(double, "does", "do")
         return f"{brokers_in_words(double)} {does} not start with a partition in two log directories"
+    garbled = sorted(b for b in members if any(log.is_garbled for log in capture.brokers[b].directories.values()))
+    if garbled:
+        return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or is_planned:
         return ""

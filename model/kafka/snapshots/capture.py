@@ -136,6 +136,7 @@ class Directory:
         recovery_point: the entry in recovery-point-offset-checkpoint: the log has at least so many offsets, unless a
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
+        is_garbled: whether partition.metadata is truncated or garbled, as after a crash of the machine (KAFKA-20177).
     """
 
     topic_id: str | None = None
@@ -146,6 +147,7 @@ class Directory:
     log_start: int | None = None
     recovery_point: int | None = None
     high_watermark: int | None = None
+    is_garbled: bool = False
 
     @property
     def start(self) -> int | None:
@@ -191,6 +193,22 @@ class CapturedPartitionState:
 
 
 @frozen
+class Move:
+    """What the topic's znode says of a partition that is being reassigned: replicas that are added, and removed."""
+
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    def target(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that the partition is to have."""
+        return tuple(broker for broker in replicas if broker not in self.removing)
+
+    def origin(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that a cancellation leaves."""
+        return tuple(broker for broker in replicas if broker not in self.adding)
+
+
+@frozen
 class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
@@ -208,7 +226,7 @@ class Topic:
     version: int
     states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
-    moving: tuple[int, ...] = ()
+    moving: Mapping[int, Move] = field(factory=dict)
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
@@ -289,7 +307,7 @@ class Broker:
     def unread(self) -> list[str]:
         """The log directories whose files were not read, though others were."""
         known = any(root.is_read for root in self.roots)
-        return [root.path for root in self.roots if root.is_offline or (known and not root.is_read)]
+        return [root.path for root in self.roots if not root.is_read and (root.is_offline or known)]
 
 
 @frozen
@@ -347,7 +365,8 @@ class Capture:
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
     `shows_migration` says whether /migration was looked for. `patterns` are those of the topics that were taken, all
     if there are none. `quorum_epoch` is the epoch of KRaft's controller in
-    /controller.
+    /controller. `elections` and `reassignments` are the partitions that clients have requested them for, in
+    /admin/preferred_replica_election and /admin/reassign_partitions.
     """
 
     version: str
@@ -368,6 +387,8 @@ class Capture:
     shows_migration: bool = False
     patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
+    elections: frozenset[tuple[str, int]] = frozenset()
+    reassignments: frozenset[tuple[str, int]] = frozenset()
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -480,6 +501,8 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         taken=_taken(document.maybe("taken")),
         is_kraft=None if quorum_epoch is None else quorum_epoch >= 0,
         quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
+        elections=_requested(document.maybe("preferred_replica_election")),
+        reassignments=_requested(document.maybe("reassign_partitions")),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
         migration=_migration(document.maybe("migration")),
@@ -487,6 +510,11 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         shows_migration="migration" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
     )
+
+
+def _requested(node: JsonNode) -> frozenset[tuple[str, int]]:
+    topics = () if node.missing else node.fields()
+    return frozenset((name, number) for name, child in topics for number in child.numbers(0, INT32))
 
 
 def _migration(node: JsonNode) -> MigrationNode | None:
@@ -647,14 +675,13 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     )
 
 
-def _moving(znode: JsonNode) -> tuple[int, ...]:
+def _moving(znode: JsonNode) -> dict[int, Move]:
     """The partitions that are named in adding_replicas or removing_replicas."""
-    found = {
-        number
+    adding, removing = (
+        {} if part.missing else _table(part, "partition", lambda child, _: child.list_of_numbers(0, INT32))
         for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
-        for number, _ in (() if part.missing else _numbered(part, "partition"))
-    }
-    return tuple(sorted(found))
+    )
+    return {n: Move(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
 
 
 def _state(node: JsonNode, _: int) -> CapturedPartitionState:
@@ -736,7 +763,7 @@ def _answered(cache: JsonNode) -> JsonNode | None:
 
 
 def _directory(node: JsonNode) -> Directory:
-    identity = partition_metadata(node.field("partition_metadata"))
+    identity, is_garbled = _identity(node.field("partition_metadata"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from its partition_metadata", printable(identity))
     root, batch = node.maybe("root"), node.maybe("first_batch")
@@ -749,7 +776,18 @@ def _directory(node: JsonNode) -> Directory:
         log_start=_offset(node.maybe("log_start")),
         recovery_point=_offset(node.maybe("recovery_point")),
         high_watermark=_offset(node.maybe("high_watermark")),
+        is_garbled=is_garbled,
     )
+
+
+def _identity(node: JsonNode) -> tuple[str | None, bool]:
+    """Return the topic id in a partition.metadata file, and whether the file is garbled."""
+    if not node.missing:
+        node.text()  # whatever is no text is refused
+    try:
+        return partition_metadata(node), False
+    except UsageError:
+        return None, True
 
 
 def _items(node: JsonNode) -> Iterable[JsonNode]:

@@ -120,6 +120,25 @@ def _has_lost_its_state(capture: Capture, topic: Topic, several: int) -> bool:
     return is_again or any(is_behind_logs(capture, topic, number) for number in topic.states)
 
 
+def failing_failovers(capture: Capture) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Return the partitions at which each failover of the controller ends with an exception, with their replicas.
+
+    They never had a leader, no replica is live, and an election or a reassignment is requested.
+
+    Source: KafkaController.fetchPendingPreferredReplicaElections; initializePartitionReassignments, updateLeaderEpoch;
+    `controller.preferred_election`, `controller.reassignment`.
+    """
+    moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+    live = set(capture.live)
+    found: dict[tuple[str, int], tuple[int, ...]] = {}
+    for name, number in sorted(capture.elections | moving):
+        topic = capture.topics.get(name)
+        replicas = () if topic is None else topic.partitions.get(number, ())
+        if topic is not None and number not in topic.states and replicas and not live & set(replicas):
+            found[name, number] = replicas
+    return found
+
+
 def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
     """Return what a capture does not show of a cluster, or may show of two moments, one sentence each.
 
