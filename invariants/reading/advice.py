@@ -6,7 +6,7 @@ logs are of which topic, it is made here, of the lineages of the logs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -172,6 +172,17 @@ class Advice:
         observations: Sequence[Observation],
     ) -> None:
         self.capture, self.logs, self.observations = capture, logs, observations
+        self._by_place: Mapping[FindingKind, Callable[[Observation], str]] = {
+            kinds.GARBLED_ID: self._of_garbled,
+            kinds.TWO_DIRECTORIES: self._of_two,
+            kinds.FAILOVER_FAILS: self._of_failing,
+            kinds.EMPTY_ISR: self._of_empty_isr,
+            kinds.NO_REPLICAS: self._of_no_replicas,
+            **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
+            **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
+            **dict.fromkeys(OF_STATES, self._of_state),
+            kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
+        }
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
         self.alone: dict[int, list[str]] = {}
         for topic in capture.topics.values():
@@ -192,35 +203,19 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
-        elif kind is kinds.GARBLED_ID:
-            made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
-        elif kind is kinds.TWO_DIRECTORIES:
-            made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
+        elif kind in self._by_place:
+            made = evolve(kind, way_out=self._joined(map(self._by_place[kind], seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
-        elif kind is kinds.EMPTY_ISR:
-            made = evolve(kind, way_out=self._joined(map(self._of_empty_isr, seen)))
-        elif kind is kinds.NO_REPLICAS:
-            made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
-        elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
-            made = evolve(kind, way_out=self._joined(map(self._of_last_copy, seen)))
-        elif kind in kinds.OF_LACKING:
-            made = evolve(kind, way_out=self._joined(map(self._of_lacking, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
-        elif kind in OF_STATES:
-            made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         elif kind is kinds.NO_LIVE_ISR:
             made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
-        elif kind is kinds.DOWN_WITH_ANOTHER_ID:
-            made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
-        elif kind is kinds.FAILOVER_FAILS:
-            made = evolve(kind, way_out=self._joined(map(self._of_failing, seen)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -239,7 +234,8 @@ class Advice:
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        first = [*self._first(kind, seen, made.way_out), *self._before_stops(made), *self._alone(kind, seen)]
+        first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
+        first += self._alone(kind, seen)
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
@@ -362,32 +358,33 @@ class Advice:
             if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
-            for one in self.observations:
-                if (
-                    one.kind is kinds.LAST_COPY_IS_DELETED
-                    and not self.capture.brokers[int(one.fields["brokers"])].alive
-                ):
-                    yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
-                if one.kind is kinds.DISK_OF_ANOTHER:
-                    yield f"see to the log directory of broker {one.fields['broker']} that is another's"
-                if one.kind is kinds.IN_KRAFT_MODE:
-                    yield f"set {one.subject} back to ZooKeeper mode"
-                if one.kind is kinds.GARBLED_ID:
-                    yield GARBLED.format(one.subject, one.fields["brokers"])
-                if one.kind is kinds.TWO_DIRECTORIES:
-                    yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
-            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
-            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
-                names = [one.subject for one in ahead if one.fields["brokers"] == number]
-                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
-            yield from self._last_copies(kinds.DELETION_PENDING)
-            moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
-            for number in dict.fromkeys(one.fields["brokers"] for one in moved):
-                names = [one.subject for one in moved if one.fields["brokers"] == number]
-                yield f"move {listed(names)} away on broker {number}"
-            for one in self.observations:
-                if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
-                    yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+            yield from self._before_starts()
+
+    def _before_starts(self) -> Iterator[str]:
+        """Yield what has to be done before a broker starts."""
+        for one in self.observations:
+            if one.kind is kinds.LAST_COPY_IS_DELETED and not self.capture.brokers[int(one.fields["brokers"])].alive:
+                yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
+            if one.kind is kinds.DISK_OF_ANOTHER:
+                yield f"see to the log directory of broker {one.fields['broker']} that is another's"
+            if one.kind is kinds.IN_KRAFT_MODE:
+                yield f"set {one.subject} back to ZooKeeper mode"
+            if one.kind is kinds.GARBLED_ID:
+                yield GARBLED.format(one.subject, one.fields["brokers"])
+            if one.kind is kinds.TWO_DIRECTORIES:
+                yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
+        ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
+        for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
+            names = [one.subject for one in ahead if one.fields["brokers"] == number]
+            yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
+        yield from self._last_copies(kinds.DELETION_PENDING)
+        moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
+        for number in dict.fromkeys(one.fields["brokers"] for one in moved):
+            names = [one.subject for one in moved if one.fields["brokers"] == number]
+            yield f"move {listed(names)} away on broker {number}"
+        for one in self.observations:
+            if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
+                yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
 
     def _of_failing(self, one: Observation) -> str:
         """Return what makes failovers succeed again: a live replica, or no request for the election."""
@@ -476,12 +473,17 @@ class Advice:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
             elected = self._elected(topic, number, left)
-            text = (
-                "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
-            )
-            text += "new ones"
+            others = [b.id for b in self.capture.brokers.values() if b.id not in (*isr, *topic.partitions[number])]
+            hosts = [b for b in others if self.capture.directory(b, topic.name, number)]
+            where = [f"{brokers(hosts)}, which {each(hosts, 'is', 'are')} no replica"] * bool(hosts)
+            where += [f"a failed disk of {brokers(failed - {*isr})}"] * bool(failed - {*isr})
             if last_copies_aside(self.capture, topic, number):
-                text = "the records of {} may be in the copy that was moved or is to be deleted: keep it"
+                where.append("the copy that was moved or is to be deleted")
+            text = (
+                "the records of {} are lost, as no other replica has a log: an empty broker with its id serves new ones"
+            )
+            if where:
+                text = f"the records of {{}} may be on {listed(where)}: keep what is there"
             elif elected:
                 text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
                 text += "start no empty broker with its id before, as it would lead"
@@ -490,14 +492,12 @@ class Advice:
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
-    def _before_stops(self, made: FindingKind) -> Iterator[str]:
+    def _before_stops(self, kind: FindingKind, way_out: str) -> Iterator[str]:
         """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
-        is_stopped = any(word in made.way_out for word in ("restart", "stop", "move"))
-        if made.name in [kind.name for kind in kinds.OF_LACKING] or not (
-            is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
-        ):
+        is_stopped = any(word in way_out for word in ("restart", "stop", "move"))
+        if kind in kinds.OF_LACKING or not (is_stopped or kind in (*FAILING_OVER, *STARTING)):
             return
-        starts = made.name in [kind.name for kind in STARTING if kind is not kinds.DEAD_IN_ISR]
+        starts = kind in STARTING and kind is not kinds.DEAD_IN_ISR
         lacking = [one for one in self.observations if one.kind in kinds.OF_LACKING]
         found = [one.subject for one in lacking if starts or not self._are_down(one)]
         if found:
@@ -722,6 +722,8 @@ class Advice:
             first = f"{copy}; then " if leads else ""
             elected = "" if self.capture.controller in live else ", once there is a controller"
             leader = brokers(members, "or") if len(members) == 1 else f"one of {brokers(members)}"
+            if not running:
+                return f"do not start {brokers(lacking)} before {leader} leads{elected}, and it is out of the ISR"
             return f"{first}stop {stop} with a controlled shutdown, so that {leader} leads{elected}; {again}"
         if members:
             stopped = f"stop {brokers(running)}; " if running else ""
@@ -929,7 +931,7 @@ class Advice:
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
             if is_lost:
-                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has lost the topics"
+                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of these topics"
             else:
                 yield (
                     f"if the topic was not deleted on purpose, keep {on}: it may be the last copy; "

@@ -403,7 +403,6 @@ class Findings:
             yield from self._of_earlier_logs(kind, place, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
-        yield from self._of_lacking_members(place)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
         live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
@@ -430,13 +429,16 @@ class Findings:
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
         yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
+        yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
+        """What brokers answer about a partition's leader, beside ZooKeeper."""
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
             yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved:
-            stale = by_property.get("metadata_converges", [])
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
     def _of_leader(
@@ -616,6 +618,8 @@ class Findings:
         return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
+        """Records that the leader lacks, or that it would truncate if an ISR member without them led."""
+        yield from self._of_lacking_members(place)
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
             is_shown = log is not None and log.high_watermark is not None

@@ -233,7 +233,34 @@ def test_what_is_lost_with_the_only_isr_member_is_said_beside_its_start() -> Non
     for kind in ("no-live-isr", "broker-down"):
         assert election in ways_out(found)[kind] and "reassign" not in ways_out(found)[kind]
     found["topics"]["orders"]["znode"]["partitions"]["0"] = [1]
-    assert "the records of orders-0 are lost with it" in ways_out(found)["broker-down"]
+    assert "may be on brokers 2 and 3, which are no replica: keep" in ways_out(found)["broker-down"]
+    for number in "23":
+        del found["brokers"][number]["dirs"]["orders-0"]
+    assert "the records of orders-0 are lost, as no other replica has a log" in ways_out(found)["broker-down"]
+
+
+def test_records_on_a_failed_disk_are_not_given_up() -> None:
+    found = cluster()
+    found["controller"] = 2
+    stop(found, 1)
+    isr(found, -1, [1])
+    found["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    for number in "23":
+        del found["brokers"][number]["dirs"]["orders-0"]
+    roots = [{"path": "/kafka", "broker_id": 2, "cluster_id": "c"}, {"path": "/b", "offline": True}]
+    found["brokers"]["2"]["log_dirs"] = roots
+    assert "may be on a failed disk of broker 2: keep what is there" in ways_out(found)["no-live-isr"]
+
+
+def test_a_member_that_is_down_and_lacks_records_starts_when_another_one_leads() -> None:
+    found = cluster()
+    found["controller"] = 2
+    stop(found, 1)
+    found["topics"]["payments"]["partition_state"]["0"]["leader"] = 2
+    empty(found, 1)
+    isr(found, -1, [1, 2, 3])
+    way_out = ways_out(found)["isr-member-lacks-records"]
+    assert way_out == "do not start broker 1 before one of brokers 2 and 3 leads, and it is out of the ISR"
 
 
 # Assignments and deletions.

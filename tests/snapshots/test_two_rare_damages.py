@@ -177,7 +177,7 @@ SAID: dict[Callable[[Snapshot], None], dict[str, str]] = {
         "broker-down": "do not give broker 3 up: it may have the last copy of records of orders-0",
         "reassignment-waits": "but first copy the directory of orders-0 on broker 3 that it would delete",
     },
-    last_copy_and_failed_disk: {"offline-log-directory": "may be in the copy that was moved or is to be deleted"},
+    last_copy_and_failed_disk: {"offline-log-directory": "may be on the copy that was moved or is to be deleted"},
     two_directories: {"partition-in-two-log-directories": SEE_TO},
     leader_outside: {"leader-not-elected": SEE_TO, "isr-member-lacks-records": "so that broker 2 leads"},
     older_controller_epoch: {"leader-lacks-records": "but first set /controller_epoch"},

@@ -81,16 +81,20 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
         aside = [name.rpartition(".")[0] for name in broker.set_aside if name.endswith("-stray")]
         for name in [*broker.directories, *(aside if capture.image else ())]:
             hosts.setdefault(name.rpartition("-")[0], set()).add(broker.id)
-    have = {*capture.topics, *(capture.image.topics if capture.image else ()), *capture.deleting}
-    found = sorted(name for name in hosts.keys() - have if name and not name.startswith("__"))
+    have = {*capture.topics, *(capture.image.topics if capture.image else ())}
+    shown = {name for name in hosts.keys() - {*capture.deleting} if name and not name.startswith("__")}
+    found = sorted(shown - have)
     several = min(2, len(set().union(*hosts.values())))
     is_on_several = any(len(hosts[name]) >= several for name in found)
     ids = {root.cluster_id for broker in capture.brokers.values() for root in broker.roots} - {None}
     is_enough = bool(ids) and capture.cluster_id not in ids
-    if not any(name in have and not name.startswith("__") for name in hosts):
+    if have.isdisjoint(shown):
         is_enough = is_enough or len(found) > 1 or (capture.image is not None and is_on_several)
-    elif not capture.is_kraft and is_on_several:
-        is_enough = is_enough or any(_has_lost_its_state(capture, one, several) for one in capture.topics.values())
+    else:
+        is_shown = any(_has_lost_its_state(capture, one, several) for one in capture.topics.values())
+        is_enough = (is_enough and capture.cluster_id is not None) or (
+            not capture.is_kraft and is_on_several and is_shown
+        )
     return tuple(found) if found and is_enough and not capture.patterns else ()
 
 

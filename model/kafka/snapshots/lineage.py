@@ -312,10 +312,7 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
-    short = members_lacking_records(capture, topic, partition)
-    having = {b for others in short.values() for b in ({*others} & isr or {*others})}
-    behind = {*lagging_members(capture, topic, partition), *short}
-    isr = set(newest) or (set() if outdated else (isr | having) - behind)
+    isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -334,6 +331,13 @@ def lineages_of(
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
     return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
+
+
+def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
+    """Return the ISR without members whose logs lack records, but with the replicas that have these."""
+    short = members_lacking_records(capture, topic, partition)
+    having = {b for others in short.values() for b in ({*others} & {*isr} or {*others})}
+    return ({*isr} | having) - {*lagging_members(capture, topic, partition), *short}
 
 
 def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:

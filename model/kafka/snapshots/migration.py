@@ -48,18 +48,18 @@ def can_migrate(release: str) -> bool:
     return release in MIGRATING
 
 
-def least_protocol(release: str) -> str:
+def least_protocol(version: str) -> str:
     """Return the least inter.broker.protocol.version with which brokers of a release begin to migrate.
 
     Source: MetadataVersion.isMigrationSupported; from 3.9.0 on new controllers of KRaft migrate only with transactions
     of the metadata log (ActivationRecordsGenerator.recordsForEmptyLog).
     """
-    return "3.6" if release.startswith("3.9.") else "3.4"
+    return "3.6" if version.startswith("3.9.") else "3.4"
 
 
-def refuses_authorizers(release: str) -> bool:
+def refuses_authorizers(version: str) -> bool:
     """Whether a broker with authorizer.class.name ends as it starts to migrate (KafkaConfig.validateValues)."""
-    return release in MIGRATING[: MIGRATING.index("3.5.1")]
+    return version in MIGRATING[: MIGRATING.index("3.5.1")]
 
 
 @frozen
