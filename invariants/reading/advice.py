@@ -65,6 +65,7 @@ FAILING_OVER = (
     kinds.NO_LIVE_REPLICA,
     kinds.CONTROLLER_IS_SILENT,
     kinds.NO_BROKER_KNOWS,
+    kinds.IS_NOT_KNOWN,
     kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
@@ -97,7 +98,6 @@ STOPPING = (
 LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
 """Of these, those whose way out restarts leaders."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
-BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
 GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
@@ -176,6 +176,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind is kinds.WITHOUT_STATE:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
+        elif kind is kinds.FOREIGN_ISR:
+            made = evolve(kind, way_out=self._joined(self._of_foreign(kind, seen)) or kind.way_out)
         elif kind is kinds.GARBLED_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
         elif kind is kinds.TWO_DIRECTORIES:
@@ -206,9 +208,46 @@ class Advice:
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
-            made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
+            made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
         first = [*self._first(kind, seen), *self._alone(kind, seen)]
         return evolve(made, way_out="; but first ".join([made.way_out, *first]))
+
+    def _becomes_controller(self) -> str:
+        """Return which broker restarts where there is no /controller to delete: none that others wait for."""
+        others = [b for b in self.capture.live if b not in self.alone]
+        which = f"broker {others[0]}" if others else "a broker"
+        why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
+        return f"restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
+
+    def _of_foreign(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what to do about leaders and ISR members that are no replicas: Kafka adds no replica that is down.
+
+        A controller removes a broker that stops from the ISR, though only such a member is left, and elects replicas
+        only (ZkReplicaStateMachine.doRemoveReplicasFromIsr).
+        """
+        bare: dict[int, list[str]] = {}
+        others = list[str]()
+        for one in observations:
+            topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+            state, replicas = topic.states[number], topic.partitions.get(number, ())
+            live = {b for b in (state.leader, *state.isr) if b is not None and self.capture.brokers[b].alive}
+            dead = [b for b in state.isr if b not in replicas and b not in live]
+            if not live - {*replicas} and dead and state.leader in live:
+                above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
+                are, do = each(dead, "is", "are"), each(dead, "it does", "they do")
+                others.append(
+                    f"{brokers(dead)} in the ISR of {one.subject} {are} down, and no replica: stop no live ISR member, "
+                    f"which would leave none there; if {do} not come back, write the state of {one.subject}, at "
+                    f"the version that was read: {above}; then fail the controller over (not tried on real brokers)"
+                )
+                continue
+            if kind.way_out not in others:
+                others.append(kind.way_out)
+            for broker in live - {*replicas} if not live & {*state.isr} & {*replicas} else ():
+                bare.setdefault(broker, []).append(one.subject)
+        yield from others
+        for broker, names in bare.items():
+            yield f"do not stop broker {broker} before: no replica of {listed(names)} is a live ISR member"
 
     def _alone(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.

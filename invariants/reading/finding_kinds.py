@@ -660,7 +660,8 @@ FOREIGN_ISR = FindingKind(
     "replicas",
     story="docs/stories/reassignment.md",
     log=partitions.leader_in_assignment.log,
-    cause="a reassignment was cancelled or overwritten while replicas were added",
+    cause="a reassignment was cancelled or overwritten while replicas were added; or a hand wrote the replicas, or the "
+    "ISR",
     grep=("grep \"Uncaught exception in scheduled task 'isr-expiration'\" logs/server.log*   # on the leader; 2.8",),
 )
 LEADER_OUTSIDE_ISR = FindingKind(
@@ -801,7 +802,10 @@ CATCHING_UP = FindingKind(
     ("replicas_converge",),
     now="under-replicated",
     later="it joins the ISR once it has the leader's records",
-    way_out="take another snapshot later; if it is still so, read the broker's server.log",
+    way_out="take another snapshot later; if it is still so, read server.log of the broker and of the leader, and see "
+    "whether a throttle holds it (kafka-configs.sh --describe: follower.replication.throttled.rate); where the leader "
+    "fails to change the ISR (KAFKA-14154), reassign the partition to the replicas that it has "
+    "(kafka-reassign-partitions.sh --execute): its leader epoch rises",
 )
 BROKER_DOWN = FindingKind(
     "broker-down",
@@ -875,6 +879,22 @@ NO_BROKER_KNOWS = evolve(
     log="none: kafka-topics.sh --describe shows another leader than the state znode",
     cause="the controller has just elected the leader; or it has failed before it informed the brokers, or has missed "
     "that the leader's broker started; or the state znode was written by hand; or the leader has no such listener",
+)
+IS_NOT_KNOWN = FindingKind(
+    "broker-is-not-known",
+    LATENT,
+    "a broker is registered, and the controller's broker does not answer it among the live ones",
+    (),
+    now="the controller elects it as no leader, and sends it nothing; or clients that use one of its listeners do not "
+    "find it",
+    later="if another snapshot a minute later shows it too, it stays so",
+    way_out="take another snapshot after a minute; if it is still so, see that it has the listener that clients use "
+    "(advertised.listeners); if it has, delete /controller: the next controller reads all registrations",
+    story="docs/stories/authentication-failure.md",
+    log="none: controller.log has no line about the broker, such as: Newly added brokers: …",
+    cause="the broker has just started; or the controller has missed that it registered again in a new session; or it "
+    "has no listener of the name that was asked",
+    grep=("grep 'Newly added brokers' logs/controller.log*",),
 )
 DOES_NOT_ANSWER = FindingKind(
     "broker-does-not-answer",
@@ -957,6 +977,7 @@ KINDS = (
     NO_METADATA,
     CONTROLLER_IS_SILENT,
     NO_BROKER_KNOWS,
+    IS_NOT_KNOWN,
     DOES_NOT_ANSWER,
     ISR_REPEATS,
     REPLICAS_REPEAT,

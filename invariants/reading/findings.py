@@ -201,6 +201,12 @@ class Findings:
         if is_silent and any(broker.id in (state.leader, *state.isr) for state in states):
             text = "has not answered, and others have"
             yield _observation(kinds.DOES_NOT_ANSWER, f"broker {broker.id}", text, broker=broker.id)
+        chief = capture.brokers.get(-1 if capture.controller is None else capture.controller)
+        known = chief.cache.brokers if chief is not None and chief.alive and chief.cache else ()
+        has_answers = cache is not None and bool(cache.brokers)
+        if known and broker.id not in known and has_answers and broker.alive and broker.id in capture.registered:
+            text = f"is not among the brokers that broker {capture.controller} answers"
+            yield _observation(kinds.IS_NOT_KNOWN, f"broker {broker.id}", text, broker=broker.id)
         if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
             return
         if broker.id in capture.registered and capture.topics:

@@ -37,6 +37,9 @@ DAMAGE = {
     "leader-hangs": {"broker-does-not-answer"},
     "leader-is-known-to-no-broker": {"leader-is-known-to-no-broker"},
     "stale-broker-is-the-only-isr-member": set(),
+    "broker-is-not-known": {"broker-is-not-known"},
+    "isr-names-a-broker-that-does-not-exist": {"isr-names-a-dead-broker", "isr-outside-replicas"},
+    "replicas-written-by-hand-leave-the-leader-out": {"isr-outside-replicas", "stray-log"},
     "created-on-brokers-that-do-not-exist": {"no-live-replica"},
     "partition-metadata-is-garbled": {"partition-metadata-is-garbled"},
     "partition-without-replicas": {"partition-without-replicas", "stray-log"},
@@ -329,6 +332,25 @@ def test_a_broker_with_a_garbled_file_is_not_restarted_before_it_is_mended() -> 
         not any(one.startswith("start") for one in problem.left_out)
         and "partition-metadata-is-garbled" in problem.uncovered
     )
+
+
+def test_a_leader_that_the_written_replicas_leave_out_is_not_stopped() -> None:
+    found = ways_out("replicas-written-by-hand-leave-the-leader-out")["isr-outside-replicas"]
+    assert "do not stop broker 2 before: no replica of orders-0 is a live ISR member" in found
+
+
+def test_a_broker_that_does_not_exist_is_no_replica_to_reassign_to() -> None:
+    found = ways_out("isr-names-a-broker-that-does-not-exist")["isr-outside-replicas"]
+    assert found.startswith("broker 99 in the ISR of orders-0 is down, and no replica: stop no live ISR member")
+    assert "a leader_epoch of 16 or more, and broker 2 as leader and only ISR member" in found
+
+
+def test_no_broker_restarts_to_be_controller_that_others_wait_for() -> None:
+    capture = json.loads(CLUSTERS["stale-broker-is-the-only-isr-member"].read_text())
+    capture["controller"] = None
+    capture["topics"]["payments"]["partition_state"]["0"]["isr"] = [1]
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "restart broker 2, so that it becomes the controller" in kinds["no-controller"].way_out
 
 
 # Plans.
