@@ -105,7 +105,7 @@ NO_LIVE_REPLICA = evolve(
     way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
     "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
     "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
-    log="state-change.log, ERROR: … No assigned replica is alive",
+    log="state-change.log, ERROR, at the end of the line: No assigned replica is alive.",
     cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
     "KAFKA-7382), or its znode was written by hand",
     grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
@@ -487,8 +487,8 @@ GARBLED_ID = FindingKind(
     now="nothing while the broker runs: it reads the file when it starts",
     later="the broker does not start, or starts without the whole log directory",
     way_out="",
-    log="server.log: Error while reading partition metadata file …; Malformed line in checkpoint file …; or a "
-    "NullPointerException of PartitionMetadataFile",
+    log="server.log, as the broker starts: Error while reading partition metadata file … (an empty file: a "
+    "NullPointerException)",
     cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
     grep=("grep 'Error while reading partition metadata file' logs/server.log*",),
 )
@@ -861,7 +861,7 @@ CONTROLLER_IS_SILENT = evolve(
     "partitions with it",
     way_out="take another snapshot after a minute; if it is still so, delete /controller",
     story="docs/stories/authentication-failure.md",
-    log="controller.log of the broker in /controller: none after … successfully elected as the controller",
+    log="none: controller.log of the broker in /controller ends with its election, or before it",
     cause="the broker in /controller has just been elected; or it has failed to start as controller, or has resigned, "
     "and holds its session (KAFKA-13407)",
 )
@@ -906,7 +906,7 @@ DOES_NOT_ANSWER = FindingKind(
     later="it lasts until its ZooKeeper session ends, as its process does",
     way_out="ask it again (kafka-broker-api-versions.sh --bootstrap-server with its address): it may have a listener "
     "that was not reached. If it hangs, look at its disks and threads (jstack), and restart it",
-    log="none: its server.log has no new lines; that of its followers: Error sending fetch request",
+    log="server.log of its followers: Error sending fetch request … to node …:",
     cause="its disk or its request handlers are stuck; or the snapshot was taken where its listener is not reached",
     grep=("grep 'Error sending fetch request' logs/server.log*   # on its followers",),
 )
