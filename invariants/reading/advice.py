@@ -62,6 +62,8 @@ FAILING_OVER = (
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
+    kinds.EMPTY_ISR,
+    kinds.FOREIGN_ISR,
     kinds.NO_LIVE_REPLICA,
     kinds.CONTROLLER_IS_SILENT,
     kinds.NO_BROKER_KNOWS,
@@ -178,6 +180,8 @@ class Advice:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, seen)) or kind.way_out)
+        elif kind is kinds.EMPTY_ISR:
+            made = evolve(kind, way_out=self._joined(self._of_empty(kind, one) for one in seen))
         elif kind is kinds.GARBLED_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
         elif kind is kinds.TWO_DIRECTORIES:
@@ -259,12 +263,13 @@ class Advice:
         for one in garbled if kind is not kinds.GARBLED_ID else ():
             if int(one.fields["brokers"]) in stopped:
                 yield GARBLED.format(one.subject, one.fields["brokers"])
-        names = sorted(name for broker in stopped for name in self.alone.get(broker, ()))
+        lacking = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST}
+        names = sorted({name for broker in stopped for name in self.alone.get(broker, ())} - lacking)
         if names:
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             yield (
                 f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
-                "see that unclean.leader.election.enable is false, as the other replicas lack its records"
+                "see that unclean.leader.election.enable is false: another replica would lead without its records"
             )
 
     def _stopped(self, observations: Iterable[Observation], *, leaders: bool) -> set[int]:
@@ -351,6 +356,11 @@ class Advice:
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
             if behind:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
+        if kind in (*FAILING_OVER, *STARTING, *STOPPING):
+            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
+            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
+                names = [one.subject for one in ahead if one.fields["brokers"] == number]
+                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
         if kind in STARTING:
             for one in self.observations:
                 if one.kind is kinds.DISK_OF_ANOTHER:
@@ -361,10 +371,6 @@ class Advice:
                     yield GARBLED.format(one.subject, one.fields["brokers"])
                 if one.kind is kinds.TWO_DIRECTORIES:
                     yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
-            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
-            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
-                names = [one.subject for one in ahead if one.fields["brokers"] == number]
-                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
             yield from self._last_copies(kinds.DELETION_PENDING)
             moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
@@ -666,6 +672,17 @@ class Advice:
         return (
             f"before broker {number} starts again, if its log of {one.subject} is known to be of the present topic, "
             f'write "version: 0" and "topic_id: {wrote}" as two lines into the file; keep the log'
+        )
+
+    def _of_empty(self, kind: FindingKind, one: Observation) -> str:
+        """Return what to do about an empty ISR: a leader that lives may lead on, with what nobody else has."""
+        state = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])]
+        if state.leader is None or not self.capture.brokers[state.leader].alive:
+            return kind.way_out
+        above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
+        return (
+            f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you "
+            f"write the state, at the version that was read: {above}; then fail the controller over (not tried on real brokers)"
         )
 
     # Logs that are no replica's.

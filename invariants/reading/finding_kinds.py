@@ -417,7 +417,7 @@ REPLICA_OF_ANOTHER = evolve(
 RECORDS_ARE_LOST = FindingKind(
     "replica-has-lost-records",
     LATENT,
-    "a replica outside the ISR has committed records that the leader's log lacks",
+    "a replica has committed records that the log of the leader, or of the next one, lacks",
     (),
     now="consumers cannot read these records: other ones have their offsets in the leader's log",
     later="the replica truncates its log when it fetches from the leader: the last copy of them may be gone then",
@@ -718,7 +718,8 @@ UNREGISTERED = FindingKind(
     "a broker runs but is not in /brokers/ids",
     ("running_broker_is_registered",),
     now="its partitions have other leaders or none; clients that reach it get outdated answers",
-    later="its ZooKeeper session returns within seconds, or it stays a zombie",
+    later="its ZooKeeper session returns within seconds, or it stays a zombie; what clients write to it with acks=1 "
+    "goes when it follows another leader",
     way_out="take another snapshot after a session timeout; if it is still so, restart the broker",
     story="docs/stories/zombie-controller.md",
     log=sessions.running_broker_is_registered.log,

@@ -44,6 +44,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     choices_of,
     compare,
     lost_records,
+    next_leader,
     same_disks,
 )
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
@@ -195,10 +196,11 @@ class Findings:
             text = "is in KRaft mode, by its meta.properties or by KRaft's image"
             yield _observation(kinds.IN_KRAFT_MODE, f"broker {broker.id}", text, broker=broker.id)
         cache, capture = broker.cache, self.capture
-        states = (state for topic in capture.topics.values() for state in topic.states.values())
+        states = (one for topic in capture.topics.values() for one in topic.states.values())
         answered = any(b.cache for b in capture.brokers.values() if b.alive)
         is_silent = cache is None and answered and broker.alive and broker.id in capture.registered
-        if is_silent and any(broker.id in (state.leader, *state.isr) for state in states):
+        is_needed = broker.id == capture.controller or any(broker.id in (one.leader, *one.isr) for one in states)
+        if is_silent and is_needed:
             text = "has not answered, and others have"
             yield _observation(kinds.DOES_NOT_ANSWER, f"broker {broker.id}", text, broker=broker.id)
         chief = capture.brokers.get(-1 if capture.controller is None else capture.controller)
@@ -539,10 +541,14 @@ class Findings:
         return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
+        chosen, state = next_leader(self.capture, place.topic, place.partition), place.topic.states.get(place.partition)
+        whose = (
+            "the leader's" if state and chosen == state.leader else f"that of broker {chosen}, which is elected next,"
+        )
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
             is_shown = log is not None and log.high_watermark is not None
-            text = f"broker {b} has committed records from offset {offset} on, where its log and the leader's differ"
+            text = f"broker {b} has committed records from offset {offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
             one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
