@@ -681,8 +681,8 @@ class Advice:
             return kind.way_out
         above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
         return (
-            f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you "
-            f"write the state, at the version that was read: {above}; then fail the controller over (not tried on real brokers)"
+            f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you write the "
+            f"state, at the version that was read: {above}; then fail the controller over (not tried on real brokers)"
         )
 
     # Logs that are no replica's.
