@@ -29,6 +29,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     has_lost_its_end,
     is_outdated,
     lagging_members,
+    last_copies_aside,
     newest_logs,
     same_disks,
 )
@@ -64,6 +65,7 @@ FAILING_OVER = (
     kinds.NO_METADATA,
     kinds.EMPTY_ISR,
     kinds.FOREIGN_ISR,
+    kinds.REQUEST_WAITS,
     kinds.NO_LIVE_REPLICA,
     kinds.CONTROLLER_IS_SILENT,
     kinds.NO_BROKER_KNOWS,
@@ -72,12 +74,22 @@ FAILING_OVER = (
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
+OF_LAST_COPIES = (
+    kinds.RECORDS_ARE_LOST,
+    kinds.LAST_COPY_IS_DELETED,
+    kinds.LAST_COPY_MOVES,
+    kinds.LOG_SET_ASIDE,
+    kinds.DOWN_WITH_ANOTHER_ID,
+)
+"""Kinds about records of which a broker may have the last copy."""
 STARTING = (
     kinds.BROKER_DOWN,
     kinds.NO_LIVE_ISR,
     kinds.DELETION_PENDING,
     kinds.REASSIGNMENT_WAITS,
     kinds.DEAD_IN_ISR,
+    kinds.FAILOVER_FAILS,
+    kinds.NO_LIVE_REPLICA,
 )
 """Kinds whose way out starts brokers."""
 STOPPING = (
@@ -99,6 +111,10 @@ STOPPING = (
 """Kinds whose way out restarts or stops brokers that run."""
 LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
 """Of these, those whose way out restarts leaders."""
+ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
+"""What a way out says of which the controller may fail over."""
+OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
+"""What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
@@ -176,7 +192,7 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
-        elif kind is kinds.WITHOUT_STATE:
+        elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, seen)) or kind.way_out)
@@ -188,6 +204,14 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.EMPTY_ISR:
+            made = evolve(kind, way_out=self._joined(map(self._of_empty_isr, seen)))
+        elif kind is kinds.NO_REPLICAS:
+            made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
+        elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
+            made = evolve(kind, way_out=self._joined(map(self._of_last_copy, seen)))
+        elif kind in kinds.OF_LACKING:
+            made = evolve(kind, way_out=self._joined(map(self._of_lacking, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
@@ -195,10 +219,14 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         elif kind is kinds.NO_LIVE_ISR:
             made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
+        elif kind is kinds.DELETION_PENDING:
+            made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
         elif kind is kinds.DOWN_WITH_ANOTHER_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
+        elif kind is kinds.FAILOVER_FAILS:
+            made = evolve(kind, way_out=self._joined(map(self._of_failing, seen)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -207,14 +235,19 @@ class Advice:
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
+        if kind is kinds.DEAD_IN_ISR and any(
+            o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
+        ):
+            made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
-        first = [*self._first(kind, seen), *self._alone(kind, seen)]
-        return evolve(made, way_out="; but first ".join([made.way_out, *first]))
+        first = [*self._first(kind, seen, made.way_out), *self._before_stops(made), *self._alone(kind, seen)]
+        way_out = "; but first ".join([made.way_out, *first])
+        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""
@@ -298,15 +331,17 @@ class Advice:
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
-                late.append(
-                    f"start broker {best} before broker {broker}, whose log of {place.name} lacks the last leader epoch"
-                )
+                log = self.capture.directory(broker, name, partition)
+                what = "the last leader epoch" if log is None or log.end is None else "records"
+                late.append(f"start broker {best} before broker {broker}, whose log of {place.name} lacks {what}")
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, place.name)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
+                    if log is not None and log.end == 0:
+                        has = "is empty, and others have records"
                     if has_lost_its_end(self.capture, place.topic, partition, broker):
                         has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
@@ -331,30 +366,44 @@ class Advice:
         is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
         return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
-    def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
-        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
-        own = {one.fields.get("topic") for one in observations}
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
+        """Yield what has to be done before the way out of a kind, for the sake of other findings.
+
+        A broker that stops may be the controller's, so that the controller fails over.
+        """
+        own = {one.fields.get("topic") for one in observations if kind in (*OF_IDS, kinds.ID_MISSING)}
         others = [name for name in dict.fromkeys(self.erased) if name not in own]
-        if others and kind in FAILING_OVER:
+        fails_over = kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER)
+        if others and fails_over:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
         if kind is kinds.WITHOUT_STATE:
             places = {one.subject for one in observations}
             for one in self.observations:
                 if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
                     yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
-        if kind in FAILING_OVER:
+        is_lost = any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations)
+        if is_lost and kind not in kinds.OF_LOST_TOPICS and (fails_over or kind is kinds.EMPTY_ISR):
+            yield "find out whether ZooKeeper's earlier data is left"
+        if fails_over:
             bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
-            if bare:
+            if bare and kind is not kinds.ISR_MEMBER_HAS_NO_LOG:
                 yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
             for one in self.observations:
-                if one.kind is kinds.SHARED_ID:
+                if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
+                    yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
+                if one.kind is kinds.PARTITION_LOST and kind is not one.kind:
+                    yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
+                if one.kind is kinds.SHARED_ID and kind is not one.kind:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
+                if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
+                    yield f"{self._of_failing(one)}: until then no broker stays controller"
             yield from self._last_copies(kinds.DELETION_WAITS)
-        if kind in (*FAILING_OVER, *STARTING):
-            if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
+        if fails_over or kind in STARTING:
+            is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
+            if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
                 yield "set /controller_epoch, which is below that of a state"
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
-            if behind:
+            if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in (*FAILING_OVER, *STARTING, *STOPPING):
             ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
@@ -363,6 +412,11 @@ class Advice:
                 yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
         if kind in STARTING:
             for one in self.observations:
+                if (
+                    one.kind is kinds.LAST_COPY_IS_DELETED
+                    and not self.capture.brokers[int(one.fields["brokers"])].alive
+                ):
+                    yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
                 if one.kind is kinds.IN_KRAFT_MODE:
@@ -379,6 +433,124 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
                     yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+
+    def _of_failing(self, one: Observation) -> str:
+        """Return what makes failovers succeed again: a live replica, or no request for the election."""
+        key = one.fields["topic"], int(one.fields["partition"])
+        request = "delete /admin/preferred_replica_election (only the request is lost), or "
+        replicas = [int(broker) for broker in one.fields["brokers"].split()]
+        return f"{request * (key in self.capture.elections)}start {brokers(replicas, 'or')} for {one.subject}"
+
+    def _if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
+        """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
+        if kind is kinds.BROKER_DOWN:
+            yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
+        elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
+            places = [(self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
+            members = {b for topic, number in places for b in topic.states[number].isr}
+            gone = [b for b in sorted(members) if kind is kinds.OFFLINE_LOG or not self.capture.brokers[b].alive]
+            what = "the disk" if kind is kinds.OFFLINE_LOG else brokers(gone)
+            if gone:
+                yield from self._losses(f"if {what} {each(gone, 'is', 'are')} gone for good", places)
+
+    def _without_brokers(self, gone: Sequence[int]) -> Iterator[str]:
+        """Yield how a cluster goes on without brokers: their replicas are copied elsewhere, if others have them."""
+        lost: dict[tuple[str, int], tuple[Topic, int]] = {}
+        served: dict[int, bool] = {}
+        for topic in self.capture.topics.values():
+            for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
+                isr = topic.states[number].isr if number in topic.states else ()
+                failed = offline_replicas(self.capture, topic, number)
+                for b in gone:
+                    if b in isr and not any(self.capture.brokers[m].alive and m not in failed for m in isr):
+                        lost[topic.name, number] = topic, number
+                    elif b in replicas and number in topic.states and isr:
+                        others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
+                        served[b] = served.get(b, True) and bool(others)
+        alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
+        last = {b: names for b in gone if (names := self._may_have_last_copies(b))}
+        for b, names in last.items():
+            yield f"do not give broker {b} up: it may have the last copy of records of {listed(names)}"
+        safe = sorted(served.keys() - alone - last.keys())
+        if safe:
+            to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
+            yield (
+                f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
+                f"replicas to {to} (kafka-reassign-partitions.sh --execute): live ISR members have what was "
+                "acknowledged"
+            )
+        if lost:
+            known = sorted(alone)
+            yield from self._losses(f"if {brokers(known)} {each(known, 'is', 'are')} gone for good", [*lost.values()])
+
+    def _elected(self, topic: Topic, number: int, replicas: Iterable[int]) -> str:
+        """Return which replica an unclean election is to take, and who stops meanwhile; empty if none has a log.
+
+        Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
+        """
+        logs = {b: self.capture.directory(b, topic.name, number) for b in replicas}
+        ends = {
+            b: (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1), sum((log.segments or {}).values()))
+            for b, log in logs.items()
+            if log is not None and log.is_empty is not True
+        }
+        if not ends:
+            return ""
+        best = max(ends, key=lambda b: (ends[b], self.capture.brokers[b].alive))
+        others = [b for b in ends if ends[b] == ends[best]]
+        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in logs]
+        before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
+        stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
+        return f"{brokers(others, 'or')}{stopped}"
+
+    def _may_have_last_copies(self, broker: int) -> list[str]:
+        """Return the partitions of whose records a broker that is down may have the last copy, by other findings."""
+        found = [
+            o for o in self.observations if o.kind in OF_LAST_COPIES and str(broker) in o.fields["brokers"].split()
+        ]
+        for one in self.observations:
+            having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
+            if broker in having and not any(self.capture.brokers[b].alive for b in having):
+                found.append(one)
+        return list(dict.fromkeys(one.subject for one in found))
+
+    def _losses(self, condition: str, places: Iterable[tuple[Topic, int]]) -> Iterator[str]:
+        """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
+        found: dict[str, list[str]] = {}
+        for topic, number in places:
+            isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
+            left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
+            elected = self._elected(topic, number, left)
+            text = (
+                "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
+            )
+            text += "new ones"
+            if last_copies_aside(self.capture, topic, number):
+                text = "the records of {} may be in the copy that was moved or is to be deleted: keep it"
+            elif elected:
+                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
+                text += "start no empty broker with its id before, as it would lead"
+            found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
+        for text, names in found.items():
+            more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+            yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
+
+    def _before_stops(self, made: FindingKind) -> Iterator[str]:
+        """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
+        is_stopped = any(word in made.way_out for word in ("restart", "stop", "move"))
+        if made.name in [kind.name for kind in kinds.OF_LACKING] or not (
+            is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
+        ):
+            return
+        starts = made.name in [kind.name for kind in STARTING if kind is not kinds.DEAD_IN_ISR]
+        lacking = [one for one in self.observations if one.kind in kinds.OF_LACKING]
+        found = [one.subject for one in lacking if starts or not self._are_down(one)]
+        if found:
+            yield f"see to {listed(found)}, of which an ISR member lacks records: it may be elected"
+
+    def _are_down(self, one: Observation) -> bool:
+        """Whether all brokers of a finding are down."""
+        return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
 
     def _last_copies(self, marked: FindingKind) -> Iterator[str]:
         """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
@@ -526,6 +698,114 @@ class Advice:
             f"do not stop {brokers(bare)}, and let no controller fail over: no live ISR member shows a log of "
             f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
             "serve into another topic first, or start an ISR member that has its log"
+        )
+
+    def _of_empty_isr(self, one: Observation) -> str:
+        """Return who may lead a partition whose ISR is empty."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        failed = offline_replicas(self.capture, topic, number)
+        elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
+        if not elected:
+            return kinds.EMPTY_ISR.way_out
+        return (
+            f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
+            f"of {elected}, or a state znode that names it"
+        )
+
+    def _of_no_replicas(self, one: Observation) -> str:
+        """Return which replicas to write: those that the ISR and the logs show."""
+        name, number = one.fields["topic"], int(one.fields["partition"])
+        state = self.capture.topics[name].states.get(number)
+        hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
+        known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
+        which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
+        then = "; then fail the controller over"
+        if state is None and known:
+            then = "; keep every log, and inspect again before a failover: the first live replica would lead"
+        return (
+            f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
+            f"the data version that was read: {which}{then} (not tried on real brokers)"
+        )
+
+    def _of_last_copy(self, one: Observation) -> str:
+        """Return how the last copy is kept that a broker moves or deletes: links keep what is removed elsewhere."""
+        number, label = one.fields["brokers"], one.subject
+        is_up = self.capture.brokers[int(number)].alive
+        when = "at once" if one.kind is kinds.LAST_COPY_IS_DELETED else "before anything is moved or deleted"
+        kept = (
+            f"{when if is_up else f'before broker {number} starts'}, copy the directory of {label} on broker {number} "
+        )
+        kept += "to another place (cp -al to one on the same disk keeps the files)"
+        if one.fields["topic"] not in self.capture.topics:
+            return f"if the topic was not deleted on purpose, {kept}"
+        return f"{kept}; what replicas lack can be read from it (kafka-dump-log.sh --print-data-log) and produced again"
+
+    def _of_lacking(self, one: Observation) -> str:
+        """Return what to do about ISR members that lack records: none of them leads while others have these."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        state, live = topic.states[number], self.capture.live
+        lacking, having = ([int(b) for b in one.fields[name].split()] for name in ("brokers", "having"))
+        members = [b for b in having if b in state.isr]
+        leads = state.leader is not None and state.leader in {*live} & {*self.capture.registered}
+        running = [b for b in lacking if b in live]
+        running.sort(key=lambda b: b == state.leader)
+        copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
+        copy += f"{state.leader} truncates it"
+        again = "start it when it is out of the ISR: it copies the records then"
+        if leads and state.leader in having:
+            return (
+                f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
+                "(auto.leader.rebalance.enable elects by itself); "
+                + (
+                    f"inspect again; if it is still so, stop {brokers(running)} with a controlled shutdown, and {again}"
+                    if running
+                    else f"{brokers(lacking)}: {again}"
+                )
+            )
+        if any(b in live and b in self.capture.registered for b in members):
+            stop = " and then ".join(f"broker {b}" for b in running)
+            first = f"{copy}; then " if leads else ""
+            elected = "" if self.capture.controller in live else ", once there is a controller"
+            leader = brokers(members, "or") if len(members) == 1 else f"one of {brokers(members)}"
+            return f"{first}stop {stop} with a controlled shutdown, so that {leader} leads{elected}; {again}"
+        if members:
+            stopped = f"stop {brokers(running)}; " if running else ""
+            return (
+                f"{stopped}have {brokers(members, 'or')} up before {brokers(lacking)}, which would lead {one.subject}"
+            )
+        epochs = self._latest(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
+        above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
+        first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
+        return (
+            f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
+            f"with the data version that was read: {self._state_above(having, above)[0]}; then fail the controller "
+            "over. The log that was lost may have had later records: look for its disk"
+        )
+
+    def _latest(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
+        """Return the last leader epochs of logs, by broker."""
+        found = {b: self.capture.directory(b, topic.name, number) for b in hosts}
+        return {b: max(e for e, _ in log.leader_epochs) for b, log in found.items() if log and log.leader_epochs}
+
+    def _of_waiting_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> str:
+        """Return what deletions wait for, with no empty broker in the place of one whose logs others need."""
+        needed = {b for one in observations for b in map(int, one.fields["brokers"].split())}
+        sole = {
+            f"{topic_label(topic.name)}-{number}": needed & {*state.isr}
+            for topic in self.capture.topics.values()
+            for number, state in topic.states.items()
+            if topic.name not in self.capture.deleting and not any(self.capture.brokers[b].alive for b in state.isr)
+        }
+        kept = {name: members for name, members in sole.items() if members}
+        if not kept:
+            return kind.way_out
+        start, _, rest = kind.way_out.partition("; for a broker that is gone for good, ")
+        names = list(kept)
+        more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+        return (
+            f"{start}. Do not start {brokers(set().union(*kept.values()))} with empty log directories, though the "
+            f"deletion would end: no ISR member of {listed([*names[:MOST], *more])} lives, and it would lead. "
+            f"{rest.rpartition('. ')[2]}"
         )
 
     def _unregistered(self, one: Observation) -> set[int]:
@@ -681,29 +961,32 @@ class Advice:
             return kind.way_out
         above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
         return (
-            f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you write the "
-            f"state, at the version that was read: {above}; then fail the controller over (not tried on real brokers)"
+            f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you write "
+            f"the state, at the version that was read: {above}; then fail the controller over (not tried on real "
+            "brokers)"
         )
 
     # Logs that are no replica's.
 
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about stray logs; those of topics that do not exist are one sentence for their brokers."""
-        without: dict[str, list[str]] = {}
+        without: dict[tuple[str, bool], list[str]] = {}
+        lost = lost_topics(self.capture)
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
             if topic is not None and number in topic.unassigned:
                 yield f"keep {one.subject}: the topic's znode assigns no replica to it"
             elif topic is None or number not in {*topic.partitions, *topic.states}:
-                without.setdefault(one.fields.get("brokers", ""), []).append(one.subject)
+                is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
+                without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:
                 yield self._of_stray(one)
-        for hosts, names in without.items():
+        for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
-            if lost_topics(self.capture):
-                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of the topics"
+            if is_lost:
+                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has lost the topics"
             else:
                 yield (
                     f"if the topic was not deleted on purpose, keep {on}: it may be the last copy; "

@@ -110,16 +110,15 @@ NO_LIVE_REPLICA = evolve(
     "KAFKA-7382), or its znode was written by hand",
     grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
 )
-NO_REPLICA = evolve(
+NUMBER_MISSING = evolve(
     NO_LIVE_REPLICA,
-    name="partition-without-replicas",
-    title="the topic's znode assigns no replica to a partition",
-    now="clients get LEADER_NOT_AVAILABLE; of a number that the znode does not have, UNKNOWN_TOPIC_OR_PARTITION, and "
-    "producers that choose it by a key time out",
+    name="partition-number-is-missing",
+    title="a topic lacks a partition, and has later ones",
+    now="clients that ask for it get UNKNOWN_TOPIC_OR_PARTITION; producers that choose it by a key time out",
     later="it stays so: restarts and failovers do not repair it",
-    way_out="keep every log that brokers have of it. Write the replicas into the znode's JSON, with the data version "
+    way_out="keep every log that brokers have of it. Write its replicas into the znode's JSON, with the data version "
     "that was read, and inspect again before a controller fails over (not tried on real brokers)",
-    log="none: kafka-topics.sh --describe shows nothing under Replicas, or leaves out a number",
+    log="none: kafka-topics.sh --describe leaves out a number",
     cause="the topic's znode was written by hand or by a tool",
     grep=(),
 )
@@ -205,8 +204,8 @@ OFFLINE_LOG = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
-    way_out="repair the disk, with the logs that it had, and restart the broker",
-    cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+    way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
+    cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
 )
 OFFLINE_REPLICA = evolve(
     OFFLINE_LOG,
@@ -232,6 +231,28 @@ ISR_MEMBER_HAS_NO_LOG = FindingKind(
     "lacks one of the broker's log directories (`--logs` of kwalk collect)",
     grep=("grep 'Error while rolling log segment for' logs/server.log*",),
 )
+MEMBER_LACKS_RECORDS = FindingKind(
+    "isr-member-lacks-records",
+    LATENT,
+    "an ISR member's log is empty, or ends before records that other replicas have",
+    (),
+    now="nothing while a broker that has the records leads",
+    later="it may be elected: the others then truncate their logs to its log, and acknowledged records are lost",
+    way_out="",
+    log="server.log of the other replicas, once it leads: [UnifiedLog partition=…, dir=…] Truncating to offset …",
+    cause="its disk was replaced or restored while it was down, and it was back before the controller noticed; or it "
+    "copies what was produced just now",
+    grep=("grep 'Truncating to offset' logs/server.log*",),
+)
+LEADER_LACKS_RECORDS = evolve(
+    MEMBER_LACKS_RECORDS,
+    name="leader-lacks-records",
+    severity=BROKEN,
+    title="the leader's log is empty, or ends before records that other replicas have",
+    now="consumers cannot read these records, and producers write other ones at their offsets",
+    later="each replica that fetches from the leader truncates its log: the last copies may be gone within seconds",
+)
+OF_LACKING = (LEADER_LACKS_RECORDS, MEMBER_LACKS_RECORDS)
 STATE_BEHIND_LOGS = FindingKind(
     "state-is-behind-the-logs",
     BROKEN,
@@ -300,6 +321,21 @@ TOPICS_ARE_LOST = FindingKind(
     cause="zookeeper.connect names another ensemble or chroot; or ZooKeeper's data is lost; or all topics were deleted "
     "while the brokers were down",
 )
+SOME_TOPICS_ARE_LOST = evolve(
+    TOPICS_ARE_LOST,
+    name="zookeeper-has-lost-topics",
+    title="ZooKeeper has lost topics whose logs brokers have",
+    now="clients of these topics get UNKNOWN_TOPIC_OR_PARTITION, or create them anew (auto.create.topics.enable)",
+    way_out="move no log away, not those of topics that were created again either, and let no client create topics. "
+    "Find ZooKeeper's earlier data first: the other servers of the ensemble, a newer backup. If it is lost for good, "
+    "write each topic anew while the brokers are stopped (not tried on real brokers): its znode with the replicas and "
+    "the topic_id of the logs, and a state of each partition, with a leader_epoch above those of the logs, and the "
+    "broker whose log ends last as leader and only ISR member",
+    log="none: kafka-topics.sh --list lacks topics",
+    cause="ZooKeeper's data was lost, or restored from an older backup, and some topics were created again since, by "
+    "clients or by hand; or znodes were removed by hand",
+)
+OF_LOST_TOPICS = (TOPICS_ARE_LOST, SOME_TOPICS_ARE_LOST)
 NO_METADATA = FindingKind(
     "broker-has-no-metadata",
     LATENT,
@@ -440,6 +476,31 @@ LOG_SET_ASIDE = FindingKind(
     log="server.log, WARN: Log for partition … is marked as stray and renamed to …-stray",
     cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
 )
+LAST_COPY_IS_DELETED = FindingKind(
+    "log-is-deleted-of-which-no-replica-has-a-copy",
+    LATENT,
+    "a broker is about to delete a log whose records no replica in use shows",
+    (),
+    now="its records are on the disk, and are not served",
+    later="a running broker removes the directory after file.delete.delay.ms (a minute); one that is down after its "
+    "start",
+    way_out="",
+    log="server.log: Log for partition … is renamed to … and is scheduled for deletion",
+    cause="the topic was deleted, or the replica moved away, or its broker started in KRaft mode with another topic id",
+    grep=("grep -E 'scheduled for deletion|Deleted log for partition' logs/server.log*",),
+)
+LAST_COPY_MOVES = FindingKind(
+    "moving-log-is-the-last-copy",
+    LATENT,
+    "a copy that was moved between log directories has records that no replica in use shows",
+    (),
+    now="its records are on the disk, and are not served",
+    later="a move that is repeated or undone, or a deletion of the topic removes the directory",
+    way_out="",
+    log="none: kafka-log-dirs.sh --describe shows the log with isFuture",
+    cause="the disk with the replica failed or was replaced while it moved to another one "
+    "(kafka-reassign-partitions.sh with log_dirs), or the topic's znodes are gone",
+)
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
     LATENT,
@@ -544,6 +605,21 @@ PARTITION_LOST = FindingKind(
     log="none: PartitionModifications handles new partitions only",
     cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
 )
+NO_REPLICAS = FindingKind(
+    "partition-without-replicas",
+    LATENT,
+    "the topic's znode gives a partition no replica",
+    (),
+    now="the partition has its leader, if it had one, until that stops; preferred leaders of no topic are elected by "
+    "themselves (auto.leader.rebalance.enable)",
+    later="at the next failover no broker can become controller, since 2.7, if the partition has a state: each gives "
+    "up as it reads it; without a state the partition gets no leader",
+    way_out="",
+    log="controller.log, ERROR: Error while electing or becoming controller on broker …. Trigger controller movement "
+    "immediately; NoSuchElementException",
+    cause="a tool, or a hand, has written an empty list of replicas into the topic's znode",
+    grep=("grep -A 1 'Error while electing or becoming controller' logs/controller.log*",),
+)
 WITHOUT_STATE = FindingKind(
     "partition-without-state",
     BROKEN,
@@ -581,6 +657,36 @@ NO_CONTROLLER = FindingKind(
     story="docs/stories/authentication-failure.md",
     log=sessions.controller_lives.log,
     cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+)
+FAILOVER_FAILS = FindingKind(
+    "failover-fails",
+    LATENT,
+    "a failover of the controller fails at a partition that never had a leader",
+    (),
+    now="nothing while a controller stays",
+    later="each broker that is elected gives up at once: topics are not created, and no leader is elected when a "
+    "broker stops",
+    way_out="",
+    story="docs/stories/controller-comes-back.md",
+    log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
+    "controller movement immediately",
+    cause="the partition was created, or added, while its brokers were down, and then a client asked to elect its "
+    "preferred leader or to move it",
+    grep=("grep 'Trigger controller movement immediately' logs/controller.log*",),
+)
+REQUEST_WAITS = FindingKind(
+    "request-waits",
+    LATENT,
+    "no controller has handled what a client has requested in ZooKeeper",
+    (),
+    now="tools that request the same there are refused",
+    later="the next controller handles it, whatever has changed since: it moves leaders or replicas",
+    way_out="take another snapshot after a minute; if the request is still there, delete its znode if it is not wanted "
+    "any more, as it is all that is lost; to have it handled, delete /controller",
+    story="docs/stories/controller-comes-back.md",
+    log="none",
+    cause="the znode was removed by hand before, so that the controller has no watch; it was written just now; or "
+    "there was no controller",
 )
 CONTROLLER_EPOCH_BEHIND = FindingKind(
     "controller-epoch-is-behind",
@@ -828,12 +934,25 @@ REASSIGNMENT = FindingKind(
     "them (kafka-configs.sh --describe: leader.replication.throttled.rate, follower.replication.throttled.rate)",
     story="docs/stories/reassignment.md",
 )
+MOVES_BETWEEN_DIRECTORIES = FindingKind(
+    "moves-between-log-directories",
+    NOTE,
+    "a replica moves to another log directory of its broker, or such a move was abandoned",
+    (),
+    now="disk space: the replica serves from the directory that it has",
+    later="when the copy has all records it takes the replica's place, and the earlier directory is deleted; it waits "
+    "while a log directory of the broker has failed",
+    way_out="wait, and inspect again (kafka-log-dirs.sh --describe shows isFuture and offsetLag); to give the move up, "
+    "move the replica to the directory that it is in: the broker then removes the copy. Remove no directory by hand",
+    log="server.log: Attempting to replace current log … with … for …",
+    cause="kafka-reassign-partitions.sh with log_dirs, or a tool that balances disks",
+)
 STALE_METADATA = FindingKind(
     "stale-metadata",
     NOTE,
-    "a broker answers clients with an outdated leader",
+    "a broker answers clients with outdated metadata",
     ("metadata_converges",),
-    now="clients that ask this broker are directed to the wrong leader",
+    now="clients that ask this broker are directed to the wrong leader, or do not find a broker or a topic",
     later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,
@@ -926,10 +1045,12 @@ KINDS = (
     OFFLINE_LOG,
     ANOTHER_ID,
     TOPICS_ARE_LOST,
+    SOME_TOPICS_ARE_LOST,
+    LEADER_LACKS_RECORDS,
     EMPTY_ISR,
     NO_LIVE_ISR,
     NO_LIVE_REPLICA,
-    NO_REPLICA,
+    NUMBER_MISSING,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
@@ -946,13 +1067,17 @@ KINDS = (
     WITHOUT_STATE,
     NO_CONTROLLER,
     DEAD_IN_ISR,
+    FAILOVER_FAILS,
+    REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
+    NO_REPLICAS,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
+    MEMBER_LACKS_RECORDS,
     REPLICA_HAS_NO_LOG,
     LEADER_BY_HAND,
     OFFLINE_REPLICA,
@@ -971,6 +1096,8 @@ KINDS = (
     REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,
     LOG_SET_ASIDE,
+    LAST_COPY_IS_DELETED,
+    LAST_COPY_MOVES,
     DISK_OF_ANOTHER,
     GARBLED_ID,
     TWO_DIRECTORIES,
@@ -988,6 +1115,7 @@ KINDS = (
     ORPHANED_LOG,
     NOT_JUDGED,
     REASSIGNMENT,
+    MOVES_BETWEEN_DIRECTORIES,
     BROKER_DOWN,
     CATCHING_UP,
     LOG_WITHOUT_ID,

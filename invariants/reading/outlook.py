@@ -20,6 +20,8 @@ from kwalk.invariants.reading.finding_kinds import (
     NOT_JUDGED,
     OFFLINE_REPLICA,
     PARTITION_LOST,
+    SOME_TOPICS_ARE_LOST,
+    TOPICS_ARE_LOST,
     UNREGISTERED,
 )
 from kwalk.invariants.reading.findings import PROPERTIES
@@ -40,9 +42,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
     epochs_ahead,
+    failing_failovers,
     is_behind_logs,
     listed,
-    lost_topics,
     marks_refused_logs_offline,
     refused_at_start,
     unseen,
@@ -51,7 +53,7 @@ from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choic
 from kwalk.model.kafka.snapshots.procedures import LOSSY, REPAIR_DISK, REPLACE_DISK, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
-from kwalk.model.language import Reading
+from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Severity
 from kwalk.model.language.recovery import Problem, Procedure, World
 
@@ -146,6 +148,13 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
     capture = read_capture(source)
     if is_led_by_kraft(capture):
         return migrating_problem(capture, inspect_capture(capture))
+    requested = sorted(capture.elections & failing_failovers(capture).keys())
+    if requested:
+        names = listed([f"{topic_label(name)}-{number}" for name, number in requested])
+        raise UsageError(
+            f"No failover of the controller succeeds while /admin/preferred_replica_election names {names}, which "
+            "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
+        )
     return problem_of(capture)
 
 
@@ -200,9 +209,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(
-            DELETED if lost_topics(capture) else "", _marked(capture), _premise(parts), _of_unseen(capture, parts)
-        ),
+        premise=_joined(_of_lost_topics(found), _marked(capture), _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
@@ -255,6 +262,17 @@ def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
             "offline until the process ends. The steps do not serve such a log again: after the plan restart "
             f"{restarts}each broker that starts before the ids agree."
         )
+
+
+def _of_lost_topics(inspection: Inspection) -> str:
+    """Return the condition of plans where ZooKeeper has lost topics."""
+    for one in inspection.observations:
+        if one.kind.name == TOPICS_ARE_LOST.name:
+            return DELETED
+        if one.kind.name == SOME_TOPICS_ARE_LOST.name:
+            names = listed([topic_label(name) for name in one.fields["topics"].split()])
+            return f"if {names} were deleted on purpose, and ZooKeeper's earlier data does not come back"
+    return ""
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:

@@ -50,8 +50,10 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     id_on_failed_disks,
     in_sync,
+    last_copies_aside,
     lineages_of,
     lost_records,
+    members_lacking_records,
     newest_logs,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
@@ -233,7 +235,7 @@ class Situations:
             partition in topic.partitions,
             state is not None,
             topic.name in self.deleting,
-            bool(topic.partitions),
+            bool(topic.partitions) or topic.name in capture.topics,
             state is None or state.leader_epoch == 0,
             found,
         )
@@ -296,7 +298,9 @@ class Situations:
 
 
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
-    """Return the replicas on failed disks: their brokers run, have no directory of the partition, and metadata says so.
+    """Return the replicas on failed disks: their brokers run, and say so, or metadata does.
+
+    Files in a directory that is offline may still be there to be read: one error, as of a full disk, takes it offline.
 
     Kafka: MetadataCache.getPartitionMetadata: offline replicas are those on brokers that are down, or on offline log
     directories (KIP-112).
@@ -309,13 +313,19 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
-    failed = {b.id for b in capture.brokers.values() if any(root.is_offline for root in b.roots)}
-    up = set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ()))
-    return frozenset(
-        b
-        for b in up & (named | failed)
-        if capture.brokers[b].seen and capture.directory(b, topic.name, partition) is None
-    )
+    found: set[int] = set()
+    for b in set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ())):
+        broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
+        failed = {root.path for root in broker.roots if root.is_offline}
+        if directory is None:
+            is_offline = bool(failed) or b in named
+        elif directory.root is None:
+            is_offline = b in named and f"{topic.name}-{partition}" not in broker.assumed
+        else:
+            is_offline = directory.root in failed
+        if broker.seen and is_offline:
+            found.add(b)
+    return frozenset(found)
 
 
 def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
@@ -427,6 +437,16 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
+    state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
+    is_led = state is not None and any(capture.brokers[b].alive for b in state.isr)
+    if lacking and is_led and not is_behind_logs(capture, topic, partition):
+        has = each(lacking, "has a log that ends", "have logs that end")
+        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
+    if aside:
+        return (
+            f"a directory of {brokers_in_words(aside)} that ends in -future or -delete may be the last copy: see to it"
+        )
     refused = members & {broker for broker, _ in disks_of_others(capture)}
     if refused:
         does = each(refused, "does", "do")

@@ -166,6 +166,12 @@ class Directory:
         return max((*known, *epochs, *checkpoints, 0))
 
     @property
+    def end(self) -> int | None:
+        """The log end offset; None if nothing shows it: the last segment has records, or sizes are not shown."""
+        last = max(self.segments, default=None) if self.segments else None
+        return None if last is None or self.segments is None or self.segments[last] else last
+
+    @property
     def is_empty(self) -> bool | None:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())
@@ -210,8 +216,7 @@ class Topic:
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
-    a partition have twice. `unassigned` are the partitions to which the znode assigns no replica, or that neither it
-    nor a state has, though there are later ones.
+    a partition have twice, `unassigned` the partitions to which the znode gives no replica: `partitions` lacks them.
     """
 
     name: str
@@ -282,8 +287,8 @@ class Broker:
     read in part, those that were not found are `assumed`, unless the disk has failed. `is_described` is False
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
-    were renamed, to -stray, or to -delete before they are removed. `twice` has the log directories of each partition's
-    directory that is in more than one of them.
+    were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
+    `twice` has the log directories of each partition's directory that is in more than one of them.
     """
 
     id: int
@@ -302,7 +307,7 @@ class Broker:
     def unread(self) -> list[str]:
         """The log directories whose files were not read, though others were."""
         known = any(root.is_read for root in self.roots)
-        return [root.path for root in self.roots if root.is_offline or (known and not root.is_read)]
+        return [root.path for root in self.roots if not root.is_read and (root.is_offline or known)]
 
 
 @frozen
@@ -360,7 +365,8 @@ class Capture:
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
     `shows_migration` says whether /migration was looked for. `patterns` are those of the topics that were taken, all
     if there are none. `quorum_epoch` is the epoch of KRaft's controller in
-    /controller.
+    /controller. `elections` and `reassignments` are the partitions that clients have requested them for, in
+    /admin/preferred_replica_election and /admin/reassign_partitions.
     """
 
     version: str
@@ -381,6 +387,8 @@ class Capture:
     shows_migration: bool = False
     patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
+    elections: frozenset[tuple[str, int]] = frozenset()
+    reassignments: frozenset[tuple[str, int]] = frozenset()
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -493,6 +501,8 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         taken=_taken(document.maybe("taken")),
         is_kraft=None if quorum_epoch is None else quorum_epoch >= 0,
         quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
+        elections=_requested(document.maybe("preferred_replica_election")),
+        reassignments=_requested(document.maybe("reassign_partitions")),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
         migration=_migration(document.maybe("migration")),
@@ -500,6 +510,11 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         shows_migration="migration" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
     )
+
+
+def _requested(node: JsonNode) -> frozenset[tuple[str, int]]:
+    topics = () if node.missing else node.fields()
+    return frozenset((name, number) for name, child in topics for number in child.numbers(0, INT32))
 
 
 def _migration(node: JsonNode) -> MigrationNode | None:
@@ -635,16 +650,12 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
-    numbers = {*partitions, *states}
-    unassigned = {n for n in range(max(numbers, default=0)) if n not in numbers} if partitions else set()
-    repeated = dict[int, tuple[int, ...]]()
+    repeated, unassigned = dict[int, tuple[int, ...]](), list[int]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
-            contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
-            unassigned.add(number)
             del partitions[number]
-            states.pop(number, None)
+            unassigned.append(number)
         elif twice := _repeated(replicas):
             contradictions.append(f"The replicas of {where} name {_list(twice)} more than once.")
             partitions[number], repeated[number] = tuple(dict.fromkeys(replicas)), twice
@@ -660,7 +671,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
-        unassigned=tuple(sorted(unassigned)),
+        unassigned=tuple(unassigned),
     )
 
 

@@ -268,7 +268,8 @@ class Lineages:
         unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
         earlier: groups of earlier topics of the name, with the fact that shows it.
         is_compacted: whether the cleaner may have rewritten batches.
-        isr: the brokers in the ISR; those with the newest logs, if ZooKeeper's state is older than all logs.
+        isr: the brokers in the ISR, without those whose logs lack records, but with those that have them; those with
+            the newest logs, if ZooKeeper's state is older than all logs.
         later: what brokers may have in memory in place of such a state.
     """
 
@@ -341,7 +342,10 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
-    isr = set(newest) or (set() if outdated else isr - lagging_members(capture, topic, partition).keys())
+    short = members_lacking_records(capture, topic, partition)
+    having = {b for others in short.values() for b in ({*others} & isr or {*others})}
+    behind = {*lagging_members(capture, topic, partition), *short}
+    isr = set(newest) or (set() if outdated else (isr | having) - behind)
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -399,6 +403,9 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     """
     if log is not None and has_lost_its_end(capture, topic, partition, owner):
         return True
+    state, having = topic.states.get(partition), members_lacking_records(capture, topic, partition).get(owner)
+    if log is not None and state is not None and having and not {*having} & {*state.isr}:
+        return True
     if log is None or not lacks_last_epochs(topic, partition, log):
         return False
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
@@ -434,26 +441,86 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
     )
 
 
+def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[int, ...]]:
+    """Return the ISR members whose logs end before records of other replicas, with the brokers that have these.
+
+    So is the log of a broker whose disk was replaced, and which was back before the controller noticed that it had
+    stopped. The end of a log is shown where its last segment is empty. What a replica outside the ISR has may not have
+    been committed, unless its high watermark says so, or the member has nothing.
+
+    Kafka: an ISR member may be elected, and the others truncate their logs to the leader's
+    (AbstractFetcherThread.truncateToEpochEndOffsets, fetchOffsetAndTruncate).
+    """
+    state = topic.states.get(partition)
+    if state is None or topic.name in capture.deleting:
+        return {}
+    hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
+    shown = (b for b in hosts if capture.shows(b, topic.name, partition))
+    logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
+    found: dict[int, tuple[int, ...]] = {}
+    for b, log in logs.items():
+        if b not in state.isr or log.end is None:
+            continue
+        more = (
+            other
+            for other, one in logs.items()
+            if one.least_end > log.end
+            and (None in (log.topic_id, one.topic_id) or log.topic_id == one.topic_id)
+            and (other in state.isr or log.end == 0 or (one.high_watermark or 0) > log.end)
+        )
+        if having := tuple(more):
+            found[b] = having
+    return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
+
+
+def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tuple[int, str], Directory]:
+    """Return the copies that brokers move between log directories, or delete, whose records no log in use has.
+
+    These are the directories that end in -future and -delete, by broker and name. What has the id of an earlier topic
+    is none of its records. Logs in use are those of ISR members, and that of the broker itself; where nothing shows
+    that they end before, they have the records.
+
+    Kafka: LogManager.loadLog: a broker that starts deletes what ends in -delete, after file.delete.delay.ms.
+    """
+    if topic.name in capture.deleting:
+        return {}
+    state, found = topic.states.get(partition), dict[tuple[int, str], Directory]()
+    for broker in capture.brokers.values():
+        used = [capture.directory(b, topic.name, partition) for b in {broker.id, *(state.isr if state else ())}]
+        for name, aside in broker.set_aside.items():
+            if name.rpartition(".")[0] != f"{topic.name}-{partition}" or not name.endswith(("-future", "-delete")):
+                continue
+            is_other = None not in (aside.topic_id, topic.topic_id) and aside.topic_id != topic.topic_id
+            is_copied = any(log is not None and (log.end is None or log.end >= aside.least_end) for log in used)
+            if not is_other and not is_copied and aside.is_empty is not True:
+                found[broker.id, name] = aside
+    return found
+
+
 def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
-    """Return the ISR members whose logs lack the last leader epoch and its records, with the one that has most.
+    """Return the ISR members whose logs lack the last leader epoch, or records, with the one that has most.
 
     So are old copies that were brought back while all members are down: the first that starts leads, and the others
     truncate their logs (seen on 2.8.2 and 3.9.0). A member may also lack what was not committed: then the other one is
     as good.
     """
     state = topic.states.get(partition)
-    if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
+    if state is None or any(capture.brokers[b].alive for b in state.isr):
         return {}
-    found = {b: capture.directory(b, topic.name, partition) for b in state.isr}
+    lacking = members_lacking_records(capture, topic, partition)
+    found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
+    lagging = {b: having[0] for b, others in lacking.items() if (having := [o for o in others if o in found])}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
-    if len({(log.start, min(log.segments or ())) for log in logs.values()}) != 1:
-        return {}
+    starts = {(log.start, min(log.segments or ())) for log in logs.values()}
+    if topic.may_be_compacted or len(starts) != 1:
+        return lagging
     ends = {
         b: (max(epoch for epoch, _ in log.leader_epochs or ()), sum((log.segments or {}).values()))
         for b, log in logs.items()
     }
     best = max(ends, key=lambda b: ends[b])
-    return {b: best for b, (epoch, size) in ends.items() if epoch < ends[best][0] and size < ends[best][1]}
+    known = {b: best for b, (epoch, size) in ends.items() if epoch < ends[best][0] and size < ends[best][1]}
+    return dict.fromkeys(lagging, best) | known
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
