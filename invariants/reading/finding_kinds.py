@@ -1003,7 +1003,7 @@ NO_BROKER_KNOWS = evolve(
 IS_NOT_KNOWN = FindingKind(
     "broker-is-not-known",
     LATENT,
-    "a broker is registered, and the controller's broker does not answer it among the live ones",
+    "a broker is registered, and no other broker answers it among the live ones",
     (),
     now="the controller elects it as no leader, and sends it nothing; or clients that use one of its listeners do not "
     "find it",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 
 from attrs import evolve, frozen
@@ -175,6 +176,18 @@ class Findings:
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
 
+    @cached_property
+    def unknown(self) -> frozenset[int]:
+        """The registered brokers that none of the others answers among the live ones, the controller's among these."""
+        capture = self.capture
+        answers = {b.id: b.cache.brokers for b in capture.brokers.values() if b.alive and b.cache and b.cache.brokers}
+        live = set(capture.live) & set(capture.registered)
+        return frozenset(
+            b
+            for b in live - {capture.controller}
+            if capture.controller in answers and not any(b in known for other, known in answers.items() if other != b)
+        )
+
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
         """Live brokers and topics that a broker leaves out of its answers.
 
@@ -183,7 +196,7 @@ class Findings:
         capture, cache = self.capture, broker.cache
         if not broker.alive or cache is None or not cache.brokers:
             return
-        live = set(capture.live) & set(capture.registered)
+        live = set(capture.live) & set(capture.registered) - self.unknown
         caches = [one.cache for one in capture.brokers.values() if one.alive and one.cache]
         lacks = [
             f"topic {topic_label(name)}"
@@ -245,11 +258,8 @@ class Findings:
         if is_silent and is_needed:
             text = "has not answered, and others have"
             yield _observation(kinds.DOES_NOT_ANSWER, f"broker {broker.id}", text, broker=broker.id)
-        chief = capture.brokers.get(-1 if capture.controller is None else capture.controller)
-        known = chief.cache.brokers if chief is not None and chief.alive and chief.cache else ()
-        has_answers = cache is not None and bool(cache.brokers)
-        if known and broker.id not in known and has_answers and broker.alive and broker.id in capture.registered:
-            text = f"is not among the brokers that broker {capture.controller} answers"
+        if broker.id in self.unknown and cache is not None and cache.brokers:
+            text = "is not among the brokers that the others answer"
             yield _observation(kinds.IS_NOT_KNOWN, f"broker {broker.id}", text, broker=broker.id)
         if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
             return
