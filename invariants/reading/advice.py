@@ -196,8 +196,6 @@ class Advice:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, seen)) or kind.way_out)
-        elif kind is kinds.EMPTY_ISR:
-            made = evolve(kind, way_out=self._joined(self._of_empty(kind, one) for one in seen))
         elif kind is kinds.GARBLED_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
         elif kind is kinds.TWO_DIRECTORIES:
@@ -701,9 +699,18 @@ class Advice:
         )
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition whose ISR is empty."""
+        """Return who may lead a partition whose ISR is empty: a leader that lives may lead on."""
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
-        failed = offline_replicas(self.capture, topic, number)
+        failed, state = offline_replicas(self.capture, topic, number), topic.states[number]
+        log = None if state.leader is None else self.capture.directory(state.leader, topic.name, number)
+        is_live = state.leader in self.capture.live and state.leader not in failed
+        if is_live and log is not None and log.is_empty is not True:
+            above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
+            return (
+                f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you "
+                f"write the state, at the version that was read: {above}; then fail the controller over (not tried on "
+                "real brokers)"
+            )
         elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
         if not elected:
             return kinds.EMPTY_ISR.way_out
@@ -952,18 +959,6 @@ class Advice:
         return (
             f"before broker {number} starts again, if its log of {one.subject} is known to be of the present topic, "
             f'write "version: 0" and "topic_id: {wrote}" as two lines into the file; keep the log'
-        )
-
-    def _of_empty(self, kind: FindingKind, one: Observation) -> str:
-        """Return what to do about an empty ISR: a leader that lives may lead on, with what nobody else has."""
-        state = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])]
-        if state.leader is None or not self.capture.brokers[state.leader].alive:
-            return kind.way_out
-        above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
-        return (
-            f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you write "
-            f"the state, at the version that was read: {above}; then fail the controller over (not tried on real "
-            "brokers)"
         )
 
     # Logs that are no replica's.
