@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import compacted_transactions, groups, partitions, producer_state, records, storage, topic_ids
+from kwalk.invariants import (
+    compacted_transactions,
+    groups,
+    partitions,
+    producer_state,
+    records,
+    storage,
+    topic_ids,
+    write_errors,
+)
 from kwalk.model.language import Property, Scenario
 
 CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
@@ -25,6 +34,7 @@ CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
     (storage.cleaning_fills_its_map, {}, "before KAFKA-3894 a cleaning ends with a segment"),
     (compacted_transactions.needless_markers_go, {}, "before KAFKA-14055 a marker goes with a record of its key"),
     (producer_state.replication_continues, {}, "since KAFKA-6003 a follower appends what its leader has"),
+    (write_errors.end_offset_is_that_of_the_file, {}, "before KAFKA-10778 appends follow a write that has failed"),
     (storage.append_does_not_fail, {}, "in this release a roll replaces an empty active segment (KAFKA-6388)"),
 )
 """Properties that cannot fail where bounds have these values (with none: in some releases), and why that is so."""

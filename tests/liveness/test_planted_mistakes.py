@@ -10,6 +10,7 @@ import pytest
 
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.liveness import components, search, waiting
+from kwalk.search.native import loops as registry
 from kwalk.search.native.loops import CompiledLoop
 from tests.liveness.fair_graphs import FAIRNESS, SIZE, counts, expected, searched
 
@@ -64,18 +65,19 @@ LOOPS = {
 
 
 def planted(module: str, old: str, new: str, others: dict[str, ModuleType]) -> ModuleType:
-    """The module with a mistake (none if the text is empty), whose loops are not kept."""
+    """The module with a mistake (none if the text is empty), whose loops are neither kept nor registered."""
     path = Path(sys.modules[module].__file__)
     text = path.read_text(encoding="utf-8")
     assert not old or old in text
     text = text.replace(old, new)
     made = ModuleType(module)
-    kept = {name: sys.modules[name] for name in (module, *others)}
+    kept, known = {name: sys.modules[name] for name in (module, *others)}, len(registry.LOOPS)
     sys.modules.update({module: made, **others})
     try:
         exec(compile(text, str(path), "exec", dont_inherit=True), made.__dict__)
     finally:
         sys.modules.update(kept)
+        del registry.LOOPS[known:]
     for loop in (thing for thing in vars(made).values() if isinstance(thing, CompiledLoop)):
         loop._keep = lambda content: None
     return made
