@@ -63,10 +63,13 @@ FAILING_OVER = (
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
+    kinds.EMPTY_ISR,
+    kinds.FOREIGN_ISR,
     kinds.REQUEST_WAITS,
     kinds.NO_LIVE_REPLICA,
     kinds.CONTROLLER_IS_SILENT,
     kinds.NO_BROKER_KNOWS,
+    kinds.IS_NOT_KNOWN,
     kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
@@ -113,7 +116,6 @@ ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
-BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
 GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
@@ -203,6 +205,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
+        elif kind is kinds.FOREIGN_ISR:
+            made = evolve(kind, way_out=self._joined(self._of_foreign(kind, seen)) or kind.way_out)
         elif kind in self._by_place:
             made = evolve(kind, way_out=self._joined(map(self._by_place[kind], seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
@@ -233,11 +237,48 @@ class Advice:
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
-            made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
+            made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
         first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
         first += self._alone(kind, seen)
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+
+    def _becomes_controller(self) -> str:
+        """Return which broker restarts where there is no /controller to delete: none that others wait for."""
+        others = [b for b in self.capture.live if b not in self.alone]
+        which = f"broker {others[0]}" if others else "a broker"
+        why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
+        return f"restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
+
+    def _of_foreign(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what to do about leaders and ISR members that are no replicas: Kafka adds no replica that is down.
+
+        A controller removes a broker that stops from the ISR, though only such a member is left, and elects replicas
+        only (ZkReplicaStateMachine.doRemoveReplicasFromIsr).
+        """
+        bare: dict[int, list[str]] = {}
+        others = list[str]()
+        for one in observations:
+            topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+            state, replicas = topic.states[number], topic.partitions.get(number, ())
+            live = {b for b in (state.leader, *state.isr) if b is not None and self.capture.brokers[b].alive}
+            dead = [b for b in state.isr if b not in replicas and b not in live]
+            if not live - {*replicas} and dead and state.leader in live:
+                above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
+                are, do = each(dead, "is", "are"), each(dead, "it does", "they do")
+                others.append(
+                    f"{brokers(dead)} in the ISR of {one.subject} {are} down, and no replica: stop no live ISR member, "
+                    f"which would leave none there; if {do} not come back, write the state of {one.subject}, at "
+                    f"the version that was read: {above}; then fail the controller over (not tried on real brokers)"
+                )
+                continue
+            if kind.way_out not in others:
+                others.append(kind.way_out)
+            for broker in live - {*replicas} if not live & {*state.isr} & {*replicas} else ():
+                bare.setdefault(broker, []).append(one.subject)
+        yield from others
+        for broker, names in bare.items():
+            yield f"do not stop broker {broker} before: no replica of {listed(names)} is a live ISR member"
 
     def _alone(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.
@@ -249,12 +290,13 @@ class Advice:
         for one in garbled if kind is not kinds.GARBLED_ID else ():
             if int(one.fields["brokers"]) in stopped:
                 yield GARBLED.format(one.subject, one.fields["brokers"])
-        names = sorted(name for broker in stopped for name in self.alone.get(broker, ()))
+        lacking = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST}
+        names = sorted({name for broker in stopped for name in self.alone.get(broker, ())} - lacking)
         if names:
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             yield (
                 f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
-                "see that unclean.leader.election.enable is false, as the other replicas lack its records"
+                "see that unclean.leader.election.enable is false: another replica would lead without its records"
             )
 
     def _stopped(self, observations: Iterable[Observation], *, leaders: bool) -> set[int]:
@@ -357,6 +399,11 @@ class Advice:
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
             if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
+        if kind in (*FAILING_OVER, *STARTING, *STOPPING):
+            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
+            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
+                names = [one.subject for one in ahead if one.fields["brokers"] == number]
+                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
         if kind in STARTING:
             yield from self._before_starts()
 
@@ -373,10 +420,6 @@ class Advice:
                 yield GARBLED.format(one.subject, one.fields["brokers"])
             if one.kind is kinds.TWO_DIRECTORIES:
                 yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
-        ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
-        for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
-            names = [one.subject for one in ahead if one.fields["brokers"] == number]
-            yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
         yield from self._last_copies(kinds.DELETION_PENDING)
         moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
         for number in dict.fromkeys(one.fields["brokers"] for one in moved):
@@ -656,9 +699,18 @@ class Advice:
         )
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition whose ISR is empty."""
+        """Return who may lead a partition whose ISR is empty: a leader that lives may lead on."""
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
-        failed = offline_replicas(self.capture, topic, number)
+        failed, state = offline_replicas(self.capture, topic, number), topic.states[number]
+        log = None if state.leader is None else self.capture.directory(state.leader, topic.name, number)
+        is_live = state.leader in self.capture.live and state.leader not in failed
+        if is_live and log is not None and log.is_empty is not True:
+            above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
+            return (
+                f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you "
+                f"write the state, at the version that was read: {above}; then fail the controller over (not tried on "
+                "real brokers)"
+            )
         elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
         if not elected:
             return kinds.EMPTY_ISR.way_out

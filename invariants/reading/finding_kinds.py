@@ -105,7 +105,7 @@ NO_LIVE_REPLICA = evolve(
     way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
     "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
     "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
-    log="state-change.log, ERROR: … No assigned replica is alive",
+    log="state-change.log, ERROR, at the end of the line: No assigned replica is alive.",
     cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
     "KAFKA-7382), or its znode was written by hand",
     grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
@@ -453,7 +453,7 @@ REPLICA_OF_ANOTHER = evolve(
 RECORDS_ARE_LOST = FindingKind(
     "replica-has-lost-records",
     LATENT,
-    "a replica outside the ISR has committed records that the leader's log lacks",
+    "a replica has committed records that the log of the leader, or of the next one, lacks",
     (),
     now="consumers cannot read these records: other ones have their offsets in the leader's log",
     later="the replica truncates its log when it fetches from the leader: the last copy of them may be gone then",
@@ -548,8 +548,8 @@ GARBLED_ID = FindingKind(
     now="nothing while the broker runs: it reads the file when it starts",
     later="the broker does not start, or starts without the whole log directory",
     way_out="",
-    log="server.log: Error while reading partition metadata file …; Malformed line in checkpoint file …; or a "
-    "NullPointerException of PartitionMetadataFile",
+    log="server.log, as the broker starts: Error while reading partition metadata file … (an empty file: a "
+    "NullPointerException)",
     cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
     grep=("grep 'Error while reading partition metadata file' logs/server.log*",),
 )
@@ -766,7 +766,8 @@ FOREIGN_ISR = FindingKind(
     "replicas",
     story="docs/stories/reassignment.md",
     log=partitions.leader_in_assignment.log,
-    cause="a reassignment was cancelled or overwritten while replicas were added",
+    cause="a reassignment was cancelled or overwritten while replicas were added; or a hand wrote the replicas, or the "
+    "ISR",
     grep=("grep \"Uncaught exception in scheduled task 'isr-expiration'\" logs/server.log*   # on the leader; 2.8",),
 )
 LEADER_OUTSIDE_ISR = FindingKind(
@@ -823,7 +824,8 @@ UNREGISTERED = FindingKind(
     "a broker runs but is not in /brokers/ids",
     ("running_broker_is_registered",),
     now="its partitions have other leaders or none; clients that reach it get outdated answers",
-    later="its ZooKeeper session returns within seconds, or it stays a zombie",
+    later="its ZooKeeper session returns within seconds, or it stays a zombie; what clients write to it with acks=1 "
+    "goes when it follows another leader",
     way_out="take another snapshot after a session timeout; if it is still so, restart the broker",
     story="docs/stories/zombie-controller.md",
     log=sessions.running_broker_is_registered.log,
@@ -907,7 +909,10 @@ CATCHING_UP = FindingKind(
     ("replicas_converge",),
     now="under-replicated",
     later="it joins the ISR once it has the leader's records",
-    way_out="take another snapshot later; if it is still so, read the broker's server.log",
+    way_out="take another snapshot later; if it is still so, read server.log of the broker and of the leader, and see "
+    "whether a throttle holds it (kafka-configs.sh --describe: follower.replication.throttled.rate); where the leader "
+    "fails to change the ISR (KAFKA-14154), reassign the partition to the replicas that it has "
+    "(kafka-reassign-partitions.sh --execute): its leader epoch rises",
 )
 BROKER_DOWN = FindingKind(
     "broker-down",
@@ -976,7 +981,7 @@ CONTROLLER_IS_SILENT = evolve(
     "partitions with it",
     way_out="take another snapshot after a minute; if it is still so, delete /controller",
     story="docs/stories/authentication-failure.md",
-    log="controller.log of the broker in /controller: none after … successfully elected as the controller",
+    log="none: controller.log of the broker in /controller ends with its election, or before it",
     cause="the broker in /controller has just been elected; or it has failed to start as controller, or has resigned, "
     "and holds its session (KAFKA-13407)",
 )
@@ -995,6 +1000,22 @@ NO_BROKER_KNOWS = evolve(
     cause="the controller has just elected the leader; or it has failed before it informed the brokers, or has missed "
     "that the leader's broker started; or the state znode was written by hand; or the leader has no such listener",
 )
+IS_NOT_KNOWN = FindingKind(
+    "broker-is-not-known",
+    LATENT,
+    "a broker is registered, and no other broker answers it among the live ones",
+    (),
+    now="the controller elects it as no leader, and sends it nothing; or clients that use one of its listeners do not "
+    "find it",
+    later="if another snapshot a minute later shows it too, it stays so",
+    way_out="take another snapshot after a minute; if it is still so, see that it has the listener that clients use "
+    "(advertised.listeners); if it has, delete /controller: the next controller reads all registrations",
+    story="docs/stories/authentication-failure.md",
+    log="none: controller.log has no line about the broker, such as: Newly added brokers: …",
+    cause="the broker has just started; or the controller has missed that it registered again in a new session; or it "
+    "has no listener of the name that was asked",
+    grep=("grep 'Newly added brokers' logs/controller.log*",),
+)
 DOES_NOT_ANSWER = FindingKind(
     "broker-does-not-answer",
     LATENT,
@@ -1005,7 +1026,7 @@ DOES_NOT_ANSWER = FindingKind(
     later="it lasts until its ZooKeeper session ends, as its process does",
     way_out="ask it again (kafka-broker-api-versions.sh --bootstrap-server with its address): it may have a listener "
     "that was not reached. If it hangs, look at its disks and threads (jstack), and restart it",
-    log="none: its server.log has no new lines; that of its followers: Error sending fetch request",
+    log="server.log of its followers: Error sending fetch request … to node …:",
     cause="its disk or its request handlers are stuck; or the snapshot was taken where its listener is not reached",
     grep=("grep 'Error sending fetch request' logs/server.log*   # on its followers",),
 )
@@ -1084,6 +1105,7 @@ KINDS = (
     NO_METADATA,
     CONTROLLER_IS_SILENT,
     NO_BROKER_KNOWS,
+    IS_NOT_KNOWN,
     DOES_NOT_ANSWER,
     ISR_REPEATS,
     REPLICAS_REPEAT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 
 from attrs import evolve, frozen
@@ -48,6 +49,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     last_copies_aside,
     lost_records,
     members_lacking_records,
+    next_leader,
     same_disks,
 )
 from kwalk.model.kafka.snapshots.untrusted_json import printable
@@ -174,6 +176,18 @@ class Findings:
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
 
+    @cached_property
+    def unknown(self) -> frozenset[int]:
+        """The registered brokers that none of the others answers among the live ones, the controller's among these."""
+        capture = self.capture
+        answers = {b.id: b.cache.brokers for b in capture.brokers.values() if b.alive and b.cache and b.cache.brokers}
+        live = set(capture.live) & set(capture.registered)
+        return frozenset(
+            b
+            for b in live - {capture.controller}
+            if capture.controller in answers and not any(b in known for other, known in answers.items() if other != b)
+        )
+
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
         """Live brokers and topics that a broker leaves out of its answers.
 
@@ -182,7 +196,7 @@ class Findings:
         capture, cache = self.capture, broker.cache
         if not broker.alive or cache is None or not cache.brokers:
             return
-        live = set(capture.live) & set(capture.registered)
+        live = set(capture.live) & set(capture.registered) - self.unknown
         caches = [one.cache for one in capture.brokers.values() if one.alive and one.cache]
         lacks = [
             f"topic {topic_label(name)}"
@@ -237,12 +251,16 @@ class Findings:
             text = "is in KRaft mode, by its meta.properties or by KRaft's image"
             yield _observation(kinds.IN_KRAFT_MODE, f"broker {broker.id}", text, broker=broker.id)
         cache, capture = broker.cache, self.capture
-        states = (state for topic in capture.topics.values() for state in topic.states.values())
+        states = (one for topic in capture.topics.values() for one in topic.states.values())
         answered = any(b.cache for b in capture.brokers.values() if b.alive)
         is_silent = cache is None and answered and broker.alive and broker.id in capture.registered
-        if is_silent and any(broker.id in (state.leader, *state.isr) for state in states):
+        is_needed = broker.id == capture.controller or any(broker.id in (one.leader, *one.isr) for one in states)
+        if is_silent and is_needed:
             text = "has not answered, and others have"
             yield _observation(kinds.DOES_NOT_ANSWER, f"broker {broker.id}", text, broker=broker.id)
+        if broker.id in self.unknown and cache is not None and cache.brokers:
+            text = "is not among the brokers that the others answer"
+            yield _observation(kinds.IS_NOT_KNOWN, f"broker {broker.id}", text, broker=broker.id)
         if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
             return
         if broker.id in capture.registered and capture.topics:
@@ -620,10 +638,14 @@ class Findings:
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
         """Records that the leader lacks, or that it would truncate if an ISR member without them led."""
         yield from self._of_lacking_members(place)
+        chosen, state = next_leader(self.capture, place.topic, place.partition), place.topic.states.get(place.partition)
+        whose = (
+            "the leader's" if state and chosen == state.leader else f"that of broker {chosen}, which is elected next,"
+        )
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
             is_shown = log is not None and log.high_watermark is not None
-            text = f"broker {b} has committed records from offset {offset} on, where its log and the leader's differ"
+            text = f"broker {b} has committed records from offset {offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
             one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)

@@ -209,7 +209,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(_of_lost_topics(found), _premise(parts), _of_unseen(capture, parts)),
+        premise=_joined(_of_lost_topics(found), _marked(capture), _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
@@ -278,6 +278,13 @@ def _of_lost_topics(inspection: Inspection) -> str:
 def _premise(parts: Iterable[ClusterPart]) -> str:
     found = list(dict.fromkeys(part.choice.premise for part in parts if part.choice.premise))
     return listed(found) if found else ""
+
+
+def _marked(capture: Capture) -> str:
+    """Return the condition that topics with logs were marked for deletion on purpose: a start or a failover ends it."""
+    logs = {name.rpartition("-")[0] for broker in capture.hosts if broker.seen for name in broker.directories}
+    names = [topic_label(name) for name in capture.deleting if name in capture.topics and name in logs]
+    return f"if {listed(names)} {each(names, 'was', 'were')} marked for deletion on purpose" if names else ""
 
 
 def _taken_for_others(parts: Iterable[ClusterPart]) -> frozenset[int]:
@@ -530,6 +537,9 @@ def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what was written by hand that brokers do not know; empty if nothing shows it."""
     if leader_before_hand(capture, topic, partition) is not None:
         return "its state names another leader than its brokers do"
+    replicas = topic.partitions.get(partition, ())
+    if replicas and partition not in topic.states and not any(capture.brokers[b].alive for b in replicas):
+        return "it never had a leader, and all its replicas are down"
     without = replicas_without_log(capture, topic, partition)
     bare = [b for b in without if capture.directory(b, topic.name, partition) is None]
     return f"{brokers(bare)} {each(bare, 'has', 'have')} no log of it: reassign it to its replicas" if bare else ""

@@ -46,6 +46,10 @@ java.lang.IllegalStateException: Duplicate log directories for t-0 are found in 
 because log directory failure happened while broker was replacing current replica with future replica.
 Configured broker.id 2 doesn't match stored broker.id Some(1) in meta.properties.
 java.lang.RuntimeException: Invalid cluster.id in: /kafka/meta.properties. Expected a, but read b
+ERROR [Controller id=1] Error completing reassignment of partition t-0 (kafka.controller.KafkaController)
+INFO [ReplicaFetcher replicaId=1, leaderId=3, fetcherId=0] Error sending fetch request (sessionId=7, epoch=2) to node 3:
+ERROR Error while reading partition metadata file /kafka/t-0/partition.metadata (kafka.server.LogDirFailureChannel)
+live brokers are [Set(1, 2)]. No assigned replica is alive.
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""

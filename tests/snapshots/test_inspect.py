@@ -719,6 +719,7 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "broker-does-not-answer",
         "controller-is-silent",
         "leader-is-known-to-no-broker",
+        "broker-is-not-known",
         "no-live-replica",
         "partition-metadata-is-garbled",
         "partition-without-replicas",

@@ -37,6 +37,12 @@ DAMAGE = {
     "leader-hangs": {"broker-does-not-answer"},
     "leader-is-known-to-no-broker": {"leader-is-known-to-no-broker"},
     "stale-broker-is-the-only-isr-member": set(),
+    "broker-is-not-known": {"broker-is-not-known"},
+    "isr-names-a-broker-that-does-not-exist": {"isr-names-a-dead-broker", "isr-outside-replicas"},
+    "replicas-written-by-hand-leave-the-leader-out": {"isr-outside-replicas", "stray-log"},
+    "elected-next-lacks-records": {"leader-not-elected", "replica-has-lost-records"},
+    "isr-is-empty-and-the-leader-lives": {"empty-isr"},
+    "state-by-hand-names-a-shorter-log": {"leader-does-not-lead", "replica-has-lost-records"},
     "created-on-brokers-that-do-not-exist": {"no-live-replica"},
     "partition-metadata-is-garbled": {"partition-metadata-is-garbled"},
     "partition-without-replicas": {"partition-without-replicas", "stray-log"},
@@ -299,6 +305,8 @@ def test_a_partition_that_the_znode_leaves_out_keeps_its_logs() -> None:
 def test_a_broker_does_not_remove_the_last_logs_of_a_deletion_that_nobody_wanted() -> None:
     """Tools mark topics; the live replicas have lost their logs before those of broker 3 go."""
     found = ways_out("deletion-that-nobody-wanted")
+    premise = recovery_problem(CLUSTERS["deletion-that-nobody-wanted"]).premise
+    assert premise == "if orders was marked for deletion on purpose"
     for kind in ("deletion-pending", "broker-down"):
         assert "first copy orders of broker 3, unless it was marked on purpose" in found[kind]
     capture = json.loads(CLUSTERS["deletion-that-nobody-wanted"].read_text())
@@ -330,6 +338,47 @@ def test_a_broker_with_a_garbled_file_is_not_restarted_before_it_is_mended() -> 
         not any(one.startswith("start") for one in problem.left_out)
         and "partition-metadata-is-garbled" in problem.uncovered
     )
+
+
+def test_a_leader_that_the_written_replicas_leave_out_is_not_stopped() -> None:
+    found = ways_out("replicas-written-by-hand-leave-the-leader-out")["isr-outside-replicas"]
+    assert "do not stop broker 2 before: no replica of orders-0 is a live ISR member" in found
+
+
+def test_a_broker_that_does_not_exist_is_no_replica_to_reassign_to() -> None:
+    found = ways_out("isr-names-a-broker-that-does-not-exist")["isr-outside-replicas"]
+    assert found.startswith("broker 99 in the ISR of orders-0 is down, and no replica: stop no live ISR member")
+    assert "a leader_epoch of 16 or more, and broker 2 as leader and only ISR member" in found
+
+
+def test_no_broker_restarts_to_be_controller_that_others_wait_for() -> None:
+    capture = json.loads(CLUSTERS["stale-broker-is-the-only-isr-member"].read_text())
+    capture["controller"] = None
+    capture["topics"]["payments"]["partition_state"]["0"]["isr"] = [1]
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "restart broker 2, so that it becomes the controller" in kinds["no-controller"].way_out
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("elected-next-lacks-records", "leader-not-elected"),
+        ("state-by-hand-names-a-shorter-log", "leader-does-not-lead"),
+    ],
+)
+def test_no_failover_or_restart_makes_a_leader_that_lacks_committed_records(name: str, kind: str) -> None:
+    """A log with records of a later epoch below its high watermark shows it; one without such records does not."""
+    assert "but first copy orders-0 of broker 2, with records that the leader lacks" in ways_out(name)[kind]
+    assert recovery_problem(CLUSTERS[name]).left_out == ("orders-0",)
+    capture = json.loads(CLUSTERS[name].read_text())
+    for broker in capture["brokers"].values():
+        broker["dirs"]["orders-0"]["high_watermark"] = 20
+    assert "replica-has-lost-records" not in damage(inspect_capture(read_capture(json.dumps(capture).encode())))
+
+
+def test_a_leader_that_lives_beside_an_empty_isr_is_left_alone() -> None:
+    found = ways_out("isr-is-empty-and-the-leader-lives")["empty-isr"]
+    assert found.startswith("broker 2 may still lead orders-0: neither stop it nor elect another")
 
 
 # Plans.
@@ -433,9 +482,13 @@ def test_a_failover_after_a_creation_by_hand_breaks_partitions_with_another_orde
 SETTLED = [path for path in (*CLUSTERS.values(), *FILES.values()) if "stopped" not in path.stem]
 
 
+def places_of(inspection: Inspection, kind: str) -> set[str]:
+    return {one.subject for one in inspection.observations if one.kind.name == kind}
+
+
 @pytest.mark.parametrize("path", SETTLED, ids=lambda path: path.stem)
 def test_a_search_begins_where_the_inspection_is(path: Path) -> None:
-    """What is broken and has a property in the search is violated at its beginning; nothing else is."""
+    """What is broken, has a property in the search and a model, is violated at its beginning; nothing else is."""
     inspection, reading = inspect_snapshot(path), read_snapshot(path)
     model = Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, flags=reading.flags)
     asked = {prop.declaration.name for prop in model.properties}
@@ -443,5 +496,7 @@ def test_a_search_begins_where_the_inspection_is(path: Path) -> None:
     kinds = [one.kind for one in inspection.observations if one.kind.severity is Severity.BROKEN]
     broken = {name for kind in kinds for name in kind.properties}
     assert bool(begun - {"leader_in_assignment"}) <= bool(broken)  # that finding is latent: the leader serves
+    modelled = {one.subject for one in inspection.observations} - set(reading.problems[0].left_out)
+    broken = {name for kind in kinds for name in kind.properties if modelled & places_of(inspection, kind.name)}
     if "partition_servable" in broken or "replicas_converge" in broken & asked:
         assert begun

@@ -83,22 +83,38 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
     return LogComparison(Relation.UNKNOWN)
 
 
+def next_leader(capture: Capture, topic: Topic, partition: int) -> int | None:
+    """Return the leader that is live, or else the ISR member that a controller elects; None if there is none.
+
+    Source: PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection.
+    """
+    state = topic.states.get(partition)
+    if state is None or (state.leader is not None and capture.brokers[state.leader].alive):
+        return state.leader if state else None
+    return next((b for b in topic.partitions.get(partition, ()) if b in state.isr and capture.brokers[b].alive), None)
+
+
 def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
-    """Return the replicas outside the ISR with committed records that the leader's log lacks, and from which offset on.
+    """Return the replicas with committed records that the leader's log lacks, and from which offset on.
 
     What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. A
-    replica truncates what differs from the leader's log.
+    replica truncates what differs from the leader's log, also that of a leader that is only going to be elected.
 
     Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
     """
-    state = topic.states.get(partition)
-    leader = None if state is None or state.leader is None else capture.directory(state.leader, topic.name, partition)
-    if state is None or state.leader is None or leader is None or not capture.brokers[state.leader].alive:
+    state, chosen = topic.states.get(partition), next_leader(capture, topic, partition)
+    leader = None if chosen is None else capture.directory(chosen, topic.name, partition)
+    if state is None or leader is None:
         return {}
     found: dict[int, int] = {}
     for broker in topic.partitions.get(partition, ()):
         log = capture.directory(broker, topic.name, partition)
-        if broker in state.isr or log is None or not capture.brokers[broker].seen:
+        if broker == chosen or log is None or not capture.brokers[broker].seen:
+            continue
+        later = _committed_after(log, leader, state.leader_epoch)
+        if later is not None:
+            found[broker] = later
+        if broker in state.isr or chosen != state.leader:
             continue
         differs, watermark = differing_offset(log, leader), log.high_watermark
         relation = compare(log, leader, is_compacted=topic.may_be_compacted).relation
@@ -109,6 +125,20 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
         elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
             found[broker] = differs
     return found
+
+
+def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | None:
+    """Return where a log has committed records of a leader epoch after the last one of the leader's log.
+
+    An ISR member has all committed records, and so their leader epochs; a log whose relation is not shown is not asked.
+    """
+    same_id = log.topic_id is not None and log.topic_id == leader.topic_id
+    same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
+    if not (same_id or same_batch) or log.high_watermark is None or not leader.leader_epochs:
+        return None
+    last = max(known for known, _ in leader.leader_epochs)
+    starts = [start for known, start in log.leader_epochs or () if last < known <= epoch]
+    return min((start for start in starts if start < log.high_watermark), default=None)
 
 
 def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
