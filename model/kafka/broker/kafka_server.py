@@ -122,13 +122,11 @@ def restart(cluster: Cluster, broker: Broker) -> None:
 )
 def start_without_listener(cluster: Cluster, broker: Broker) -> None:
     """The process ends; from 3.5.0 to KAFKA-16369, as the port is opened later, it registers, and nobody reaches it."""
-    require(cluster.bind_failures < BIND_FAILURES)
-    cluster.bind_failures += 1
+    require(cluster.bind_failures < BIND_FAILURES and not cluster.is_up(broker))
     if OPENS_PORTS_LATE:
         restart(cluster, broker)
         cluster.brokers[broker].has_no_listener = True
-    else:
-        require(not cluster.is_up(broker))
+    cluster.bind_failures += 1
 
 
 def join(cluster: Cluster, broker: int) -> None:

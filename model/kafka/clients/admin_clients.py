@@ -157,10 +157,10 @@ def old_client_requests_election(cluster: Cluster, topic: Topic, partition: Part
 def list_topics(cluster: Cluster, broker: Broker) -> None:
     """A Metadata request reads the cache twice: this is the first time."""
     state = cluster.brokers[broker]
-    require(cluster.listings < LISTINGS and cluster.is_registered(broker) and not state.listed_topics)
+    listed = frozenset(topic for topic in TOPICS if has_cached(state, topic))
+    require(cluster.listings < LISTINGS and cluster.is_registered(broker) and not state.listed_topics and bool(listed))
     cluster.listings += 1
-    state.listed_topics = frozenset(topic for topic in TOPICS if has_cached(state, topic))
-    require(bool(state.listed_topics))
+    state.listed_topics = listed
 
 
 @action(
