@@ -161,6 +161,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
+        elif kind is kinds.EMPTY_ISR and self.capture.is_kraft:  # no state znode counts
+            made = evolve(kind, way_out=kind.way_out.replace(", or a state znode that names", " of"))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -395,26 +397,34 @@ class Advice:
         )
 
     def _unregistered(self, one: Observation) -> set[int]:
-        """Return the ISR members of a partition that run, and have no registration."""
-        isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
-        return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.registered}
+        """Return the ISR members of a partition that run, and have no registration, or a fenced one with KRaft."""
+        isr: tuple[int, ...] = ()
+        name, number, image = one.fields["topic"], int(one.fields["partition"]), self.capture.image
+        if self.capture.is_kraft and image is not None:
+            isr = image.topics[name].partitions[number].isr
+        elif number in self.capture.topics[name].states:
+            isr = self.capture.topics[name].states[number].isr
+        return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.electable}
 
-    @staticmethod
-    def _without_live_isr(kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:
+    def _without_live_isr(self, kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:
         """Return the kind for partitions, of each of which these ISR members run without a registration."""
         running = sorted({broker for members in unregistered for broker in members})
         if not running:
             return kind
         run, them = ("runs and reaches", "it") if len(running) == 1 else ("run and reach", "them")
         ways = f"see why {brokers(running)} {run} no ZooKeeper, or restart {them}"
+        if self.capture.is_kraft:
+            ways = f"{brokers(running)} {each(running, 'runs', 'run')}: see `kwalk diagnose --migration`"
         if not all(unregistered):
             return evolve(kind, way_out=f"{kind.way_out}; {ways}")
+        registry = "has an unfenced registration with KRaft" if self.capture.is_kraft else "is in /brokers/ids"
         return evolve(
             kind,
-            title="no leader: no live ISR member is in /brokers/ids",
+            title=f"no leader: no live ISR member {registry}",
             later="it lasts until an ISR member is registered; an unclean election loses records",
             way_out=ways,
-            cause="the ZooKeeper sessions of brokers that run have ended",
+            cause=f"the {'registrations' if self.capture.is_kraft else 'ZooKeeper sessions'} of brokers that run have "
+            "ended",
         )
 
     def _saving(self, observations: Sequence[Observation]) -> Iterator[str]:

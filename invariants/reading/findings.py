@@ -21,7 +21,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     replicas_without_log,
 )
-from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, CapturedPartitionState, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     assigns_ids_at_once,
@@ -106,6 +106,8 @@ class Findings:
 
     def observations(self) -> Iterator[Observation]:
         if is_led_by_kraft(self.capture):  # the properties are about the controller of ZooKeeper mode
+            yield from self._of_disks()
+            yield from self._unserved_in_kraft()
             yield from self._of_migration()
             return
         yield from self._of_the_cluster()
@@ -124,13 +126,7 @@ class Findings:
         if max(epochs, default=0) > self.capture.controller_epoch and not self.capture.is_kraft:
             text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
             yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
-        for owner, root in disks_of_others(self.capture):
-            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, owner))
-            whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))
-            text = f"{root.path} is of {listed(whose)}"
-            if root.cluster_id not in (None, self.capture.cluster_id):
-                text += f"; /cluster/id has {self.capture.cluster_id}"
-            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+        yield from self._of_disks()
         lost = lost_topics(self.capture)
         if lost:
             more = [f"{len(lost) - MOST_NAMES} more"] * (len(lost) > MOST_NAMES)
@@ -162,6 +158,16 @@ class Findings:
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
 
+    def _of_disks(self) -> Iterator[Observation]:
+        """Log directories of other brokers or clusters, whoever leads the cluster."""
+        for owner, root in disks_of_others(self.capture):
+            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, owner))
+            whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))
+            text = f"{root.path} is of {listed(whose)}"
+            if root.cluster_id not in (None, self.capture.cluster_id):
+                text += f"; /cluster/id has {self.capture.cluster_id}"
+            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+
     def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
         """A broker to which no controller has sent anything, and one that does not start with its log directories."""
         for name, paths in broker.twice.items():
@@ -192,6 +198,21 @@ class Findings:
             return None
         assigned = {b for topic in capture.topics.values() for replicas in topic.partitions.values() for b in replicas}
         return number if capture.is_kraft or number not in assigned else None
+
+    def _unserved_in_kraft(self) -> Iterator[Observation]:
+        """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk."""
+        capture = self.capture
+        for topic in _of_kraft(capture):
+            for number, state in topic.states.items():
+                able = capture.electable & set(state.isr) - offline_replicas(capture, topic, number)
+                observed = None if able else self.situations.of(topic, number)
+                if observed is not None:
+                    place = _Place(topic, number, observed)
+                    self.lineages(place)  # which broker may start depends on them
+                    yield self._without_leader(place)
+                elif not able:
+                    name = f"{topic_label(topic.name)}-{number}"
+                    yield _observation(kinds.NOT_JUDGED, name, "more than 7 brokers", topic=topic.name)
 
     def _of_migration(self) -> Iterator[Observation]:
         if self.capture.migration is None and self.capture.image is None:
@@ -666,6 +687,18 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
         return lineages.unrelated.get(frozenset(g for g in groups if g is not None), "")
     found = compare(lineages.logs[one], lineages.logs[other], is_compacted=lineages.is_compacted)
     return found.fact if found.relation is Relation.DIVERGED else ""
+
+
+def _of_kraft(capture: Capture) -> Iterator[Topic]:
+    """Yield the topics as KRaft has them; as ZooKeeper has them where no image was read."""
+    if capture.image is None:
+        yield from capture.topics.values()
+        return
+    for name, known in capture.image.topics.items():
+        topic = capture.topics.get(name) or Topic(name, {}, known.topic_id, 3, 0)
+        states = {n: CapturedPartitionState(p.leader, p.leader_epoch, p.isr, 0) for n, p in known.partitions.items()}
+        replicas = {number: partition.replicas for number, partition in known.partitions.items()}
+        yield evolve(topic, partitions=replicas, topic_id=known.topic_id, states=states)
 
 
 def _on_failed_disks(failed: Sequence[int]) -> str:

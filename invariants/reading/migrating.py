@@ -7,7 +7,7 @@ image only ZooKeeper and the disks are compared.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 
 from kwalk.invariants import migration
@@ -463,8 +463,11 @@ class _Migrating:
                 "restart them in KRaft mode",
                 basis="Seen on brokers of 3.6.2 and 3.9.0.",
             )
+        unknown = {b for b in self.capture.registered if b not in image.registered or b in image.fenced}
+        if unknown and self.phase is not MigrationPhase.COPYING:
+            yield self._unknown(unknown, image)
         needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
-        gone = sorted(b for b in needed if b not in image.registered or b in image.fenced)
+        gone = sorted(b for b in needed - unknown if b not in image.registered or b in image.fenced)
         if gone:
             yield Consequence(
                 "broker-is-fenced",
@@ -472,7 +475,8 @@ class _Migrating:
                 "a broker with replicas is not there, or fenced",
                 (brokers(gone),),
                 "KRaft counts it as down.",
-                "start it before brokers restart in KRaft mode: each restart takes one replica more away",
+                "start it, as `kwalk diagnose` says, before brokers restart in KRaft mode: each restart takes one "
+                "replica more away",
             )
         if self.phase is MigrationPhase.DUAL_WRITE and left:
             yield Consequence(
@@ -483,6 +487,25 @@ class _Migrating:
                 "The migration goes on when they do. It can be rolled back until the controllers run without the flag.",
                 "restart them one at a time, and wait until no partition is under-replicated before the next",
             )
+
+    @staticmethod
+    def _unknown(unknown: Collection[int], image: CapturedImage) -> Consequence:
+        """Brokers that run in ZooKeeper mode without the migration, so that KRaft's controller has no part of them."""
+        rolled_back = (
+            ". All brokers are so: if the migration was rolled back, /controller is still that of KRaft, and no broker "
+            "becomes the controller: with KRaft's controllers stopped, delete /controller and /migration"
+        ) * (unknown >= {*image.registered})
+        return Consequence(
+            "broker-runs-without-migration",
+            STUCK,
+            "a broker runs in ZooKeeper mode, and KRaft's controller counts it as down",
+            (f"{brokers(unknown)} in /brokers/ids, and fenced by KRaft's controller, or unknown to it",),
+            "It gets no requests: its replicas are out of the ISR, and clients that ask it get outdated answers.",
+            "take another snapshot after a minute; if it shows the same, restart the broker with "
+            "zookeeper.metadata.migration.enable, controller.quorum.voters and controller.listener.names; if it has "
+            f"them, see in its server.log why it does not reach the controllers{rolled_back}",
+            basis=SOURCE,
+        )
 
     @staticmethod
     def _not_judged(*places: str) -> Consequence:

@@ -23,6 +23,10 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "dual-write-broker-without-the-flag": {"migration-is-not-safe"},
+    "dual-write-failed-disk": {"offline-log-directory"},
+    "dual-write-without-a-leader": {"no-live-isr"},
+    "rolled-back-without-deleting-controller": {"migration-is-not-safe", "no-live-isr"},
     "broker-in-kraft-mode-too-early": {"broker-in-kraft-mode-too-early"},
     "brokers-unknown-to-kraft": set(),
     "kraft-without-migration": {"broker-in-kraft-mode-too-early"},
@@ -245,6 +249,31 @@ def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletio
     found = foreseen(capture)
     assert found["topics-are-gone"].startswith("if they were not deleted: remove no directory")
     assert "log-of-no-topic" not in found
+
+
+def test_a_broker_without_the_migration_is_named_in_dual_write() -> None:
+    """One was restarted without the setting; or all were, and /controller is still that of KRaft."""
+    name = "broker-runs-without-migration"
+    found = foreseen(json.loads(CLUSTERS["dual-write-broker-without-the-flag"].read_text()))
+    assert "/controller" not in found[name] and "broker-is-fenced" not in found
+    found = foreseen(json.loads(CLUSTERS["rolled-back-without-deleting-controller"].read_text()))
+    assert "with KRaft's controllers stopped, delete /controller and /migration" in found[name]
+    way_out = ways_out("rolled-back-without-deleting-controller")["no-live-isr"]
+    assert way_out == "brokers 1, 2 and 3 run: see `kwalk diagnose --migration`"
+
+
+def test_a_new_broker_that_kraft_does_not_know_is_named() -> None:
+    capture = json.loads(CLUSTERS["dual-write-without-a-leader"].read_text())
+    capture["brokers"]["4"] = {"alive": True, "mode": "zookeeper", "dirs": {}, "metadata_cache": None}
+    capture["broker_ids"].append(4)
+    assert "broker-runs-without-migration" in foreseen(capture)
+
+
+def test_a_disk_of_another_broker_is_named_in_dual_write() -> None:
+    capture = json.loads(CLUSTERS["dual-write-without-a-leader"].read_text())
+    capture["brokers"]["2"]["log_dirs"][0]["broker_id"] = 3
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "but first see to the log directory of broker 2 that is another's" in kinds["no-live-isr"].way_out
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:

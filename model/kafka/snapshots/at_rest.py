@@ -310,7 +310,8 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         for b in known.offline
     }
     failed = {b.id for b in capture.brokers.values() if any(root.is_offline for root in b.roots)}
-    up = set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ()))
+    registered = {*capture.registered, *(capture.image.registered if capture.is_kraft and capture.image else ())}
+    up = set(capture.live) & registered & set(topic.partitions.get(partition, ()))
     return frozenset(
         b
         for b in up & (named | failed)

@@ -402,6 +402,13 @@ class Capture:
         return tuple(broker for number, broker in self.brokers.items() if number != self.kraft_controller)
 
     @property
+    def electable(self) -> frozenset[int]:
+        """The brokers that the controller may elect: they run and are registered; with KRaft, if it leads, unfenced."""
+        if self.is_kraft and self.image is not None:
+            return frozenset({*self.live} & {*self.image.registered} - {*self.image.fenced})
+        return frozenset(self.live if self.is_kraft else {*self.live} & {*self.registered})
+
+    @property
     def live(self) -> tuple[int, ...]:
         """The ids of the brokers that run."""
         return tuple(broker.id for broker in self.brokers.values() if broker.alive)
