@@ -161,6 +161,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
+        elif kind is kinds.RECORDS_ELSEWHERE:
+            made = evolve(kind, way_out="; ".join(self._of_elsewhere(seen)))
         elif kind is kinds.EMPTY_ISR and self.capture.is_kraft:  # no state znode counts
             made = evolve(kind, way_out=kind.way_out.replace(", or a state znode that names", " of"))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -243,10 +245,16 @@ class Advice:
         if kind in (*FAILING_OVER, *STARTING):
             if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
                 yield "set /controller_epoch, which is below that of a state"
+            marked = [one.subject for one in self.observations if one.kind is kinds.DELETION_OF_LATER_LOGS]
+            if marked:
+                yield f"see to the mark for deletion of {listed(marked)}, whose logs may be later"
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
             if behind:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
+            away = [one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE]
+            if away:
+                yield f"see to {listed(list(dict.fromkeys(away)))}, whose records are on brokers that are no replicas"
             for one in self.observations:
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
@@ -271,6 +279,29 @@ class Advice:
         found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
         more = "; kwalk diagnose --plan has all steps" if len(found) > MOST else ""
         return "; ".join(found[:MOST]) + more
+
+    def _of_elsewhere(self, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield how records on brokers that are no replicas are kept, and served again."""
+        found: dict[tuple[str, int], list[int]] = {}
+        for one in observations:
+            key = one.fields["topic"], int(one.fields["partition"])
+            found.setdefault(key, []).append(int(one.fields["brokers"]))
+        where = [f"{topic_label(name)}-{number} on {brokers(hosts)}" for (name, number), hosts in found.items()]
+        yield f"keep {listed(where)}: let nobody write or delete the topic, nor make the broker a replica of it"
+        yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
+        states = []
+        for (name, number), hosts in found.items():
+            logs = (self.capture.directory(b, name, number) for b in hosts)
+            least = self.capture.topics[name].states[number].leader_epoch
+            latest = [max((epoch for epoch, _ in log.leader_epochs or ()), default=0) for log in logs if log]
+            newest = [b for b, epoch in zip(hosts, latest, strict=True) if epoch == max(latest)]
+            which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
+            wanted = _state(max(least, *latest) + EPOCHS_ABOVE, which)
+            states.append(f"{topic_label(name)}-{number} the replicas {listed(list(map(str, hosts)))}, and {wanted}")
+        yield (
+            "if ZooKeeper was restored from a backup, write while the brokers are stopped (not tried on real brokers): "
+            f"{'; '.join(states[:MOST])}{'; and so on' * (len(states) > MOST)}"
+        )
 
     # Topic ids.
 

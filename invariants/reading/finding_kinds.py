@@ -400,6 +400,18 @@ RECORDS_ARE_LOST = FindingKind(
     "written by hand",
     grep=("grep 'Truncating to offset' logs/server.log*",),
 )
+RECORDS_ELSEWHERE = FindingKind(
+    "records-on-no-replica",
+    BROKEN,
+    "a broker that is no replica has records of a partition that its replicas lack",
+    (),
+    now="consumers cannot read these records: the replicas' logs are empty, or older",
+    later="records that are written now get the offsets that they have; the log goes when the topic is deleted, or the "
+    "cluster migrates to KRaft, and if the broker becomes a replica, it truncates the log to the leader's",
+    way_out="",
+    log="none: kafka-log-dirs.sh --describe shows the partition on a broker that is none of its replicas",
+    cause="a disk was attached to another broker; or ZooKeeper was restored from a backup of before a reassignment",
+)
 LOG_SET_ASIDE = FindingKind(
     "log-set-aside",
     LATENT,
@@ -686,6 +698,22 @@ DELETION_PENDING = FindingKind(
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     cause="the topic was deleted while a broker with a replica was down, a disk had failed, or replicas were moved",
 )
+DELETION_OF_LATER_LOGS = FindingKind(
+    "deletion-of-later-logs",
+    LATENT,
+    "a topic is marked for deletion, and its logs may be later than the mark",
+    (),
+    now="the topic cannot be used; what is deleted already is lost",
+    later="when the brokers that it waits for run, or the controller fails over, brokers delete the logs, by the "
+    "topic's name",
+    way_out="before a broker starts or stops: if ZooKeeper was restored from a backup of before the logs, delete the "
+    "topic's mark in /admin/delete_topics, then stop the brokers that run (a controller goes on with a mark that it "
+    "has read), take a snapshot, and diagnose it; if nobody wants the records, let the deletion end",
+    story=DELETION,
+    log="controller.log, INFO: Starting topic deletion for topics …",
+    grep=("grep 'Starting topic deletion for topics' logs/controller.log*",),
+    cause="ZooKeeper was restored from a backup that still had the mark; or an earlier log of the name is left",
+)
 MARK_WITHOUT_TOPIC = FindingKind(
     "deletion-mark-without-topic",
     LATENT,
@@ -815,6 +843,7 @@ KINDS = (
     NOT_ELECTED,
     LEADER_DOES_NOT_LEAD,
     STATE_BEHIND_LOGS,
+    RECORDS_ELSEWHERE,
     FETCH_REFUSED,
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
@@ -830,6 +859,7 @@ KINDS = (
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
+    DELETION_OF_LATER_LOGS,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
     REPLICA_HAS_NO_LOG,

@@ -30,6 +30,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     fetches_by_topic_id,
     is_behind_logs,
+    later_than_deletion,
     listed,
     lost_topics,
 )
@@ -42,6 +43,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     choices_of,
     compare,
     lost_records,
+    records_elsewhere,
     same_disks,
 )
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
@@ -80,6 +82,10 @@ class _Place:
     @property
     def name(self) -> str:
         return f"{topic_label(self.topic.name)}-{self.partition}"
+
+    @property
+    def name_of_directory(self) -> str:
+        return f"{self.topic.name}-{self.partition}"
 
     def is_live_replica(self, broker: int) -> bool:
         """Whether a broker is a replica of the partition, and serves it if it is told to."""
@@ -286,6 +292,10 @@ class Findings:
 
         Source: KafkaController.fetchTopicDeletionsInProgress; TopicDeletionManager.isTopicIneligibleForDeletion.
         """
+        later = later_than_deletion(self.capture, topic)
+        if later:
+            yield _observation(kinds.DELETION_OF_LATER_LOGS, topic_label(topic.name), later, topic=topic.name)
+            return
         hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
         needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
         down = sorted(b for b in needed if not self.capture.brokers[b].alive)
@@ -328,7 +338,12 @@ class Findings:
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
-        live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
+        elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
+        for b, fact in elsewhere.items():
+            one = self._observed(kinds.RECORDS_ELSEWHERE, place, f"broker {b}: {fact}; {_isr(place)}")
+            identity = self.capture.brokers[b].directories[place.name_of_directory].topic_id
+            yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=identity is not None)
+        live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and b not in elsewhere}
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
@@ -351,7 +366,8 @@ class Findings:
         ):
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
-        yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
+        strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
+        yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
             yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")

@@ -23,7 +23,7 @@ from kwalk.invariants.reading.migrating import (
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, not_shown
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, later_than_deletion, listed, not_shown
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration, Migrated, can_migrate
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
@@ -288,6 +288,9 @@ class _Forecast:
         for one in self.partitions:
             if self._is_deleted(one) and (one.migrated.hosts or one.migrated.registered is not None):
                 left.setdefault(topic_label(one.topic.name), one)
+        way_out = "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`"
+        if any(later_than_deletion(self.capture, one.topic) for one in left.values()):
+            way_out = "see whose records the logs are, which may be later than the mark, as `kwalk diagnose` says"
         forgotten = [name for name, one in left.items() if one.migrated.registered is not None]
         if forgotten:
             yield Consequence(
@@ -297,7 +300,7 @@ class _Forecast:
                 tuple(forgotten),
                 "Up to 3.6.0 KRaft copies a topic that is in /admin/delete_topics like any other, and does not know "
                 "that it is to be deleted: it is served again with what is left of its logs (KAFKA-15605).",
-                "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`",
+                way_out,
                 (RECOVER,),
                 SOURCE,
             )
@@ -311,7 +314,7 @@ class _Forecast:
                 "KRaft does not copy a topic that is in /admin/delete_topics, and removes its znodes. Its logs are set "
                 "aside or deleted as strays; the broker that restarted last may keep its log, and then refuses a topic "
                 "that is created under the name, until it starts in KRaft mode.",
-                "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`",
+                way_out,
                 (RECOVER,),
                 "Seen on brokers of 3.6.2 and 3.9.0.",
                 "controller.log, WARN: Found … pending topic deletions. These will be not migrated to KRaft.",

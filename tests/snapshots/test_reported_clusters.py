@@ -23,6 +23,10 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "disks-of-two-brokers-swapped": {"records-on-no-replica"},
+    "restored-before-a-reassignment": {"no-live-isr", "records-on-no-replica"},
+    "restored-mark-for-deletion": {"deletion-of-later-logs"},
+    "restored-mark-for-deletion-without-ids": {"deletion-of-later-logs", "no-live-isr"},
     "dual-write-broker-without-the-flag": {"migration-is-not-safe"},
     "dual-write-failed-disk": {"offline-log-directory"},
     "dual-write-without-a-leader": {"no-live-isr"},
@@ -274,6 +278,43 @@ def test_a_disk_of_another_broker_is_named_in_dual_write() -> None:
     capture["brokers"]["2"]["log_dirs"][0]["broker_id"] = 3
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     assert "but first see to the log directory of broker 2 that is another's" in kinds["no-live-isr"].way_out
+
+
+def test_records_that_no_replica_has_are_kept_where_they_are() -> None:
+    """The replicas have begun empty logs; a replica that got the old log would truncate it."""
+    text = ways_out("disks-of-two-brokers-swapped")["records-on-no-replica"]
+    assert text.startswith("keep clicks-0 on broker 2 and audit-0 on broker 1: let nobody write or delete the topic")
+    assert "clicks-0 the replicas 2, and a leader_epoch of 18 or more, and broker 2 as leader" in text
+    found = ways_out("restored-before-a-reassignment")
+    for name in ("no-live-isr", "broker-down"):
+        assert "but first see to orders-0, whose records are on brokers that are no replicas" in found[name]
+
+
+def test_a_log_that_an_earlier_assignment_left_is_a_stray() -> None:
+    capture = json.loads(CLUSTERS["disks-of-two-brokers-swapped"].read_text())
+    brokers = capture["brokers"]
+    left = brokers["2"]["dirs"]["clicks-0"]
+    grown = {**left, "leader_epoch_checkpoint": "0\n4\n0 0\n3 100\n6 200\n8 300\n", "high_watermark": 900}
+    for broker in ("1", "3"):
+        brokers[broker]["dirs"]["clicks-0"] = grown
+    brokers["1"]["dirs"].pop("audit-0")
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"stray-log"}
+    deleted = {
+        "leader_epoch_checkpoint": "0\n1\n8 300\n",
+        "files": {"00000000000000000300.log": 0},
+        "first_batch": None,
+    }
+    for broker in ("1", "3"):
+        brokers[broker]["dirs"]["clicks-0"] = {**grown, **deleted}
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"stray-log"}
+
+
+def test_a_mark_that_is_older_than_the_logs_is_not_carried_out() -> None:
+    for name in ("restored-mark-for-deletion", "restored-mark-for-deletion-without-ids"):
+        found = ways_out(name)
+        assert found["deletion-of-later-logs"].startswith("before a broker starts or stops: if ZooKeeper was restored")
+        assert "but first see to the mark for deletion of orders" in found.get("broker-down", "see") or len(found) == 1
+        assert set(recovery_problem(CLUSTERS[name]).left_out) >= {"orders-0, orders-1"}
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:

@@ -34,6 +34,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     has_epoch,
     is_behind_logs,
     is_of_an_earlier_topic,
+    later_than_deletion,
     refuses_all,
     symptoms,
 )
@@ -53,6 +54,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lineages_of,
     lost_records,
     newest_logs,
+    records_elsewhere,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
@@ -379,9 +381,16 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     with a log directory of another broker does; and no log of the model has records that were committed before an
     unclean election.
     """
+    later = later_than_deletion(capture, topic)
+    if later:
+        return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
     lost = lost_records(capture, topic, partition)
     if lost:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
+    elsewhere = records_elsewhere(capture, topic, partition)
+    if elsewhere:
+        has = each(elsewhere, "no replica, has", "no replicas, have")
+        return f"{brokers_in_words(elsewhere)}, {has} records that the replicas lack: see to them first"
     replicas = topic.partitions.get(partition, ())
     members = {*replicas, *(topic.states[partition].isr if partition in topic.states else ())}
     without = members_without_log(capture, topic, partition)

@@ -299,6 +299,28 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     return bool(ahead) and (ahead.keys() >= logs.keys() or any(logs[b].first_batch in others for b in ahead))
 
 
+def later_than_deletion(capture: Capture, topic: Topic) -> str:
+    """Return what shows that a topic's mark for deletion is older than its logs; empty if nothing does.
+
+    So it is after ZooKeeper was restored from a backup. Brokers delete logs by the topic's name.
+
+    Kafka: StopReplicaRequest names no topic id.
+    """
+    if topic.name not in capture.deleting:
+        return ""
+    logs: list[Directory] = []
+    for number in sorted({*topic.partitions, *topic.states}):
+        found = {b.id: capture.directory(b.id, topic.name, number) for b in capture.brokers.values() if b.seen}
+        logs += [log for log in found.values() if log is not None and log.is_empty is not True]
+        for broker, epoch in epochs_ahead(capture, topic, number, found).items():
+            place = f"{topic_label(topic.name)}-{number}"
+            return f"{place} of broker {broker} has leader epoch {epoch}, ZooKeeper {topic.states[number].leader_epoch}"
+    others = {log.topic_id for log in logs} - {None}
+    if topic.topic_id is None or not is_as_created(topic) or len(others) != 1 or topic.topic_id in others:
+        return ""
+    return f"its logs have the topic id {others.pop()}, ZooKeeper has {topic.topic_id}"
+
+
 def sent_id(capture: Capture, topic: Topic) -> str | None:
     """Return the topic id that the controller sends, as its own broker's metadata cache shows it."""
     cache = None if capture.controller is None else capture.brokers[capture.controller].cache

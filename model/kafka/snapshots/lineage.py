@@ -111,6 +111,50 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
     return found
 
 
+def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[int, str]:
+    """Return the brokers that are no replicas, and have records that no replica has, with what shows it.
+
+    So it is where disks were attached to other brokers, or ZooKeeper is older than a reassignment. A log that is left
+    over from an earlier assignment has nothing but what the leader has, or has deleted.
+    """
+    state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
+    if state is None or topic.name in capture.deleting:
+        return {}
+    if not replicas or not all(capture.shows(b, topic.name, partition) for b in replicas):
+        return {}
+    logs = [log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None]
+    others = [b for b in capture.brokers.values() if b.id not in {*replicas, *state.isr, state.leader} and b.seen]
+    same, found = same_disks(capture, topic, partition), dict[int, str]()
+    for broker in others:
+        log = capture.directory(broker.id, topic.name, partition)
+        is_other = log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
+        if log is None or is_other or log.is_empty is not False or broker.id in same:
+            continue
+        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted)
+        if fact:
+            found[broker.id] = fact
+    return found
+
+
+def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, *, is_compacted: bool) -> str:
+    """Return what shows that no replica has all that a log of none has; empty if nothing does."""
+    if all(one.is_empty for one in replicas):
+        begins = max((one.start or 0 for one in replicas), default=0)
+        return f"no replica has a record, and its log has some before offset {log.least_end}" * (log.least_end > begins)
+    last = max((known for known, _ in log.leader_epochs or ()), default=-1)
+    relations = [compare(log, one, is_compacted=is_compacted).relation for one in replicas]
+    if last > epoch:
+        is_related = not {Relation.UNKNOWN, Relation.UNRELATED} & {*relations}
+        return f"its log has leader epoch {last}, and ZooKeeper {epoch}" * is_related
+    lacks = []
+    for one, relation in zip(replicas, relations, strict=True):
+        differs, end = differing_offset(log, one), end_of_last_epoch(log, one)
+        known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
+        lacks += [known] if known is not None and known < (log.high_watermark or 0) else []
+    is_nowhere = len(lacks) == len(replicas)
+    return f"it has committed records from offset {min(lacks)} on, where the replicas have others" if is_nowhere else ""
+
+
 def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
     """Return where the leader's records of a log's last epoch end, as a later epoch begins there; None if none does.
 
