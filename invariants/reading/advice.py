@@ -184,16 +184,14 @@ class Advice:
         bad: dict[int, str] = {}
         unseen: dict[int, str] = {}
         own: dict[int, str] = {}
-        late: list[str] = []
+        late: dict[tuple[int, int], list[PartitionLogs]] = {}
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
-                late.append(
-                    f"start broker {best} before broker {broker}, whose log of {place.name} lacks the last leader epoch"
-                )
+                late.setdefault((best, broker), []).append(place)
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
@@ -210,13 +208,29 @@ class Advice:
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [*late, *([way_out] if down - bad.keys() or not bad else [])]
+        parts += [*self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
             f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
             f"ones it would lead {where}, and the other replicas would lose their records"
             for broker, where in unseen.items()
         ]
         return "; ".join(parts)
+
+    def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
+        """Yield which broker starts before which; or which states to write, where no order suits all partitions."""
+        crossed = [(best, broker) for best, broker in late if (broker, best) in late]
+        for (best, broker), places in late.items():
+            names = listed([place.name for place in places])
+            if (best, broker) in crossed:
+                yield (
+                    f"before {brokers((best, broker))} start, write the state of {names} with broker {best} as leader "
+                    f"and only ISR member: broker {broker} has a shorter log (not tried on real brokers)"
+                )
+                continue
+            ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
+            is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
+            lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
+            yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:
         """Return when the log of the only ISR member is the best one though nothing shows it."""
@@ -255,6 +269,8 @@ class Advice:
             away = [one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE]
             if away:
                 yield f"see to {listed(list(dict.fromkeys(away)))}, whose records are on brokers that are no replicas"
+            if any(one.kind is kinds.NO_CLUSTER_ID for one in self.observations):
+                yield "create /cluster/id with the id of the log directories"
             for one in self.observations:
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"

@@ -442,6 +442,19 @@ DISK_OF_ANOTHER = FindingKind(
     "cluster, or one whose data is lost",
     grep=('grep -E "doesn\'t match (stored|previous)|Invalid cluster.id" logs/server.log*',),
 )
+NO_CLUSTER_ID = FindingKind(
+    "cluster-id-is-missing",
+    LATENT,
+    "ZooKeeper has no /cluster/id, and log directories have one",
+    (),
+    now="nothing: a broker reads it when it starts",
+    later="the next broker that starts mints another id; no broker starts with the log directories that it has then",
+    way_out="before a broker stops or starts, create /cluster/id with the id of the log directories: "
+    '{"version":"1","id":"…"} (not tried on real brokers). Do not remove or edit meta.properties',
+    log="server.log: The Cluster ID … doesn't match stored clusterId … in meta.properties.",
+    cause="the znode was removed, or is missing in what was copied from another ensemble",
+    grep=('grep "doesn\'t match stored clusterId" logs/server.log*',),
+)
 ISR_REPEATS = FindingKind(
     "isr-repeats-a-broker",
     LATENT,
@@ -880,6 +893,7 @@ KINDS = (
     RECORDS_ARE_LOST,
     LOG_SET_ASIDE,
     DISK_OF_ANOTHER,
+    NO_CLUSTER_ID,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,
     NO_METADATA,

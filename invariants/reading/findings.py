@@ -166,6 +166,11 @@ class Findings:
 
     def _of_disks(self) -> Iterator[Observation]:
         """Log directories of other brokers or clusters, whoever leads the cluster."""
+        stored = {root.cluster_id for broker in self.capture.brokers.values() for root in broker.roots} - {None}
+        is_gone = self.capture.shows_cluster_id and self.capture.cluster_id is None
+        if is_gone and stored and self.capture.topics and not lost_topics(self.capture):  # else it is another ensemble
+            text = f"is not there; log directories have {listed(sorted(map(str, stored)))}"
+            yield _observation(kinds.NO_CLUSTER_ID, "/cluster/id", text)
         for owner, root in disks_of_others(self.capture):
             whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, owner))
             whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))

@@ -525,19 +525,39 @@ class _Forecast:
     def _skipped(self) -> Iterator[Consequence]:
         """An earlier attempt has left /migration: the next one takes the copy for done."""
         if phase_of(self.capture) is MigrationPhase.LEFT and self.capture.migration is not None:
+            offset = self.capture.migration.offset
             yield Consequence(
                 "copy-is-skipped",
                 LOSES,
                 "an earlier attempt has left /migration: the next one copies nothing",
-                (f"/migration has the offset {self.capture.migration.offset}, and KRaft does not have /controller",),
+                (f"/migration has the offset {offset}, and KRaft does not have /controller", *self._older_image()),
                 "KRaft's controller takes the copy for done. With new controllers its image is empty: it removes every "
                 "topic from ZooKeeper (KAFKA-17146), brokers serve from what they remember, and do not start in KRaft "
-                "mode.",
-                "if the migration was rolled back, delete /migration before the next attempt; if KRaft's controllers "
-                "still run, start them again with the log that they have",
+                "mode. With the log of that attempt it writes over ZooKeeper what was then: topics that were created "
+                "since are removed, deleted ones come back.",
+                "if the migration was rolled back, delete /migration, and empty and format the log directories of "
+                "KRaft's controllers, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
+                "/controller may they start with the log that they have",
                 ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
                 "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper, the logs stayed.",
             )
+
+    def _older_image(self) -> Iterator[str]:
+        """Yield what ZooKeeper has that KRaft's log, of an earlier attempt, does not have so."""
+        capture, image = self.capture, self.capture.image
+        if image is None or image.state != "MIGRATION":
+            return
+        created = [topic_label(name) for name in capture.topics if name not in image.topics]
+        deleted = [topic_label(name) for name in image.topics if name not in capture.topics]
+        later = [
+            f"{topic_label(name)}-{number}"
+            for name, topic in image.topics.items()
+            for number, partition in topic.partitions.items()
+            if name in capture.topics and number in (states := capture.topics[name].states)
+            if states[number].leader_epoch > partition.leader_epoch
+        ]
+        found = ((created, "in ZooKeeper only"), (deleted, "in KRaft's log only"), (later, "with later leader epochs"))
+        yield from (f"{what}: {listed(names)}" for names, what in found if names)
 
     def _not_judged(self, consequences: Iterable[Consequence]) -> list[Consequence]:
         capture, places = self.capture, list[str]()

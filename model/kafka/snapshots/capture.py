@@ -338,8 +338,8 @@ class Capture:
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
-    `shows_migration` says whether /migration was looked for. `patterns` are those of the topics that were taken, all
-    if there are none. `quorum_epoch` is the epoch of KRaft's controller in
+    `shows_migration` and `shows_cluster_id` say whether /migration and /cluster/id were looked for. `patterns` are
+    those of the topics that were taken, all if there are none. `quorum_epoch` is the epoch of KRaft's controller in
     /controller.
     """
 
@@ -361,6 +361,7 @@ class Capture:
     shows_migration: bool = False
     patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
+    shows_cluster_id: bool = False
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -485,6 +486,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         migration=_migration(document.maybe("migration")),
         image=_image(document.maybe("image")),
         shows_migration="migration" in dict(document.fields()),
+        shows_cluster_id="cluster_id" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
     )
 

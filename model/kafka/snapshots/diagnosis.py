@@ -71,8 +71,8 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
     """Return the topics whose logs brokers have, if neither ZooKeeper nor KRaft has any of them.
 
     One topic may have been deleted; several were not, nor the one of a cluster whose id is not that of its disks, or
-    one that more than one broker has in a migration. Kafka's own topics are created again as soon as a client asks. In
-    a migration brokers may have set the logs aside.
+    one that more than one broker has in a migration, nor one beside logs of a topic of Kafka's own that is gone, too.
+    These are created again as soon as a client asks. In a migration brokers may have set the logs aside.
     """
     hosts: dict[str, set[int]] = {}
     for broker in capture.brokers.values():
@@ -82,7 +82,11 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
     have = {*capture.topics, *(capture.image.topics if capture.image else ())}
     found = sorted(name for name in hosts.keys() - {*capture.deleting} if name and not name.startswith("__"))
     ids = {root.cluster_id for broker in capture.brokers.values() for root in broker.roots} - {None}
-    is_enough = len(found) > 1 or (bool(ids) and capture.cluster_id not in ids)
+    is_enough = (
+        len(found) > 1
+        or any(name.startswith("__") for name in hosts.keys() - have)
+        or (bool(ids) and capture.cluster_id not in ids)
+    )
     is_enough = is_enough or (capture.image is not None and any(len(hosts[name]) > 1 for name in found))
     return tuple(found) if found and is_enough and have.isdisjoint(found) and not capture.patterns else ()
 

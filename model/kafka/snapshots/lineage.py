@@ -449,11 +449,11 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
 
 
 def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
-    """Return the ISR members whose logs lack the last leader epoch and its records, with the one that has most.
+    """Return the ISR members whose logs lack records of another one while all are down, with the one that has most.
 
-    So are old copies that were brought back while all members are down: the first that starts leads, and the others
-    truncate their logs (seen on 2.8.2 and 3.9.0). A member may also lack what was not committed: then the other one is
-    as good.
+    The first that starts leads, and the others truncate their logs. So are old copies that were brought back, without
+    the last leader epoch (seen on 2.8.2 and 3.9.0); and logs that lost their end with the power, where one was not
+    closed. A member may also lack what was not committed: then the other one is as good.
     """
     state = topic.states.get(partition)
     if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
@@ -467,7 +467,26 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         for b, log in logs.items()
     }
     best = max(ends, key=lambda b: ends[b])
-    return {b: best for b, (epoch, size) in ends.items() if epoch < ends[best][0] and size < ends[best][1]}
+    is_cut = {b: _begins_as(log, logs[best]) and not all(map(was_closed, logs.values())) for b, log in logs.items()}
+    return {
+        b: best
+        for b, (epoch, size) in ends.items()
+        if size < ends[best][1] and (epoch < ends[best][0] or (epoch == ends[best][0] and is_cut[b]))
+    }
+
+
+def was_closed(log: Directory) -> bool:
+    """Whether nothing shows that a log was not flushed when its broker ended: its end is then its recovery point."""
+    return None in (log.recovery_point, log.high_watermark) or (log.high_watermark or 0) <= (log.recovery_point or 0)
+
+
+def _begins_as(one: Directory, other: Directory) -> bool:
+    """Whether two logs are one, but for their ends, as far as is shown."""
+    return (one.leader_epochs, one.topic_id, one.first_batch) == (
+        other.leader_epochs,
+        other.topic_id,
+        other.first_batch,
+    )
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
