@@ -146,6 +146,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind is kinds.WITHOUT_STATE:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
+        elif kind is kinds.GARBLED:
+            made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
         elif kind is kinds.TWO_DIRECTORIES:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
@@ -274,6 +276,8 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
+                if one.kind is kinds.GARBLED:
+                    yield f"see to {one.subject} on broker {one.fields['brokers']}, which has a garbled file"
                 if one.kind is kinds.IN_KRAFT_MODE:
                     yield f"set {one.subject} back to ZooKeeper mode"
                 if one.kind is kinds.TWO_DIRECTORIES:
@@ -560,6 +564,18 @@ class Advice:
             f"keep both directories of {one.subject} on broker {number}: no other live broker is in the ISR. Compare "
             "leader-epoch-checkpoint and the last segments, and while the broker is stopped move away the one that "
             "ends earlier"
+        )
+
+    def _of_garbled(self, one: Observation) -> str:
+        """Return what to do about a garbled file of a log: others have its records, or the log is the last copy."""
+        number, topic = int(one.fields["brokers"]), self.capture.topics.get(one.fields["topic"])
+        state = None if topic is None else topic.states.get(int(one.fields["partition"]))
+        others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
+        if others:
+            return f"while broker {number} is stopped, move {one.subject} away there: it copies from the leader"
+        return (
+            f"keep {one.subject} on broker {number}, which may be the last copy: copy its directory to another place, "
+            f"and, while the broker is stopped, remove what is garbled there ({one.detail}; not tried on real brokers)"
         )
 
     # Logs that are no replica's.

@@ -455,6 +455,19 @@ NO_CLUSTER_ID = FindingKind(
     cause="the znode was removed, or is missing in what was copied from another ensemble",
     grep=('grep "doesn\'t match stored clusterId" logs/server.log*',),
 )
+GARBLED = FindingKind(
+    "file-is-garbled",
+    LATENT,
+    "a file of a log is truncated or garbled",
+    (),
+    now="nothing while its broker runs",
+    later="when the broker starts, it takes the log directory for failed, with all logs in it, or does not start "
+    "(an empty partition.metadata, KAFKA-20177)",
+    way_out="",
+    log="server.log, ERROR: Error while reading partition metadata file …, or: Malformed line in checkpoint file …",
+    cause="the machine lost its power, or a disk was full",
+    grep=("grep -E 'Error while reading partition metadata|Malformed line' logs/server.log*",),
+)
 ISR_REPEATS = FindingKind(
     "isr-repeats-a-broker",
     LATENT,
@@ -515,6 +528,19 @@ PARTITION_LOST = FindingKind(
     story="docs/stories/two-admins.md",
     log="none: PartitionModifications handles new partitions only",
     cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
+)
+LOGS_ONLY = evolve(
+    PARTITION_LOST,
+    name="partition-is-in-logs-only",
+    title="brokers have logs of a partition that the topic's znode does not list",
+    properties=(),
+    now="clients do not know the partition: its records are unreachable",
+    way_out="move no log away, and add no partition. Stop the brokers, add the partition with these replicas to the "
+    "znode's JSON, and create its state, with a leader_epoch above those of the logs, and the broker whose log ends "
+    "last as leader and only ISR member (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe shows fewer partitions than brokers have directories",
+    cause="ZooKeeper was restored from a backup of before partitions were added; or the logs are of an earlier topic "
+    "of the name, which had more",
 )
 WITHOUT_STATE = FindingKind(
     "partition-without-state",
@@ -864,6 +890,7 @@ KINDS = (
     DIVERGED,
     EARLIER_LOG,
     PARTITION_LOST,
+    LOGS_ONLY,
     WITHOUT_STATE,
     NO_CONTROLLER,
     DEAD_IN_ISR,
@@ -894,6 +921,7 @@ KINDS = (
     LOG_SET_ASIDE,
     DISK_OF_ANOTHER,
     NO_CLUSTER_ID,
+    GARBLED,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,
     NO_METADATA,

@@ -29,6 +29,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     epochs_ahead,
     fetches_by_topic_id,
+    hosts_of_lost,
     is_behind_logs,
     later_than_deletion,
     listed,
@@ -186,6 +187,11 @@ class Findings:
             fields = {"topic": topic, "partition": number, "brokers": broker.id}
             text = f"broker {broker.id} has it in {listed(paths)}"
             yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
+        for name, files in broker.garbled.items():
+            topic, _, number = name.rpartition("-")
+            fields = {"topic": topic, "partition": number, "brokers": broker.id}
+            text = f"{listed(files)} on broker {broker.id}"
+            yield _observation(kinds.GARBLED, f"{topic_label(topic)}-{number}", text, **fields)
         assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
         if (
             broker.mode == "kraft"
@@ -538,6 +544,7 @@ class Findings:
             b
             for b, log in lineages.logs.items()
             if log.topic_id is None
+            and not log.garbled
             and known[b].alive
             and known[b].seen
             and place.is_live_replica(b)
@@ -642,6 +649,11 @@ class Findings:
                 if observed is None or (name in self.capture.deleting and name in self.capture.topics):
                     continue
                 place = _Place(topic, partition, observed)
+                hosts = hosts_of_lost(self.capture, topic, partition)
+                if hosts:
+                    text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
+                    yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
+                    continue
                 stray = [b for b in self._broken(place) if b.property == "no_stray"]
                 kind = kinds.STRAY_LOG if topic.partitions else kinds.ORPHANED_LOG
                 yield from self._on_brokers(

@@ -175,7 +175,7 @@ class _Forecast:
 
     def _lacks_topic_id(self, one: _Partition) -> bool:
         """Whether the copy meets a topic without id; a roll mints one, where it has not ended."""
-        exists = one.topic.name in self.capture.topics and not self._is_deleted(one)
+        exists = one.partition in one.topic.partitions and not self._is_deleted(one)
         return exists and one.migrated.topic_id is None
 
     def _is_empty(self, one: _Partition, number: int) -> bool:

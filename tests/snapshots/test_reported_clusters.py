@@ -23,6 +23,10 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "all-brokers-got-new-ids": {"replica-under-another-broker-id", "stray-log"},
+    "disk-of-another-cluster": {"log-directory-of-another-broker", "no-live-isr"},
+    "garbled-partition-metadata": {"file-is-garbled"},
+    "restored-before-an-expansion": {"partition-is-in-logs-only"},
     "cluster-id-was-removed": {"cluster-id-is-missing"},
     "power-was-lost": {"no-live-isr"},
     "second-migration-with-the-old-controllers": set(),
@@ -353,6 +357,76 @@ def test_controllers_of_an_attempt_that_was_rolled_back_are_formatted_again() ->
     (found,) = (one for prospect in inspection.prospects for one in prospect.consequences)
     assert found.places[1:] == ("in ZooKeeper only: created-since",)
     assert "empty and format the log directories of KRaft's controllers" in found.way_out
+
+
+def test_the_disk_of_an_isr_member_has_its_last_leader_epoch() -> None:
+    """All brokers have got new ids, and a log of each partition; only one of them led last."""
+    places = [one.detail for one in inspected("all-brokers-got-new-ids").observations if "perhaps" in one.detail]
+    assert len(places) == 4
+    assert all("broker 1006 has a log of it, perhaps that of broker 1003" in place for place in places)
+
+
+def test_a_disk_that_lacks_a_partition_is_not_that_of_its_replica() -> None:
+    """Partitions on two of three brokers in a ring, which stopped at once, so that leader epochs show nothing."""
+    capture = json.loads(CLUSTERS["all-brokers-got-new-ids"].read_text())
+    ring = {"0": [1001, 1002], "1": [1002, 1003], "2": [1003, 1001]}
+    owners = {1001: 1006, 1002: 1004, 1003: 1005}
+    topic = capture["topics"]["orders"]
+    topic["znode"]["partitions"] = ring
+    state = topic["partition_state"]["0"]
+    topic["partition_state"] = {p: {**state, "isr": isr, "leader": isr[0]} for p, isr in ring.items()}
+    log = capture["brokers"]["1004"]["dirs"]["orders-0"]
+    for number, broker in capture["brokers"].items():
+        broker["dirs"] = {f"orders-{p}": log for p, isr in ring.items() for b in isr if str(owners[b]) == number}
+    capture["topics"] = {"orders": topic}
+    found = inspect_capture(read_capture(json.dumps(capture).encode())).observations
+    for one in (one for one in found if one.kind.name == "replica-under-another-broker-id"):
+        for old in ring[one.fields["partition"]]:
+            assert f"broker {owners[old]} has a log of it, perhaps that of broker {old}" in one.detail
+
+
+def test_logs_of_another_cluster_are_not_compared() -> None:
+    """Their topics have the same names; the broker's own disk is elsewhere."""
+    found = ways_out("disk-of-another-cluster")
+    assert not any("move pageviews" in text for text in found.values())
+    assert "broker 2 only if its log directories, which the snapshot does not show" in found["no-live-isr"]
+    prospects = inspected("disk-of-another-cluster").prospects
+    assert "topic-is-emptied" not in {one.name for prospect in prospects for one in prospect.consequences}
+
+
+def test_a_topic_with_fewer_partitions_than_its_logs_was_restored() -> None:
+    name = "restored-before-an-expansion"
+    assert ways_out(name)["partition-is-in-logs-only"].startswith("move no log away, and add no partition")
+    found = foreseen(json.loads(CLUSTERS[name].read_text()))
+    assert "left-over-log-goes" in found and "topic-id-is-missing" not in found
+    assert recovery_problem(CLUSTERS[name]).left_out == ("metrics-2", "metrics-3")
+
+
+def test_one_log_without_an_id_beyond_the_partitions_is_a_stray() -> None:
+    capture = json.loads(CLUSTERS["restored-before-an-expansion"].read_text())
+    capture["version"] = "2.6.3"
+    for topic in capture["topics"].values():
+        topic["znode"].pop("topic_id")
+    for broker in capture["brokers"].values():
+        for log in broker["dirs"].values():
+            log["partition_metadata"] = None
+        broker["metadata_cache"] = None
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"partition-is-in-logs-only"}
+    for broker in ("1", "2"):
+        dirs = capture["brokers"][broker]["dirs"]
+        del dirs["metrics-2"], dirs["metrics-3"]
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"stray-log"}
+
+
+def test_a_garbled_file_goes_with_its_directory_only_if_others_have_the_records() -> None:
+    name = "garbled-partition-metadata"
+    found = ways_out(name)
+    assert found["file-is-garbled"].startswith("while broker 2 is stopped, move pageviews-1 away there")
+    assert found["broker-down"] == "start it; but first see to pageviews-1 on broker 2, which has a garbled file"
+    capture = json.loads(CLUSTERS[name].read_text())
+    capture["topics"]["pageviews"]["partition_state"]["1"] |= {"leader": -1, "isr": [2]}
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert kinds["file-is-garbled"].way_out.startswith("keep pageviews-1 on broker 2, which may be the last copy")
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:

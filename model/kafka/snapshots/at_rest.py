@@ -32,6 +32,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     each,
     has_epoch,
+    hosts_of_lost,
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
@@ -387,6 +388,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     lost = lost_records(capture, topic, partition)
     if lost:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
+    if hosts_of_lost(capture, topic, partition):
+        return "the topic's znode has lost it"
     elsewhere = records_elsewhere(capture, topic, partition)
     if elsewhere:
         has = each(elsewhere, "no replica, has", "no replicas, have")
@@ -400,6 +403,10 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if refused:
         does = each(refused, "does", "do")
         return f"{brokers_in_words(refused)} {does} not start with the log directories that meta.properties says"
+    garbled = members & {broker.id for broker in capture.brokers.values() if broker.garbled}
+    if garbled:
+        does = each(garbled, "does", "do")
+        return f"{brokers_in_words(garbled)} {does} not start with a file that is garbled"
     double = members & {broker.id for broker in capture.brokers.values() if broker.twice}
     if double:
         does = each(double, "does", "do")

@@ -104,6 +104,10 @@ MODES = ("zookeeper", "migrating", "kraft")
 """The modes of brokers; one that migrates is in ZooKeeper mode, and registered with KRaft's controllers."""
 
 
+NEEDED = ("partition.metadata", "leader-epoch-checkpoint")
+"""The files of a partition's directory that a broker reads as it starts."""
+
+
 _THREE_DIGITS = re.compile(r"[0-9]{3}")
 
 
@@ -136,6 +140,7 @@ class Directory:
         recovery_point: the entry in recovery-point-offset-checkpoint: the log has at least so many offsets, unless a
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
+        garbled: what of it could not be read, such as partition.metadata, as its content is no such file's.
     """
 
     topic_id: str | None = None
@@ -146,6 +151,7 @@ class Directory:
     log_start: int | None = None
     recovery_point: int | None = None
     high_watermark: int | None = None
+    garbled: tuple[str, ...] = ()
 
     @property
     def start(self) -> int | None:
@@ -263,7 +269,8 @@ class Broker:
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
     were renamed, to -stray, or to -delete before they are removed. `twice` has the log directories of each partition's
-    directory that is in more than one of them.
+    directory that is in more than one of them. `foreign` are the paths of log directories of another cluster, which
+    are not looked at: the broker is down, and does not start with them.
     """
 
     id: int
@@ -277,12 +284,20 @@ class Broker:
     set_aside: Mapping[str, Directory] = field(factory=dict)
     assumed: frozenset[str] = frozenset()
     twice: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    foreign: frozenset[str] = frozenset()
+
+    @property
+    def garbled(self) -> dict[str, list[str]]:
+        """The files with which the broker does not start, or its log directory fails, by the partition's directory."""
+        known = {name: [file for file in log.garbled if file in NEEDED] for name, log in self.directories.items()}
+        return {name: files for name, files in known.items() if files}
 
     @property
     def unread(self) -> list[str]:
-        """The log directories whose files were not read, though others were."""
+        """The log directories whose files were not read, though others were, or are of another cluster."""
         known = any(root.is_read for root in self.roots)
-        return [root.path for root in self.roots if root.is_offline or (known and not root.is_read)]
+        roots = [root for root in self.roots if root.is_offline or (known and not root.is_read)]
+        return [root.path for root in self.roots if root in roots or root.path in self.foreign]
 
 
 @frozen
@@ -461,7 +476,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     active = None if controller.missing else controller.number(0, INT32)
     ids, quorum_epoch = document.maybe("broker_ids"), _quorum_epoch(document)
     registered = tuple(b.id for b in described.values() if b.alive) if ids.missing else ids.numbers(0, INT32)
-    brokers = _with_named(described, topics, active, registered)
+    brokers = _without_foreign(_with_named(described, topics, active, registered), document.maybe("cluster_id"))
     contradictions += (
         f"Broker {b.id} is named in ZooKeeper, and the snapshot has nothing of it: it is taken to be "
         f"{'up' if b.alive else 'down'}."
@@ -553,6 +568,23 @@ def _with_named(
     up = set(registered)
     others = {b: Broker(b, b in up, {}, seen=False, is_described=False) for b in named - described.keys()}
     return dict(sorted({**others, **described}.items()))
+
+
+def _without_foreign(brokers: Mapping[int, Broker], cluster: JsonNode) -> dict[int, Broker]:
+    """Return the brokers; those that are down have no directories that are of another cluster.
+
+    Which cluster is this one is shown by /cluster/id, if some log directory has it, too.
+    """
+    own = None if cluster.missing else cluster.text()
+    if own is None or not any(root.cluster_id == own for broker in brokers.values() for root in broker.roots):
+        return dict(brokers)
+    found = {}
+    for number, broker in brokers.items():
+        foreign = frozenset(root.path for root in broker.roots if root.cluster_id not in (None, own))
+        is_whole = len(foreign) == len(broker.roots)
+        kept = {n: log for n, log in broker.directories.items() if log.root not in foreign and not is_whole}
+        found[number] = evolve(broker, directories=kept, foreign=foreign) if foreign and not broker.alive else broker
+    return found
 
 
 def _taken(node: JsonNode) -> tuple[float, float] | None:
@@ -751,6 +783,7 @@ def _directory(node: JsonNode) -> Directory:
         log_start=_offset(node.maybe("log_start")),
         recovery_point=_offset(node.maybe("recovery_point")),
         high_watermark=_offset(node.maybe("high_watermark")),
+        garbled=_names(node.maybe("garbled")),
     )
 
 

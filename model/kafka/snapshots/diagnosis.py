@@ -110,7 +110,8 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
             f"No log directories of {brokers(missing)} are in the snapshot: they are taken to agree with ZooKeeper."
         )
     found += [
-        f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read."
+        f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read"
+        f"{', or is of another cluster' * bool(broker.foreign)}."
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
@@ -323,6 +324,19 @@ def later_than_deletion(capture: Capture, topic: Topic) -> str:
     if topic.topic_id is None or not is_as_created(topic) or len(others) != 1 or topic.topic_id in others:
         return ""
     return f"its logs have the topic id {others.pop()}, ZooKeeper has {topic.topic_id}"
+
+
+def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the brokers with logs of a partition that the topic had, and that its znode does not list.
+
+    Kafka never removes a partition. A log without an id may be of an earlier topic of the name, if one broker has it.
+    """
+    if not topic.partitions or partition in topic.partitions:
+        return ()
+    found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
+    logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
+    own = tuple(b for b, identity in logs.items() if identity is not None and identity == topic.topic_id)
+    return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
 
 
 def sent_id(capture: Capture, topic: Topic) -> str | None:

@@ -20,7 +20,7 @@ from itertools import combinations, product
 
 from attrs import evolve, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, is_behind_logs, listed
 
 
@@ -675,14 +675,15 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
     a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
-    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. A
+    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. It
+    has all directories of the old id, whose ISR members come first. A
     broker that has replicas of its own may have kept a log from an earlier assignment, unless the log has that epoch,
     and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
     others = [broker for broker in capture.brokers.values() if broker.id not in replicas]
-    for old in replicas:
+    for old in sorted(replicas, key=lambda b: state is not None and b not in state.isr):
         gone = capture.brokers[old]
         for broker in others if not gone.alive and not gone.seen else ():
             log = capture.directory(broker.id, topic.name, partition)
@@ -694,9 +695,22 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
             is_shown = led_last and has_led
             is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
             is_stray = is_stray and log is not None and not is_outdated(capture, topic, partition, old, log)
-            if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
+            if broker.id in found or old in found.values() or is_foreign or not is_stray:
+                continue
+            if is_shown or _has_all_directories(capture, broker, old):
                 found[broker.id] = old
     return found
+
+
+def _has_all_directories(capture: Capture, host: Broker, old: int) -> bool:
+    """Whether a broker has a directory of each partition that is assigned to another one, as if its disk were that."""
+    assigned = (
+        f"{topic.name}-{number}"
+        for topic in capture.topics.values()
+        for number, replicas in topic.partitions.items()
+        if old in replicas and number in topic.states
+    )
+    return all(name in host.directories for name in assigned)
 
 
 def _choice(lineages: Lineages, topic: Topic, partition: int, own: tuple[int, ...], premise: str = "") -> Choice:
