@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.migrating import topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
@@ -132,6 +133,7 @@ class Advice:
         observations: Sequence[Observation],
     ) -> None:
         self.capture, self.logs, self.observations = capture, logs, observations
+        self.led_by_kraft = {topic.name: topic for topic in topics_of_kraft(capture)} if capture.is_kraft else {}
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
 
     def kind_of(self, kind: FindingKind) -> FindingKind:
@@ -449,12 +451,8 @@ class Advice:
 
     def _unregistered(self, one: Observation) -> set[int]:
         """Return the ISR members of a partition that run, and have no registration, or a fenced one with KRaft."""
-        isr: tuple[int, ...] = ()
-        name, number, image = one.fields["topic"], int(one.fields["partition"]), self.capture.image
-        if self.capture.is_kraft and image is not None:
-            isr = image.topics[name].partitions[number].isr
-        elif number in self.capture.topics[name].states:
-            isr = self.capture.topics[name].states[number].isr
+        topics = self.led_by_kraft if self.capture.is_kraft else self.capture.topics
+        isr = topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
         return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.electable}
 
     def _without_live_isr(self, kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
-from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
+from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect, topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import (
     Broken,
     Evaluation,
@@ -21,7 +21,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     replicas_without_log,
 )
-from kwalk.model.kafka.snapshots.capture import Broker, Capture, CapturedPartitionState, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     assigns_ids_at_once,
@@ -219,7 +219,7 @@ class Findings:
     def _unserved_in_kraft(self) -> Iterator[Observation]:
         """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk."""
         capture = self.capture
-        for topic in _of_kraft(capture):
+        for topic in topics_of_kraft(capture):
             for number, state in topic.states.items():
                 able = capture.electable & set(state.isr) - offline_replicas(capture, topic, number)
                 observed = None if able else self.situations.of(topic, number)
@@ -720,18 +720,6 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
         return lineages.unrelated.get(frozenset(g for g in groups if g is not None), "")
     found = compare(lineages.logs[one], lineages.logs[other], is_compacted=lineages.is_compacted)
     return found.fact if found.relation is Relation.DIVERGED else ""
-
-
-def _of_kraft(capture: Capture) -> Iterator[Topic]:
-    """Yield the topics as KRaft has them; as ZooKeeper has them where no image was read."""
-    if capture.image is None:
-        yield from capture.topics.values()
-        return
-    for name, known in capture.image.topics.items():
-        topic = capture.topics.get(name) or Topic(name, {}, known.topic_id, 3, 0)
-        states = {n: CapturedPartitionState(p.leader, p.leader_epoch, p.isr, 0) for n, p in known.partitions.items()}
-        replicas = {number: partition.replicas for number, partition in known.partitions.items()}
-        yield evolve(topic, partitions=replicas, topic_id=known.topic_id, states=states)
 
 
 def _on_failed_disks(failed: Sequence[int]) -> str:

@@ -34,6 +34,8 @@ REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then tak
 START_THEM = "start the brokers, or move their replicas to others"
 FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
+UNSAFE = "migration-is-not-safe"
+"""The kind of finding that is this forecast's own."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
 
 
@@ -92,7 +94,9 @@ class _Partition:
 def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospect, ...]:
     """Return what a migration would do to the cluster of a capture, or what awaits one that migrates."""
     if is_led_by_kraft(capture):
-        return (migrating_prospect(capture),)
+        worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
+        damage = [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in worse if kind.name != UNSAFE]
+        return (migrating_prospect(capture, damage),)
     return (_Forecast(capture, inspection).prospect(),)
 
 

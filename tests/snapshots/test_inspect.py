@@ -606,7 +606,12 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "migration-is-not-safe",  # see test_migrating; the others are in test_reported_clusters
         "broker-has-no-metadata",
         "broker-in-kraft-mode-too-early",
+        "cluster-id-is-missing",
+        "deletion-of-later-logs",
+        "file-is-garbled",
         "partition-in-two-log-directories",
+        "partition-is-in-logs-only",
+        "records-on-no-replica",
         "replicas-repeat-a-broker",
         "zookeeper-has-none-of-the-topics",
     }

@@ -23,6 +23,9 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "copying-without-a-leader": {"no-live-isr"},
+    "dual-write-one-id-in-two-modes": {"migration-is-not-safe"},
+    "dual-write-with-an-old-copy-of-krafts-log": set(),
     "all-brokers-got-new-ids": {"replica-under-another-broker-id", "stray-log"},
     "disk-of-another-cluster": {"log-directory-of-another-broker", "no-live-isr"},
     "garbled-partition-metadata": {"file-is-garbled"},
@@ -427,6 +430,29 @@ def test_a_garbled_file_goes_with_its_directory_only_if_others_have_the_records(
     capture["topics"]["pageviews"]["partition_state"]["1"] |= {"leader": -1, "isr": [2]}
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     assert kinds["file-is-garbled"].way_out.startswith("keep pageviews-1 on broker 2, which may be the last copy")
+
+
+def test_an_old_copy_of_krafts_log_shows_nothing_of_what_zookeeper_has() -> None:
+    """A topic was deleted and created again since; ZooKeeper would be written as it was, and logs be moved away."""
+    capture = json.loads(CLUSTERS["dual-write-with-an-old-copy-of-krafts-log"].read_text())
+    assert set(foreseen(capture)) == {"not-judged"}
+    assert not recovery_problem(json.dumps(capture).encode()).procedures
+    capture["image"]["end_offset"] = capture["migration"]["kraft_metadata_offset"] + 1
+    assert "log-goes-at-kraft-start" in foreseen(capture)
+
+
+def test_an_id_of_a_broker_in_each_mode_is_named() -> None:
+    assert set(foreseen(json.loads(CLUSTERS["dual-write-one-id-in-two-modes"].read_text()))) == {
+        "broker-id-is-used-twice"
+    }
+
+
+def test_logs_have_the_place_that_the_copy_will_give_them() -> None:
+    """Before the copy has ended KRaft's image has no topics; a broken partition is not judged, and not READY."""
+    capture = json.loads(CLUSTERS["copying-without-a-leader"].read_text())
+    assert set(foreseen(capture)) == {"not-judged"}
+    capture["topics"]["pageviews"]["znode"]["topic_id"] = "AAAAAAAAAAAAAAAAAAAAAQ"
+    assert "log-goes-at-kraft-start" in foreseen(capture)
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:

@@ -352,7 +352,8 @@ class Capture:
     `problems` says what could not be read, or contradicts itself, and `unsettled` are the topics that changed while
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
-    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
+    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, it was not read, or
+    is older than what ZooKeeper has;
     `shows_migration` and `shows_cluster_id` say whether /migration and /cluster/id were looked for. `patterns` are
     those of the topics that were taken, all if there are none. `quorum_epoch` is the epoch of KRaft's controller in
     /controller.
@@ -483,6 +484,14 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         for b in brokers.values()
         if not b.is_described and b.id != active
     )
+    image, migration = _image(document.maybe("image")), _migration(document.maybe("migration"))
+    is_led, copied = quorum_epoch is not None and quorum_epoch >= 0, -1 if migration is None else migration.offset
+    if is_led and image is not None and copied >= image.end_offset and _differs(image, topics):
+        contradictions.append(
+            f"The copy of KRaft's log ends at offset {image.end_offset}, and ZooKeeper has what the log had up to "
+            f"{copied}: the copy is older, and is left out. Copy it again, and take a snapshot at once."
+        )
+        image = None
     return Capture(
         version=version.name,
         controller=active,
@@ -498,11 +507,23 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
-        migration=_migration(document.maybe("migration")),
-        image=_image(document.maybe("image")),
+        migration=migration,
+        image=image,
         shows_migration="migration" in dict(document.fields()),
         shows_cluster_id="cluster_id" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
+    )
+
+
+def _differs(image: CapturedImage, topics: Mapping[str, Topic]) -> bool:
+    """Whether ZooKeeper has other topics, ids or states than an image."""
+    if image.topics.keys() != topics.keys():
+        return True
+    return any(
+        known.topic_id != topics[name].topic_id
+        or known.partitions.keys() != topics[name].partitions.keys()
+        or not all(is_written(topics[name].states.get(n), partition) for n, partition in known.partitions.items())
+        for name, known in image.topics.items()
     )
 
 
