@@ -51,7 +51,7 @@ function show() {
   if (!slash) next
   folder = substr(name, 1, slash + 1)
   file = substr(name, slash + 3)
-  if (folder ~ /-[0-9]+$/) {
+  if (folder ~ /-[0-9]+(\.[0-9a-f]+-(stray|delete|future))?$/) {
     print "segment " size " " escaped(name) | "cat >&3"
     if (!(folder in first) || file < first[folder]) { first[folder] = file; sizes[folder] = size }
   }

@@ -23,8 +23,8 @@ from kwalk.model.language import UsageError
 
 DIRECTORY = re.compile(r".+-\d+", re.DOTALL)
 """The name of a partition's directory; that of a deleted, moved or stray one has a suffix."""
-SET_ASIDE = re.compile(r".+-\d+\.[0-9a-f]{32}-(stray|delete)", re.DOTALL)
-"""The name of the directory of a stray log, or of one that is to be deleted."""
+SET_ASIDE = re.compile(r".+-\d+\.[0-9a-f]{32}-(stray|delete|future)", re.DOTALL)
+"""The name of the directory of a stray log, of one that is to be deleted, or of one that moves to another root."""
 SEGMENT = re.compile(r"[0-9]{20}\.log")
 BROKER, IDENTITY, EPOCHS = "meta.properties", "partition.metadata", "leader-epoch-checkpoint"
 CHECKPOINTS = {
@@ -62,7 +62,7 @@ class RootFiles:
     """A root: its path, the content of its meta.properties (None without one), and its directories by name.
 
     `checkpoints` are the texts of its checkpoints, by their names; `set_aside` are directories of logs that brokers
-    have set aside, or are about to delete; `is_missing` says that it could not be entered.
+    have set aside, are about to delete, or move to this root; `is_missing` says that it could not be entered.
     """
 
     path: str

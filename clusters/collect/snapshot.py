@@ -20,7 +20,9 @@ from kwalk.clusters.collect.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
     DELETED,
+    ELECTIONS,
     MIGRATION,
+    REASSIGNMENTS,
     TOPIC_CONFIGS,
     TOPICS,
     Topics,
@@ -104,6 +106,8 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
         "migration": _migration(znodes),
         "image": None if image is None else image.object(znodes.topics.have),
         "delete_topics": [name for name in znodes.children(DELETED) if znodes.topics.have(name)],
+        "preferred_replica_election": _requested(znodes, ELECTIONS),
+        "reassign_partitions": _requested(znodes, REASSIGNMENTS),
         "topics": topics,
         "brokers": _brokers(brokers, znodes, topics, problems, image),
         "problems": problems,
@@ -130,6 +134,19 @@ def _migration(znodes: Znodes) -> dict[str, int] | None:
     found = znodes.object(MIGRATION) or {}
     fields = ("kraft_metadata_offset", "kraft_metadata_epoch", "kraft_controller_id", "kraft_controller_epoch")
     return {name: found[name] for name in fields} if all(type(found.get(name)) is int for name in fields) else None
+
+
+def _requested(znodes: Znodes, path: str) -> dict[str, list[int]] | None:
+    """Return the partitions that a client's request names, by topic; None if there is no request that can be read."""
+    request, found = znodes.object(path), dict[str, list[int]]()
+    if request is None:
+        return None
+    entries = request.get("partitions")
+    for entry in entries if isinstance(entries, list) else ():
+        name, number = (entry.get("topic"), entry.get("partition")) if isinstance(entry, dict) else (None, None)
+        if isinstance(name, str) and type(number) is int and 0 <= number <= INT32 and znodes.topics.have(name):
+            found.setdefault(name, []).append(number)
+    return found
 
 
 def _in_image(broker: BrokerSeen, image: MetadataImage | None) -> BrokerSeen:
@@ -285,7 +302,7 @@ def _twice(broker: BrokerSeen, topics: Topics) -> dict[str, list[str]]:
 
 
 def _set_aside(broker: BrokerSeen, topics: Topics) -> dict[str, Any] | None:
-    """Return the directories of logs that a broker has set aside, or is about to delete."""
+    """Return the directories of logs that a broker has set aside, is about to delete, or moves between roots."""
     if broker.roots is None:
         return None
     return {

@@ -54,6 +54,7 @@ COMMAND = Command(
     JSON,
     handler="kwalk.clusters.handlers.collect:run_collect",
     section=Section.CLUSTER,
+    codes="0 written, 2 usage error, or a cluster that cannot be read",
     page="../how-to/collect-a-snapshot.md",
     examples="""
   kwalk collect zk-1:2181 --release 2.8.2 --logs 'ssh://{host}/data/logs'     every broker, by ssh

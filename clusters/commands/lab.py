@@ -44,6 +44,8 @@ COMMAND = Command(
     JSON,
     handler="kwalk.clusters.handlers.lab:run_lab",
     section=Section.CLUSTER,
+    codes="0 as expected, reproduced or explained, 2 usage error, or a cluster that does not start, 3 undecided, "
+    "12 a trace departs, a misfit, or a wrong diagnosis",
     page="../how-to/run-a-lab.md",
     examples="""
   kwalk lab fetch 2.8.2 3.9.0                      download what these versions need, once

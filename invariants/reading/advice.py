@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.migrating import topics_of_kraft
-from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
+from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas, reassignment_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -63,6 +63,9 @@ FAILING_OVER = (
     kinds.NO_CONTROLLER,
     kinds.DEAD_IN_ISR,
     kinds.NO_METADATA,
+    kinds.REQUEST_WAITS,
+    kinds.NO_LIVE_REPLICA,
+    kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
@@ -72,6 +75,8 @@ STARTING = (
     kinds.DELETION_PENDING,
     kinds.REASSIGNMENT_WAITS,
     kinds.DEAD_IN_ISR,
+    kinds.FAILOVER_FAILS,
+    kinds.NO_LIVE_REPLICA,
 )
 """Kinds whose way out starts brokers."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
@@ -146,7 +151,7 @@ class Advice:
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
-        elif kind is kinds.WITHOUT_STATE:
+        elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.GARBLED:
             made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
@@ -154,6 +159,12 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.NO_REPLICAS:
+            made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
+        elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
+            made = evolve(kind, way_out=self._joined(map(self._of_last_copy, seen)))
+        elif kind in kinds.OF_LACKING:
+            made = evolve(kind, way_out=self._joined(map(self._of_lacking, seen)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
@@ -161,6 +172,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(map(self._of_state, seen)))
         elif kind is kinds.NO_LIVE_ISR:
             made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
+        elif kind is kinds.DELETION_PENDING:
+            made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
         elif kind is kinds.DOWN_WITH_ANOTHER_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_another_id, seen)))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -169,6 +182,10 @@ class Advice:
             made = evolve(kind, way_out="; ".join(self._of_elsewhere(seen)))
         elif kind is kinds.EMPTY_ISR and self.capture.is_kraft:  # no state znode counts
             made = evolve(kind, way_out=kind.way_out.replace(", or a state znode that names", " of"))
+        elif kind is kinds.FAILOVER_FAILS:
+            made = evolve(kind, way_out=self._joined(map(self._of_failing, seen)))
+        elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
+            made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -181,7 +198,9 @@ class Advice:
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        return evolve(made, way_out="; but first ".join([made.way_out, *self._first(kind, seen)]))
+        first = [*self._first(kind, seen), *self._before_stops(made)]
+        way_out = "; but first ".join([made.way_out, *first])
+        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
@@ -202,6 +221,8 @@ class Advice:
                     unseen.setdefault(broker, place.name)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
+                    if log is not None and log.end == 0:
+                        has = "is empty, and others have records"
                     if has_lost_its_end(self.capture, place.topic, partition, broker):
                         has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
@@ -234,6 +255,7 @@ class Advice:
             ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
             is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
+            lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
             yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:
@@ -253,13 +275,21 @@ class Advice:
             for one in self.observations:
                 if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
                     yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
+        if kind in (*FAILING_OVER, *OF_STATES) and any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations):
+            yield "find out whether ZooKeeper's earlier data is left"
         if kind in FAILING_OVER:
             bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
             if bare:
                 yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
             for one in self.observations:
+                if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
+                    yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
+                if one.kind is kinds.PARTITION_LOST:
+                    yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
                 if one.kind is kinds.SHARED_ID:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
+                if one.kind is kinds.FAILOVER_FAILS:
+                    yield f"{self._of_failing(one)}: until then no broker stays controller"
         if kind in (*FAILING_OVER, *STARTING):
             if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
                 yield "set /controller_epoch, which is below that of a state"
@@ -276,6 +306,11 @@ class Advice:
             if any(one.kind is kinds.NO_CLUSTER_ID for one in self.observations):
                 yield "create /cluster/id with the id of the log directories"
             for one in self.observations:
+                if (
+                    one.kind is kinds.LAST_COPY_IS_DELETED
+                    and not self.capture.brokers[int(one.fields["brokers"])].alive
+                ):
+                    yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
                 if one.kind is kinds.GARBLED:
@@ -295,6 +330,83 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
                     yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+
+    def _of_failing(self, one: Observation) -> str:
+        """Return what makes failovers succeed again: a live replica, or no request for the election."""
+        key = one.fields["topic"], int(one.fields["partition"])
+        request = "delete /admin/preferred_replica_election (only the request is lost), or "
+        replicas = [int(broker) for broker in one.fields["brokers"].split()]
+        return f"{request * (key in self.capture.elections)}start {brokers(replicas, 'or')} for {one.subject}"
+
+    def _if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
+        """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
+        if kind is kinds.BROKER_DOWN:
+            yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
+        elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
+            places = [(self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
+            members = {b for topic, number in places for b in topic.states[number].isr}
+            gone = [b for b in sorted(members) if kind is kinds.OFFLINE_LOG or not self.capture.brokers[b].alive]
+            what = "the disk" if kind is kinds.OFFLINE_LOG else brokers(gone)
+            if gone:
+                yield from self._losses(f"if {what} {each(gone, 'is', 'are')} gone for good", places)
+
+    def _without_brokers(self, gone: Sequence[int]) -> Iterator[str]:
+        """Yield how a cluster goes on without brokers: their replicas are copied elsewhere, if others have them."""
+        lost: dict[tuple[str, int], tuple[Topic, int]] = {}
+        served: dict[int, bool] = {}
+        for topic in self.capture.topics.values():
+            for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
+                isr = topic.states[number].isr if number in topic.states else ()
+                failed = offline_replicas(self.capture, topic, number)
+                for b in gone:
+                    if b in isr and not any(self.capture.brokers[m].alive and m not in failed for m in isr):
+                        lost[topic.name, number] = topic, number
+                    elif b in replicas and number in topic.states and isr:
+                        others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
+                        served[b] = served.get(b, True) and bool(others)
+        alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
+        safe = sorted(served.keys() - alone)
+        if safe:
+            to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
+            yield (
+                f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
+                f"replicas to {to} (kafka-reassign-partitions.sh --execute): live ISR members have what was "
+                "acknowledged"
+            )
+        if lost:
+            known = sorted(alone)
+            yield from self._losses(f"if {brokers(known)} {each(known, 'is', 'are')} gone for good", [*lost.values()])
+
+    def _losses(self, condition: str, places: Iterable[tuple[Topic, int]]) -> Iterator[str]:
+        """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
+        found: dict[str, list[str]] = {}
+        for topic, number in places:
+            isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
+            left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
+            logs = {b: self.capture.directory(b, topic.name, number) for b in left}
+            having = [b for b, log in logs.items() if log is not None and log.is_empty is not True]
+            text = (
+                "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
+            )
+            text += "new ones"
+            if having:
+                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of "
+                text += f"{brokers(having, 'or')}: start no empty broker with its id before, as it would lead"
+            found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
+        for text, names in found.items():
+            more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+            yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
+
+    def _before_stops(self, made: FindingKind) -> Iterator[str]:
+        """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
+        is_stopped = any(word in made.way_out for word in ("restart", "stop", "move"))
+        if made.name in [kind.name for kind in kinds.OF_LACKING] or not (
+            is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
+        ):
+            return
+        lacking = [one.subject for one in self.observations if one.kind in kinds.OF_LACKING]
+        if lacking:
+            yield f"see to {listed(lacking)}, of which an ISR member lacks records: it may be elected"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
@@ -449,6 +561,94 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
+    def _of_no_replicas(self, one: Observation) -> str:
+        """Return which replicas to write: those that the ISR and the logs show."""
+        name, number = one.fields["topic"], int(one.fields["partition"])
+        state = self.capture.topics[name].states.get(number)
+        hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
+        known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
+        which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
+        then = "; then fail the controller over"
+        if state is None and known:
+            then = "; keep every log, and inspect again before a failover: the first live replica would lead"
+        return (
+            f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
+            f"the data version that was read: {which}{then} (not tried on real brokers)"
+        )
+
+    def _of_last_copy(self, one: Observation) -> str:
+        """Return how the last copy is kept that a broker moves or deletes: links keep what is removed elsewhere."""
+        number, label = one.fields["brokers"], one.subject
+        is_up = self.capture.brokers[int(number)].alive
+        when = "at once" if one.kind is kinds.LAST_COPY_IS_DELETED else "before anything is moved or deleted"
+        kept = (
+            f"{when if is_up else f'before broker {number} starts'}, copy the directory of {label} on broker {number} "
+        )
+        kept += "to another place (cp -al to one on the same disk keeps the files)"
+        if one.fields["topic"] not in self.capture.topics:
+            return f"if the topic was not deleted on purpose, {kept}"
+        return f"{kept}; what replicas lack can be read from it (kafka-dump-log.sh --print-data-log) and produced again"
+
+    def _of_lacking(self, one: Observation) -> str:
+        """Return what to do about ISR members that lack records: none of them leads while others have these."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        state, live = topic.states[number], self.capture.live
+        lacking, having = ([int(b) for b in one.fields[name].split()] for name in ("brokers", "having"))
+        members = [b for b in having if b in state.isr]
+        leads = state.leader is not None and state.leader in live
+        running = [b for b in lacking if b in live]
+        running.sort(key=lambda b: b == state.leader)
+        copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
+        copy += f"{state.leader} truncates it"
+        again = "start it when it is out of the ISR: it copies the records then"
+        if leads and state.leader in having:
+            return (
+                f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
+                "(auto.leader.rebalance.enable elects by itself); inspect again; if it is still so, stop "
+                f"{brokers(lacking)} with a controlled shutdown, and {again}"
+            )
+        if any(b in live for b in members):
+            stop = " and then ".join(f"broker {b}" for b in running)
+            first = f"{copy}; then " if leads else ""
+            return f"{first}stop {stop} with a controlled shutdown, so that {brokers(members, 'or')} leads; {again}"
+        if members:
+            stopped = f"stop {brokers(running)}; " if running else ""
+            return f"{stopped}start {brokers(members, 'or')} before {brokers(lacking)}, which would lead {one.subject}"
+        epochs = self._latest(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
+        above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
+        first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
+        return (
+            f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
+            f"with the data version that was read: {self._state_above(having, above)[0]}; then fail the controller "
+            "over. The log that was lost may have had later records: look for its disk"
+        )
+
+    def _latest(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
+        """Return the last leader epochs of logs, by broker."""
+        found = {b: self.capture.directory(b, topic.name, number) for b in hosts}
+        return {b: max(e for e, _ in log.leader_epochs) for b, log in found.items() if log and log.leader_epochs}
+
+    def _of_waiting_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> str:
+        """Return what deletions wait for, with no empty broker in the place of one whose logs others need."""
+        needed = {b for one in observations for b in map(int, one.fields["brokers"].split())}
+        sole = {
+            f"{topic_label(topic.name)}-{number}": needed & {*state.isr}
+            for topic in self.capture.topics.values()
+            for number, state in topic.states.items()
+            if topic.name not in self.capture.deleting and not any(self.capture.brokers[b].alive for b in state.isr)
+        }
+        kept = {name: members for name, members in sole.items() if members}
+        if not kept:
+            return kind.way_out
+        start, _, rest = kind.way_out.partition("; for a broker that is gone for good, ")
+        names = list(kept)
+        more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+        return (
+            f"{start}. Do not start {brokers(set().union(*kept.values()))} with empty log directories, though the "
+            f"deletion would end: no ISR member of {listed([*names[:MOST], *more])} lives, and it would lead. "
+            f"{rest.rpartition('. ')[2]}"
+        )
+
     def _unregistered(self, one: Observation) -> set[int]:
         """Return the ISR members of a partition that run, and have no registration, or a fenced one with KRaft."""
         topics = self.led_by_kraft if self.capture.is_kraft else self.capture.topics
@@ -576,23 +776,46 @@ class Advice:
             f"and, while the broker is stopped, remove what is garbled there ({one.detail}; not tried on real brokers)"
         )
 
+    def _of_moves(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what to do about reassignments: added replicas, whose logs a cancellation deletes, may be the last."""
+        kept: dict[str, list[str]] = {}
+        for one in observations:
+            topic = self.capture.topics[one.fields["topic"]]
+            numbers = [int(one.fields["partition"])] if "partition" in one.fields else topic.moving
+            for number in sorted({*numbers} & {*topic.partitions}):
+                now = reassignment_of(self.capture, topic, number)
+                if now.added and not now.may_be_cancelled:
+                    added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
+                    why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
+                    kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
+        if kind is kinds.REASSIGNMENT_WAITS:
+            cancel = "" if kept else ", or cancel the reassignment (--cancel)"
+            yield (
+                "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
+                f"(kafka-reassign-partitions.sh --execute){cancel}"
+            )
+        for why, names in list(kept.items())[:MOST]:
+            yield f"do not cancel the reassignment of {listed(names)}: {why}"
+
     # Logs that are no replica's.
 
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about stray logs; those of topics that do not exist are one sentence for their brokers."""
-        without: dict[str, list[str]] = {}
+        without: dict[tuple[str, bool], list[str]] = {}
+        lost = lost_topics(self.capture)
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
             if topic is None or number not in {*topic.partitions, *topic.states}:
-                without.setdefault(one.fields.get("brokers", ""), []).append(one.subject)
+                is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
+                without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:
                 yield self._of_stray(one)
-        for hosts, names in without.items():
+        for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
-            if lost_topics(self.capture):
-                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of the topics"
+            if is_lost:
+                yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has lost the topics"
             else:
                 yield (
                     f"if the topic was not deleted on purpose, keep {on}: it may be the last copy; "

@@ -96,6 +96,32 @@ NO_LIVE_ISR = FindingKind(
     log=partitions.partition_has_a_live_isr_member.log,
     cause="the brokers of the ISR stopped one after the other, and the last one is down",
 )
+NO_LIVE_REPLICA = evolve(
+    NO_LIVE_ISR,
+    name="no-live-replica",
+    title="a partition never had a leader, and all its replicas are down",
+    properties=(),
+    later="it lasts until one of the replicas starts; a deletion of the topic waits for all of them",
+    way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
+    "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
+    "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
+    log="state-change.log, ERROR: … No assigned replica is alive",
+    cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
+    "KAFKA-7382), or its znode was written by hand",
+    grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
+)
+NUMBER_MISSING = evolve(
+    NO_LIVE_REPLICA,
+    name="partition-number-is-missing",
+    title="a topic lacks a partition, and has later ones",
+    now="clients that ask for it get UNKNOWN_TOPIC_OR_PARTITION; producers that choose it by a key time out",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="keep every log that brokers have of it. Write its replicas into the znode's JSON, with the data version "
+    "that was read, and inspect again before a controller fails over (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe leaves out a number",
+    cause="the topic's znode was written by hand or by a tool",
+    grep=(),
+)
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused",
     BROKEN,
@@ -178,8 +204,8 @@ OFFLINE_LOG = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
-    way_out="repair the disk, with the logs that it had, and restart the broker",
-    cause="the broker had an I/O error on a log directory, and goes on with its other ones (KIP-112)",
+    way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
+    cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
 )
 OFFLINE_REPLICA = evolve(
     OFFLINE_LOG,
@@ -205,6 +231,28 @@ ISR_MEMBER_HAS_NO_LOG = FindingKind(
     "lacks one of the broker's log directories (`--logs` of kwalk collect)",
     grep=("grep 'Error while rolling log segment for' logs/server.log*",),
 )
+MEMBER_LACKS_RECORDS = FindingKind(
+    "isr-member-lacks-records",
+    LATENT,
+    "an ISR member's log is empty, or ends before records that other replicas have",
+    (),
+    now="nothing while a broker that has the records leads",
+    later="it may be elected: the others then truncate their logs to its log, and acknowledged records are lost",
+    way_out="",
+    log="server.log of the other replicas, once it leads: [UnifiedLog partition=…, dir=…] Truncating to offset …",
+    cause="its disk was replaced or restored while it was down, and it was back before the controller noticed; or it "
+    "copies what was produced just now",
+    grep=("grep 'Truncating to offset' logs/server.log*",),
+)
+LEADER_LACKS_RECORDS = evolve(
+    MEMBER_LACKS_RECORDS,
+    name="leader-lacks-records",
+    severity=BROKEN,
+    title="the leader's log is empty, or ends before records that other replicas have",
+    now="consumers cannot read these records, and producers write other ones at their offsets",
+    later="each replica that fetches from the leader truncates its log: the last copies may be gone within seconds",
+)
+OF_LACKING = (LEADER_LACKS_RECORDS, MEMBER_LACKS_RECORDS)
 STATE_BEHIND_LOGS = FindingKind(
     "state-is-behind-the-logs",
     BROKEN,
@@ -273,6 +321,21 @@ TOPICS_ARE_LOST = FindingKind(
     cause="zookeeper.connect names another ensemble or chroot; or ZooKeeper's data is lost; or all topics were deleted "
     "while the brokers were down",
 )
+SOME_TOPICS_ARE_LOST = evolve(
+    TOPICS_ARE_LOST,
+    name="zookeeper-has-lost-topics",
+    title="ZooKeeper has lost topics whose logs brokers have",
+    now="clients of these topics get UNKNOWN_TOPIC_OR_PARTITION, or create them anew (auto.create.topics.enable)",
+    way_out="move no log away, not those of topics that were created again either, and let no client create topics. "
+    "Find ZooKeeper's earlier data first: the other servers of the ensemble, a newer backup. If it is lost for good, "
+    "write each topic anew while the brokers are stopped (not tried on real brokers): its znode with the replicas and "
+    "the topic_id of the logs, and a state of each partition, with a leader_epoch above those of the logs, and the "
+    "broker whose log ends last as leader and only ISR member",
+    log="none: kafka-topics.sh --list lacks topics",
+    cause="ZooKeeper's data was lost, or restored from an older backup, and some topics were created again since, by "
+    "clients or by hand; or znodes were removed by hand",
+)
+OF_LOST_TOPICS = (TOPICS_ARE_LOST, SOME_TOPICS_ARE_LOST)
 NO_METADATA = FindingKind(
     "broker-has-no-metadata",
     LATENT,
@@ -425,6 +488,31 @@ LOG_SET_ASIDE = FindingKind(
     log="server.log, WARN: Log for partition … is marked as stray and renamed to …-stray",
     cause="a migration to KRaft that was rolled back: KRaft had another topic id than the log",
 )
+LAST_COPY_IS_DELETED = FindingKind(
+    "log-is-deleted-of-which-no-replica-has-a-copy",
+    LATENT,
+    "a broker is about to delete a log whose records no replica in use shows",
+    (),
+    now="its records are on the disk, and are not served",
+    later="a running broker removes the directory after file.delete.delay.ms (a minute); one that is down after its "
+    "start",
+    way_out="",
+    log="server.log: Log for partition … is renamed to … and is scheduled for deletion",
+    cause="the topic was deleted, or the replica moved away, or its broker started in KRaft mode with another topic id",
+    grep=("grep -E 'scheduled for deletion|Deleted log for partition' logs/server.log*",),
+)
+LAST_COPY_MOVES = FindingKind(
+    "moving-log-is-the-last-copy",
+    LATENT,
+    "a copy that was moved between log directories has records that no replica in use shows",
+    (),
+    now="its records are on the disk, and are not served",
+    later="a move that is repeated or undone, or a deletion of the topic removes the directory",
+    way_out="",
+    log="none: kafka-log-dirs.sh --describe shows the log with isFuture",
+    cause="the disk with the replica failed or was replaced while it moved to another one "
+    "(kafka-reassign-partitions.sh with log_dirs), or the topic's znodes are gone",
+)
 DISK_OF_ANOTHER = FindingKind(
     "log-directory-of-another-broker",
     LATENT,
@@ -510,10 +598,23 @@ REASSIGNMENT_WAITS = FindingKind(
     (),
     now="the partition has the replicas of both assignments",
     later="it lasts until the broker starts with a disk that works; a topic that is deleted meanwhile waits, too",
-    way_out="start the broker, or repair its disk and restart it; if it is gone for good, cancel the reassignment "
-    "(kafka-reassign-partitions.sh --cancel)",
+    way_out="start the broker, or repair its disk and restart it",
     story="docs/stories/reassignment.md",
-    cause="a broker that was to get a replica, or to lose one, has stopped, or is gone",
+    cause="a broker that is to have a replica has stopped, or is gone",
+)
+REASSIGNMENT_IDLE = FindingKind(
+    "reassignment-does-not-end",
+    LATENT,
+    "a reassignment does not end, though all replicas that the partition is to have are in the ISR",
+    (),
+    now="the partition has the replicas of both assignments",
+    later="if another snapshot a minute later shows it too, it stays so; a topic that is deleted meanwhile waits, too",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller ends it",
+    story="docs/stories/reassignment.md",
+    log="controller.log, ERROR: Error completing reassignment of partition …",
+    cause="the controller has not noticed a change of the ISR; or it has failed to end it; or the topic's znode was "
+    "written by hand",
+    grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
 )
 
 PARTITION_LOST = FindingKind(
@@ -541,6 +642,21 @@ LOGS_ONLY = evolve(
     log="none: kafka-topics.sh --describe shows fewer partitions than brokers have directories",
     cause="ZooKeeper was restored from a backup of before partitions were added; or the logs are of an earlier topic "
     "of the name, which had more",
+)
+NO_REPLICAS = FindingKind(
+    "partition-without-replicas",
+    LATENT,
+    "the topic's znode gives a partition no replica",
+    (),
+    now="the partition has its leader, if it had one, until that stops; preferred leaders of no topic are elected by "
+    "themselves (auto.leader.rebalance.enable)",
+    later="at the next failover no broker can become controller, since 2.7, if the partition has a state: each gives "
+    "up as it reads it; without a state the partition gets no leader",
+    way_out="",
+    log="controller.log, ERROR: Error while electing or becoming controller on broker …. Trigger controller movement "
+    "immediately; NoSuchElementException",
+    cause="a tool, or a hand, has written an empty list of replicas into the topic's znode",
+    grep=("grep -A 1 'Error while electing or becoming controller' logs/controller.log*",),
 )
 WITHOUT_STATE = FindingKind(
     "partition-without-state",
@@ -579,6 +695,36 @@ NO_CONTROLLER = FindingKind(
     story="docs/stories/authentication-failure.md",
     log=sessions.controller_lives.log,
     cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+)
+FAILOVER_FAILS = FindingKind(
+    "failover-fails",
+    LATENT,
+    "a failover of the controller fails at a partition that never had a leader",
+    (),
+    now="nothing while a controller stays",
+    later="each broker that is elected gives up at once: topics are not created, and no leader is elected when a "
+    "broker stops",
+    way_out="",
+    story="docs/stories/controller-comes-back.md",
+    log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
+    "controller movement immediately",
+    cause="the partition was created, or added, while its brokers were down, and then a client asked to elect its "
+    "preferred leader or to move it",
+    grep=("grep 'Trigger controller movement immediately' logs/controller.log*",),
+)
+REQUEST_WAITS = FindingKind(
+    "request-waits",
+    LATENT,
+    "no controller has handled what a client has requested in ZooKeeper",
+    (),
+    now="tools that request the same there are refused",
+    later="the next controller handles it, whatever has changed since: it moves leaders or replicas",
+    way_out="take another snapshot after a minute; if the request is still there, delete its znode if it is not wanted "
+    "any more, as it is all that is lost; to have it handled, delete /controller",
+    story="docs/stories/controller-comes-back.md",
+    log="none",
+    cause="the znode was removed by hand before, so that the controller has no watch; it was written just now; or "
+    "there was no controller",
 )
 CONTROLLER_EPOCH_BEHIND = FindingKind(
     "controller-epoch-is-behind",
@@ -833,15 +979,29 @@ REASSIGNMENT = FindingKind(
     (),
     now="nothing",
     later="it ends when the added replicas are in the ISR",
-    way_out="wait, and inspect again",
+    way_out="wait, and inspect again; if they do not advance, see whether a throttle of an earlier reassignment holds "
+    "them (kafka-configs.sh --describe: leader.replication.throttled.rate, follower.replication.throttled.rate)",
     story="docs/stories/reassignment.md",
+)
+MOVES_BETWEEN_DIRECTORIES = FindingKind(
+    "moves-between-log-directories",
+    NOTE,
+    "a replica moves to another log directory of its broker, or such a move was abandoned",
+    (),
+    now="disk space: the replica serves from the directory that it has",
+    later="when the copy has all records it takes the replica's place, and the earlier directory is deleted; it waits "
+    "while a log directory of the broker has failed",
+    way_out="wait, and inspect again (kafka-log-dirs.sh --describe shows isFuture and offsetLag); to give the move up, "
+    "move the replica to the directory that it is in: the broker then removes the copy. Remove no directory by hand",
+    log="server.log: Attempting to replace current log … with … for …",
+    cause="kafka-reassign-partitions.sh with log_dirs, or a tool that balances disks",
 )
 STALE_METADATA = FindingKind(
     "stale-metadata",
     NOTE,
-    "a broker answers clients with an outdated leader",
+    "a broker answers clients with outdated metadata",
     ("metadata_converges",),
-    now="clients that ask this broker are directed to the wrong leader",
+    now="clients that ask this broker are directed to the wrong leader, or do not find a broker or a topic",
     later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,
@@ -874,8 +1034,12 @@ KINDS = (
     OFFLINE_LOG,
     ANOTHER_ID,
     TOPICS_ARE_LOST,
+    SOME_TOPICS_ARE_LOST,
+    LEADER_LACKS_RECORDS,
     EMPTY_ISR,
     NO_LIVE_ISR,
+    NO_LIVE_REPLICA,
+    NUMBER_MISSING,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
@@ -894,14 +1058,18 @@ KINDS = (
     WITHOUT_STATE,
     NO_CONTROLLER,
     DEAD_IN_ISR,
+    FAILOVER_FAILS,
+    REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
     DELETION_OF_LATER_LOGS,
+    NO_REPLICAS,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
+    MEMBER_LACKS_RECORDS,
     REPLICA_HAS_NO_LOG,
     LEADER_BY_HAND,
     OFFLINE_REPLICA,
@@ -914,11 +1082,14 @@ KINDS = (
     DELETION_WAITS,
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
+    REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,
     DOWN_WITH_ANOTHER_ID,
     REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,
     LOG_SET_ASIDE,
+    LAST_COPY_IS_DELETED,
+    LAST_COPY_MOVES,
     DISK_OF_ANOTHER,
     NO_CLUSTER_ID,
     GARBLED,
@@ -933,6 +1104,7 @@ KINDS = (
     ORPHANED_LOG,
     NOT_JUDGED,
     REASSIGNMENT,
+    MOVES_BETWEEN_DIRECTORIES,
     BROKER_DOWN,
     CATCHING_UP,
     LOG_WITHOUT_ID,

@@ -19,6 +19,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     leader_before_hand,
     members_without_log,
     offline_replicas,
+    reassignment_of,
     replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
@@ -27,13 +28,16 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     disks_of_others,
+    each,
     epochs_ahead,
+    failing_failovers,
     fetches_by_topic_id,
     hosts_of_lost,
     is_behind_logs,
     later_than_deletion,
     listed,
     lost_topics,
+    topics_created_again,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
@@ -43,10 +47,13 @@ from kwalk.model.kafka.snapshots.lineage import (
     begin_apart,
     choices_of,
     compare,
+    last_copies_aside,
     lost_records,
+    members_lacking_records,
     records_elsewhere,
     same_disks,
 )
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
 PROPERTIES = (
@@ -68,6 +75,8 @@ PROPERTIES = (
     sessions.controller_lives,
     sessions.running_broker_is_registered,
 )
+MOST_MISSING = 100
+"""The most missing partitions of a topic that are named: a number of its znode may be wrong."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 
@@ -119,10 +128,12 @@ class Findings:
             return
         yield from self._of_the_cluster()
         yield from self._of_names()
+        yield from self._of_requests()
         for topic in self.capture.topics.values():
             yield from self._of_topic(topic)
         yield from self._of_orphans()
         yield from self._of_logs_aside()
+        yield from self._of_copies()
 
     # The cluster.
 
@@ -134,18 +145,12 @@ class Findings:
             text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
             yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
         yield from self._of_disks()
-        lost = lost_topics(self.capture)
-        if lost:
-            more = [f"{len(lost) - MOST_NAMES} more"] * (len(lost) > MOST_NAMES)
-            names = listed([*map(topic_label, lost[:MOST_NAMES]), *more])
-            text = (
-                f"has none of the topics of the logs: {names}; /cluster/id has {self.capture.cluster_id or 'nothing'}"
-            )
-            yield _observation(kinds.TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
+        yield from self._of_lost_topics()
         for broker in self.capture.brokers.values():
             yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
             actual = self.capture.controller
             if named is not None and actual in self.capture.live and named != actual:
@@ -179,6 +184,47 @@ class Findings:
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+
+    def _of_cache(self, broker: Broker) -> Iterator[Observation]:
+        """Live brokers and topics that a broker leaves out of its answers.
+
+        One that answers with no brokers has a kind of its own. Topics count that some other broker answers with.
+        """
+        capture, cache = self.capture, broker.cache
+        if not broker.alive or cache is None or not cache.brokers:
+            return
+        live = set(capture.live) & set(capture.registered)
+        caches = [one.cache for one in capture.brokers.values() if one.alive and one.cache]
+        lacks = [
+            f"topic {topic_label(name)}"
+            for name in capture.topics
+            if name not in capture.deleting
+            and not cache.partitions.get(name)
+            and any(one.partitions.get(name) for one in caches)
+        ]
+        lacks += [brokers(live - set(cache.brokers))] * (not live <= set(cache.brokers))
+        if lacks:
+            text = f"answers without {listed(lacks)}"
+            yield _observation(kinds.STALE_METADATA, f"broker {broker.id}", text, brokers=broker.id)
+
+    def _of_lost_topics(self) -> Iterator[Observation]:
+        """Topics that ZooKeeper has lost: all, or some, where it has others of the logs."""
+        lost, id_ = lost_topics(self.capture), self.capture.cluster_id or "nothing"
+        if not lost:
+            return
+        names = listed([*map(topic_label, lost[:MOST_NAMES]), *_more(lost)])
+        again = topics_created_again(self.capture)
+        if not {name for name, _ in self.situations.hosts} & {*self.capture.topics}:
+            text = f"has none of the topics of the logs: {names}; /cluster/id has {id_}"
+            yield _observation(kinds.TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
+            return
+        text = f"has not, of the topics of the logs: {names}; /cluster/id has {id_}"
+        if again:
+            text += (
+                f"; created again over earlier logs: {listed([*map(topic_label, again[:MOST_NAMES]), *_more(again)])}"
+            )
+        one = _observation(kinds.SOME_TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
+        yield evolve(one, certain=False)
 
     def _of_broker_files(self, broker: Broker) -> Iterator[Observation]:
         """A broker to which no controller has sent anything, and one that does not start with its log directories."""
@@ -256,6 +302,23 @@ class Findings:
             text = f"{listed([topic_label(name) for name in names])} have the id {identity}"
             yield _observation(kinds.SHARED_ID, "/brokers/topics", text, topics=" ".join(names))
 
+    def _of_requests(self) -> Iterator[Observation]:
+        """Elections and reassignments that clients have requested, and failovers that fail at one."""
+        capture, failing = self.capture, failing_failovers(self.capture)
+        for (name, number), replicas in failing.items():
+            asked = "/admin/preferred_replica_election names it" if (name, number) in capture.elections else "it moves"
+            text = f"has no state znode; {brokers(replicas)} {each(replicas, 'does', 'do')} not run; {asked}"
+            fields = {"topic": name, "partition": number, "brokers": " ".join(map(str, replicas))}
+            yield _observation(kinds.FAILOVER_FAILS, f"{topic_label(name)}-{number}", text, **fields)
+        moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+        for path, waiting in (
+            ("/admin/preferred_replica_election", set() if capture.elections & failing.keys() else capture.elections),
+            ("/admin/reassign_partitions", capture.reassignments - moving),
+        ):
+            if waiting:
+                names = [f"{topic_label(name)}-{number}" for name, number in sorted(waiting)]
+                yield _observation(kinds.REQUEST_WAITS, path, f"names {listed(names)}")
+
     def _of_topic(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)
         places: list[_Place] = []
@@ -277,24 +340,36 @@ class Findings:
                         continue
                     missing = True
                 yield observation
+        for number in topic.unassigned:
+            fields = {"topic": topic.name, "partition": number}
+            text = _state_of(topic, number)
+            yield _observation(kinds.NO_REPLICAS, f"{label}-{number}", text, **fields)
         for number, twice in topic.repeated.items():
             fields = {"topic": topic.name, "partition": number}
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
+        numbers = {*topic.partitions, *topic.states, *topic.unassigned}
+        for number in sorted({*range(max(numbers, default=0))} - numbers)[:MOST_MISSING]:
+            logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
+            text = "not in the znode" + f"; {brokers(logs)} {each(logs, 'has', 'have')} a log" * bool(logs)
+            yield _observation(kinds.NUMBER_MISSING, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
-        label = topic_label(topic.name)
-        down = {b.id for b in self.capture.brokers.values() if not b.alive}
-        waits = {
-            n: down & set(topic.partitions.get(n, ())) | offline_replicas(self.capture, topic, n) for n in topic.moving
-        }
-        for number, missing in waits.items():
-            if missing:
-                fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(missing)))}
-                text = f"waits for {brokers(missing)}"
-                yield _observation(kinds.REASSIGNMENT_WAITS, f"{label}-{number}", text, **fields)
-        moving = [f"{label}-{number}" for number, missing in waits.items() if not missing]
+        """What the reassignments of a topic wait for; a broker that is removed is not waited for."""
+        label, moving = topic_label(topic.name), list[str]()
+        for number in sorted(topic.moving.keys() & topic.partitions.keys()):
+            now, name = reassignment_of(self.capture, topic, number), f"{label}-{number}"
+            fields = {"topic": topic.name, "partition": number}
+            if now.stuck:
+                one = _observation(kinds.REASSIGNMENT_WAITS, name, f"waits for {brokers(now.stuck)}", **fields)
+                yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, sorted(now.stuck)))})
+            elif now.is_idle:
+                yield _observation(
+                    kinds.REASSIGNMENT_IDLE, name, "all replicas that it is to have are in the ISR", **fields
+                )
+            else:
+                moving.append(name)
         if moving:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
@@ -316,7 +391,8 @@ class Findings:
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []
         waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
         if waits:
-            yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", topic=topic.name)
+            fields = {"topic": topic.name, "brokers": " ".join(map(str, down))}
+            yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
 
@@ -336,9 +412,12 @@ class Findings:
             by_property.setdefault(broken.property, []).append(broken)
         situation = place.observed.situation
         if situation.is_lost:
-            if "no_partition_lost" in by_property:
+            if "no_partition_lost" in by_property and place.partition not in place.topic.unassigned:
                 yield self._observed(kinds.PARTITION_LOST, place, "has a state znode only")
             return
+        if not situation.has_state and not any(one.replica and one.alive for one in situation.brokers):
+            down = brokers(place.topic.partitions[place.partition])
+            yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             served = self.capture.cached(place.topic.name, place.partition)
@@ -347,6 +426,7 @@ class Findings:
             yield from self._of_earlier_logs(kind, place, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
+        yield from self._of_lacking_members(place)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
@@ -394,11 +474,12 @@ class Findings:
             yield self._without_leader(place)
             return True
         bare = members_without_log(self.capture, place.topic, place.partition)
+        lacking = members_lacking_records(self.capture, place.topic, place.partition)
         if "partition_servable" in broken and _has_no_live_leader(place):
             yield self._observed(kinds.NOT_ELECTED, place, _leader(place), broken["partition_servable"])
             yield from self._without_logs(place, bare)
             return True
-        if "partition_servable" in broken and place.topic.states[place.partition].leader not in bare:
+        if "partition_servable" in broken and place.topic.states[place.partition].leader not in (*bare, *lacking):
             kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
             if "replica_id_matches_zookeeper" in broken:
                 foreign = _held(place) - {place.topic.topic_id}
@@ -418,6 +499,26 @@ class Findings:
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
         yield from self._without_logs(place, bare)
         return False
+
+    def _of_lacking_members(self, place: _Place) -> Iterator[Observation]:
+        """ISR members, and leaders, whose logs end before records of other replicas."""
+        found = members_lacking_records(self.capture, place.topic, place.partition)
+        if not found:
+            return
+        leader = place.topic.states[place.partition].leader
+        leads = leader in found and self.capture.brokers[leader].alive
+        logs = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.observed.brokers}
+        ends = {b: log.end for b, log in logs.items() if log is not None and b in found}
+        having = sorted({b for others in found.values() for b in others})
+        marks = [log.high_watermark or 0 for b, log in logs.items() if log is not None and b in having]
+        shown = listed([f"the log of broker {b} ends at {end}" for b, end in ends.items()])
+        more = "committed ones" if max(marks) > min(end or 0 for end in ends.values()) else "records"
+        kind = kinds.LEADER_LACKS_RECORDS if leads else kinds.MEMBER_LACKS_RECORDS
+        one = self._observed(
+            kind, place, f"{shown}, and {brokers(having)} {each(having, 'has', 'have')} {more} after it; {_isr(place)}"
+        )
+        fields = {"brokers": " ".join(map(str, found)), "having": " ".join(map(str, having))}
+        yield evolve(one, fields={**one.fields, **fields}, certain=more != "records")
 
     def _without_logs(self, place: _Place, bare: Sequence[int]) -> Iterator[Observation]:
         if bare:
@@ -674,6 +775,27 @@ class Findings:
                 fields = {"topic": topic.name, "partition": one.partition, "brokers": one.broker}
                 yield _observation(kinds.LOG_SET_ASIDE, name, text, **fields)
 
+    def _of_copies(self) -> Iterator[Observation]:
+        """Copies that brokers move between log directories, or are about to delete."""
+        for broker in self.capture.brokers.values():
+            for name, aside in broker.set_aside.items():
+                label, _, number = name.rpartition(".")[0].rpartition("-")
+                if name.endswith("-stray") or not number.isdecimal() or label in self.capture.deleting:
+                    continue
+                topic = self.capture.topics.get(label) or Topic(label, {}, None, 3, 0)
+                is_last = (broker.id, name) in last_copies_aside(self.capture, topic, int(number))
+                is_moving = name.endswith("-future")
+                if is_moving:
+                    kind = kinds.LAST_COPY_MOVES if is_last else kinds.MOVES_BETWEEN_DIRECTORIES
+                elif is_last and topic.partitions:
+                    kind = kinds.LAST_COPY_IS_DELETED
+                else:
+                    continue
+                text = f"{printable(name, 300)} on broker {broker.id}" + f", in {aside.root}" * bool(aside.root)
+                fields = {"topic": label, "partition": number, "brokers": broker.id, "directory": name}
+                one = _observation(kind, f"{topic_label(label)}-{number}", text, **fields)
+                yield evolve(one, certain=not is_last or bool(topic.partitions))
+
     @staticmethod
     def _has_all(log: Directory, aside: Directory, topic: Topic) -> bool:
         """Whether a log has all records of another one, as far as is shown."""
@@ -722,6 +844,10 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
     return found.fact if found.relation is Relation.DIVERGED else ""
 
 
+def _more(names: Sequence[str]) -> list[str]:
+    return [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
+
+
 def _on_failed_disks(failed: Sequence[int]) -> str:
     return f"the log is on a failed disk of {brokers(failed)}, which run{'s' * (len(failed) == 1)}"
 
@@ -755,12 +881,16 @@ def _observation(kind: FindingKind, subject: str, detail: str, **fields: object)
 
 
 def _isr(place: _Place) -> str:
-    state = place.topic.states.get(place.partition)
+    return _state_of(place.topic, place.partition)
+
+
+def _state_of(topic: Topic, number: int) -> str:
+    state = topic.states.get(number)
     if state is None:
         return "has no state znode"
     isr = listed([str(b) for b in state.isr]) if state.isr else "empty"
     leader = "none" if state.leader is None else str(state.leader)
-    replicas = listed([str(b) for b in place.topic.partitions.get(place.partition, ())])
+    replicas = listed([str(b) for b in topic.partitions.get(number, ())])
     return f"leader {leader}, ISR {isr}, replicas {replicas}"
 
 
@@ -770,7 +900,7 @@ def _leader(place: _Place) -> str:
         return f"no leader; {_isr(place)}"
     one = place.observed.situation.brokers[place.observed.brokers.index(state.leader)]
     if not one.alive:
-        return f"leader {state.leader} is down; {_isr(place)}"
+        return f"leader {state.leader} is {'on a failed disk' if one.offline else 'down'}; {_isr(place)}"
     if one.has_epoch is False:
         return f"{_isr(place)}; leader {state.leader} never took up leader epoch {state.leader_epoch}"
     return _isr(place)

@@ -24,7 +24,13 @@ from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, later_than_deletion, listed, not_shown
-from kwalk.model.kafka.snapshots.migration import DocumentedMigration, Migrated, can_migrate
+from kwalk.model.kafka.snapshots.migration import (
+    DocumentedMigration,
+    Migrated,
+    can_migrate,
+    least_protocol,
+    refuses_authorizers,
+)
 from kwalk.model.kafka.snapshots.procedures import START, STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
@@ -36,6 +42,8 @@ FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on 
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
 UNSAFE = "migration-is-not-safe"
 """The kind of finding that is this forecast's own."""
+MOST_CONFIGURED = 1000
+"""The default of reserved.broker.max.id: generated broker ids begin after it."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
 
 
@@ -137,6 +145,7 @@ class _Forecast:
             *self._reassignments(),
         ]
         found += self._not_judged(found)
+        found += self._settings(found)
         return Prospect(
             "migration",
             "If it migrated to KRaft now",
@@ -459,7 +468,7 @@ class _Forecast:
                 "The migration begins when every broker has registered; until then ZooKeeper mode goes on.",
                 "restart each broker with zookeeper.metadata.migration.enable, controller.quorum.voters and "
                 "controller.listener.names; if it has them, see in its server.log why it does not reach the "
-                "controllers",
+                "controllers, or is refused: its inter.broker.protocol.version has to be their metadata.version",
                 log="controller.log of the KRaft controller, INFO: No brokers are known to KRaft, waiting for brokers "
                 "to register. (Or: Still waiting for ZK brokers … to register with KRaft.)",
             )
@@ -504,27 +513,75 @@ class _Forecast:
             )
 
     def _protocol(self) -> Iterator[Consequence]:
-        """Controllers mint ids from inter.broker.protocol.version 2.8 on; below 3.4 brokers do not start to migrate."""
+        """Controllers send ids from inter.broker.protocol.version 2.8 on; below 3.4 brokers do not start to migrate.
+
+        Source: KafkaConfig.usesTopicId; ControllerChannelManager (versions of LeaderAndIsr and UpdateMetadata).
+        """
+        capture, topics = self.capture, self.capture.topics.values()
+        caches = (broker.cache for broker in capture.brokers.values() if broker.alive and broker.cache)
+        answered = {identity for cache in caches for identity in cache.topic_ids.values()}
+        logs = [one for b in capture.brokers.values() if b.seen for one in b.directories.items()]
+        held = {name.rpartition("-")[0] for name, log in logs if log.topic_id}
+        is_answered, has_any = answered == {None}, bool(held) or any(topic.topic_id for topic in topics)
+        if not (is_answered or (topics and not answered and not has_any)) or self.is_rolled:
+            return
+        if not can_migrate(capture.version):
+            return
+        shown = "brokers answer with the id of no topic" if is_answered else "no topic has an id, in ZooKeeper or a log"
+        lost = [topic_label(topic.name) for topic in topics if topic.topic_id is None and topic.name in held]
+        first = f"first write the topic id of {listed(lost)}, which the logs have; then " * bool(lost)
+        yield Consequence(
+            "protocol-is-too-old",
+            WAITS,
+            "brokers do not start with the migration enabled: inter.broker.protocol.version is below 2.8",
+            (shown,),
+            "A controller of this release gives each topic an id, and sends it, unless inter.broker.protocol.version "
+            "is below 2.8; below 3.4 a broker ends when it starts with the migration enabled.",
+            f"{first}set inter.broker.protocol.version to the release of the brokers, restart them one after the "
+            "other, and take a new snapshot: the first controller with it gives an id to each topic that has none",
+            basis=SOURCE,
+            log="server.log, ERROR: Cannot enable ZooKeeper migration without setting "
+            "'inter.broker.protocol.version' to 3.4 or higher",
+        )
+
+    def _settings(self, consequences: Iterable[Consequence]) -> Iterator[Consequence]:
+        """What to look up before the first restart, where nothing else is in the way.
+
+        Source: KafkaConfig.validateValues; KafkaServer.startup (ibpAsFeature), ClusterControlManager.registerBroker:
+        a broker registers for one metadata.version; ActivationRecordsGenerator.recordsForEmptyLog.
+        """
         capture = self.capture
-        caches = (broker.cache for broker in capture.brokers.values() if broker.cache)
-        known = {identity for cache in caches for identity in cache.topic_ids.values()}
-        known |= {
-            log.topic_id for broker in capture.brokers.values() if broker.seen for log in broker.directories.values()
-        }
-        known |= {topic.topic_id for topic in capture.topics.values()}
-        if capture.topics and not known - {None} and can_migrate(capture.version) and not self.is_rolled:
-            yield Consequence(
-                "protocol-is-too-old",
-                WAITS,
-                "brokers do not start with the migration enabled: inter.broker.protocol.version is below 2.8",
-                ("no topic has an id, in ZooKeeper, in a log, or in the metadata of a broker",),
-                "A controller of this release gives each topic an id, unless inter.broker.protocol.version is below "
-                "2.8; below 3.4 a broker ends when it starts with the migration enabled.",
-                "set inter.broker.protocol.version to the release of the brokers, and restart them one after the other",
-                basis=SOURCE,
-                log="server.log, ERROR: Cannot enable ZooKeeper migration without setting "
-                "'inter.broker.protocol.version' to 3.4 or higher",
+        if self.is_rolled or any(one.prognosis is not READY for one in consequences):
+            return
+        least = "3.7" if any(len(b.roots) > 1 for b in capture.brokers.values()) else least_protocol(capture.version)
+        places = [
+            f"inter.broker.protocol.version is at least {least} on every broker: below it, the broker ends as it "
+            "starts, or the migration does not begin",
+            "it is the metadata.version with which KRaft's controllers were formatted: a broker with another one does "
+            "not register, and the migration waits",
+        ]
+        if refuses_authorizers(capture.version):
+            places.append("authorizer.class.name is not set: the broker ends as it starts (until 3.5.1)")
+        generated = [broker for broker in capture.registered if broker > MOST_CONFIGURED]
+        if generated:
+            places.append(
+                f"broker.id is set on {brokers(generated)}, and reserved.broker.max.id is not below it: an id above "
+                f"{MOST_CONFIGURED} looks generated, which from 3.9 on is refused, and KRaft mode does not have"
             )
+        yield Consequence(
+            "settings-are-not-shown",
+            READY,
+            "look at the settings of brokers, which a snapshot does not have",
+            tuple(places),
+            "No record is in danger: the broker that restarts first shows what is wrong. Restart the next one only "
+            "when it is in /brokers/ids, and registered with KRaft's controllers.",
+            "compare server.properties of each broker, and the output of kafka-configs.sh",
+            ("bin/kafka-configs.sh --bootstrap-server BROKER --entity-type brokers --entity-name ID --describe --all",),
+            SOURCE,
+            "server.log, ERROR: Cannot enable ZooKeeper migration without setting 'inter.broker.protocol.version' to "
+            "3.4 or higher. (Or: Unable to register because the broker does not support finalized version … of "
+            "metadata.version.)",
+        )
 
     def _skipped(self) -> Iterator[Consequence]:
         """An earlier attempt has left /migration: the next one takes the copy for done."""

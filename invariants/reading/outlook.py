@@ -20,6 +20,8 @@ from kwalk.invariants.reading.finding_kinds import (
     NOT_JUDGED,
     OFFLINE_REPLICA,
     PARTITION_LOST,
+    SOME_TOPICS_ARE_LOST,
+    TOPICS_ARE_LOST,
     UNREGISTERED,
 )
 from kwalk.invariants.reading.findings import PROPERTIES
@@ -31,6 +33,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Situations,
     leader_before_hand,
     obstacle_of,
+    reassignment_of,
     replicas_without_log,
     without_logs,
 )
@@ -39,9 +42,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
     epochs_ahead,
+    failing_failovers,
     is_behind_logs,
     listed,
-    lost_topics,
     marks_refused_logs_offline,
     refused_at_start,
     unseen,
@@ -50,7 +53,7 @@ from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choic
 from kwalk.model.kafka.snapshots.procedures import LOSSY, REPAIR_DISK, REPLACE_DISK, START_BROKER, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
-from kwalk.model.language import Reading
+from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Severity
 from kwalk.model.language.recovery import Problem, Procedure, World
 
@@ -145,6 +148,13 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
     capture = read_capture(source)
     if is_led_by_kraft(capture):
         return migrating_problem(capture, inspect_capture(capture))
+    requested = sorted(capture.elections & failing_failovers(capture).keys())
+    if requested:
+        names = listed([f"{topic_label(name)}-{number}" for name, number in requested])
+        raise UsageError(
+            f"No failover of the controller succeeds while /admin/preferred_replica_election names {names}, which "
+            "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
+        )
     return problem_of(capture)
 
 
@@ -199,7 +209,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(DELETED if lost_topics(capture) else "", _premise(parts), _of_unseen(capture, parts)),
+        premise=_joined(_of_lost_topics(found), _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
@@ -252,6 +262,17 @@ def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
             "offline until the process ends. The steps do not serve such a log again: after the plan restart "
             f"{restarts}each broker that starts before the ids agree."
         )
+
+
+def _of_lost_topics(inspection: Inspection) -> str:
+    """Return the condition of plans where ZooKeeper has lost topics."""
+    for one in inspection.observations:
+        if one.kind.name == TOPICS_ARE_LOST.name:
+            return DELETED
+        if one.kind.name == SOME_TOPICS_ARE_LOST.name:
+            names = listed([topic_label(name) for name in one.fields["topics"].split()])
+            return f"if {names} were deleted on purpose, and ZooKeeper's earlier data does not come back"
+    return ""
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
@@ -471,7 +492,7 @@ def groups_of(
             if observed.situation.is_lost:
                 why = "the topic's znode has lost it"
             elif partition in topic.moving:  # logs that it removes may be the last copies
-                why = why or "its replicas are being reassigned: let that end, or cancel it"
+                why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
@@ -497,6 +518,12 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _moving(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return why a partition that is being reassigned is left alone."""
+    or_cancel = ", or cancel it" if reassignment_of(capture, topic, partition).may_be_cancelled else ""
+    return f"its replicas are being reassigned: let that end{or_cancel}"
 
 
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import isroutine
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, isroutine
 from reprlib import repr as brief
 from typing import Any
 
@@ -64,9 +64,15 @@ def table(name: str, value: object) -> Requirement:
     return name, value, is_table(value), "a mapping of names"
 
 
+LAZY = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+"""The flags of code that is not executed when it is called."""
+
+
 def function(name: str, value: object) -> Requirement:
-    """Require a function that Python source defines."""
-    return name, value, isroutine(value) and hasattr(value, "__code__"), "a function that is written with def"
+    """Require a function that Python source defines, and that a call executes."""
+    code = getattr(value, "__code__", None)
+    is_met = isroutine(value) and code is not None and not code.co_flags & LAZY
+    return name, value, is_met, "a function that is written with def, and has no yield"
 
 
 def decorator(called: str, make: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -239,7 +239,7 @@ class Model(Displayed):
 
         Raises:
             UsageError: there is none.
-            DomainError: the initial function writes outside of a domain.
+            DomainError: the initial function writes outside of a domain, or returns a value.
         """
         start = Parametric(self.scenario.initial, states=1)
         found: dict[Vector, None] = {}
@@ -247,7 +247,7 @@ class Model(Displayed):
             for args in start.arguments():
                 state = self.scenario.state()
                 try:
-                    start.function(state, *args)
+                    _execute(start, state, args)
                 except GuardFailed:
                     continue
                 except Exception as error:
@@ -291,7 +291,7 @@ class Model(Displayed):
         """
         reached: str | None = None
         try:
-            instance.action.function(state, *instance.args)
+            _execute(instance.action, state, instance.args)
         except GuardFailed:
             return StepResult.DISABLED, None
         except BoundReached as ended:
@@ -451,6 +451,12 @@ def _chosen(things: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     for thing in things:
         for args in thing.arguments():
             yield thing, args
+
+
+def _execute(declaration: Parametric, state: Any, args: tuple[Any, ...]) -> None:
+    """Execute a function that changes a state; one that returns another state in place of that has no effect."""
+    if declaration.function(state, *args) is not None:
+        raise TypeError("it returns a value; it changes the state that it is given, and returns nothing")
 
 
 def failure(what: str, error: Exception) -> KwalkError:

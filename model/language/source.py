@@ -19,6 +19,18 @@ from kwalk.model.language.errors import LiftError
 Function = Callable[..., Any]
 """A plain Python function, with its code and globals."""
 
+INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+"""What has names of its own, and is executed at another time."""
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+NAMING = (*INNER, ast.ExceptHandler, ast.alias, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+"""What gives a name a value without an `ast.Name`."""
+OF_WHOLE_FUNCTION: dict[type[ast.AST], str] = {
+    ast.Global: "a field of the state",
+    ast.Nonlocal: "a field of the state",
+    ast.Yield: "a list or tuple",
+    ast.YieldFrom: "a list or tuple",
+}
+"""What decides, wherever it stands, what all of a function means; and what to write instead."""
 REWRITTEN = "@pytest_ar"
 """A name in the modules whose assertions pytest has rewritten."""
 _trees: dict[Function, tuple[CodeType, ast.FunctionDef]] = {}
@@ -48,14 +60,22 @@ def local_names(definition: ast.FunctionDef) -> frozenset[str]:
     return known
 
 
-def target_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that some nodes assign, without those of comprehensions and inner functions within them."""
-    inner = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.Lambda, ast.ClassDef)
+def target_names(nodes: Iterable[ast.AST], *, of_comprehension: bool = False) -> Iterator[str]:
+    """Yield the names to which some nodes give a value, executed or not, or of which they take it away.
+
+    Those of comprehensions are not among them, but for `:=`, nor are those within inner functions and classes.
+    """
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.NamedExpr):
+            yield node.target.id
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not of_comprehension:
             yield node.id
-        if not isinstance(node, inner):
-            yield from target_names(ast.iter_child_nodes(node))
+        elif isinstance(node, NAMING):
+            names = (getattr(node, kind, None) for kind in ("asname", "rest", "name"))
+            yield next(filter(None, names), "").partition(".")[0]
+        if not isinstance(node, INNER):
+            inside = of_comprehension or isinstance(node, COMPREHENSIONS)
+            yield from target_names(ast.iter_child_nodes(node), of_comprehension=inside)
 
 
 def _parsed(function: Function) -> ast.FunctionDef:
@@ -76,8 +96,36 @@ def _parsed(function: Function) -> ast.FunctionDef:
             f"{code.co_filename}:{code.co_firstlineno}: cannot translate this: a lambda or async function. "
             "Instead: an ordinary `def`."
         )
+    _mangle(definition, code.co_qualname)
     _refuse_another_source(function, definition)
+    _refuse_what_need_not_be_executed(code, definition.body)
     return definition
+
+
+def _mangle(definition: ast.FunctionDef, qualname: str) -> None:
+    """Give private names, such as `__name`, of a function in a class those that Python gives them."""
+    *around, _ = qualname.split(".")
+    while around[-1:] == ["<locals>"]:
+        around = around[:-2]
+    cls = around[-1].lstrip("_") if around else ""
+    for node in ast.walk(definition) if cls else ():
+        kind = {ast.Name: "id", ast.Attribute: "attr", ast.arg: "arg"}.get(type(node))
+        name = getattr(node, kind) if kind else ""
+        if kind and name.startswith("__") and not name.endswith("__"):
+            setattr(node, kind, f"_{cls}{name}")
+
+
+def _refuse_what_need_not_be_executed(code: CodeType, nodes: Iterable[ast.AST]) -> None:
+    """Refuse what changes the meaning of the function even in a branch that is never taken, and so is never lifted."""
+    for node in nodes:
+        instead = OF_WHOLE_FUNCTION.get(type(node))
+        if instead is not None:
+            raise LiftError(
+                f"{code.co_filename}:{getattr(node, 'lineno', code.co_firstlineno)}: cannot translate this: "
+                f"`{ast.unparse(node)[:60]}`. Instead: {instead}."
+            )
+        if not isinstance(node, INNER):
+            _refuse_what_need_not_be_executed(code, ast.iter_child_nodes(node))
 
 
 def _first_statement(source: str, first: int) -> ast.stmt:

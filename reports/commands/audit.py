@@ -29,6 +29,7 @@ COMMAND = Command(
     PROFILE,
     handler="kwalk.reports.handlers.audit:run_audit",
     section=Section.FIXES,
+    codes="0 all cells are decided, 2 usage error, 3 a cell is undecided",
     page="../how-to/audit-fixes.md",
     examples="""
   kwalk audit                          every announced fix

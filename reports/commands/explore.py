@@ -38,6 +38,7 @@ COMMAND = Command(
     ),
     handler="kwalk.reports.handlers.explore:run_explore",
     section=Section.MODEL,
+    codes="0 ended, or drawn, 2 usage error, 3 interrupted while drawing",
     replaces={"graph": ("--graph",)},
     page="../how-to/explore-a-model.md",
     examples="""

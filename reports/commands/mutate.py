@@ -51,6 +51,7 @@ COMMAND = Command(
     PROFILE,
     handler="kwalk.reports.handlers.mutate:run_mutate",
     section=Section.FIXES,
+    codes="0 survivors are explained, 2 usage error, 3 undecided, 12 one is not, or a reason is stale",
     page="../how-to/mutate-a-model.md",
     examples="""
   kwalk mutate two-phase-commit            do its properties detect small mistakes?

@@ -12,6 +12,7 @@ COMMAND = Command(
     JSON,
     handler="kwalk.reports.handlers.listing:scenarios",
     section=Section.MODEL,
+    codes="0 listed, 2 usage error",
     replaces={"properties": ("--properties",), "invariants": ("--properties",)},
     examples="""
   kwalk scenarios                      all scenarios

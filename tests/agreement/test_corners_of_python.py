@@ -272,10 +272,29 @@ AGREEING = {
     "an alias of a member": "w.f = w.light is Light.BLACK\nw.g = Light.BLACK == Light.DARK",
     "a constant set of members": "w.f = w.light in WARM and w.maybe not in WARM",
     "a mode": 'w.f = MODE == "new"\nw.g = "old" != MODE',
+    "attributes of a member's own": "w.f = Planet.MARS.is_far and not Planet.EARTH.is_far\nw.out = Planet.EARTH.weight",
+    "private names of a class": "w.out = Tool.doubled(w.n)",
     "a caught abort": "try:\n    raise Stopped\nexcept Stop:\n    w.out = 1",
 }
 """Bodies of an action in which every meaning agrees."""
+IN_A_BRANCH_THAT_IS_OFF = (
+    "del LIM",
+    "import LIM",
+    "from ast import parse as LIM",
+    "class LIM: pass",
+    "def LIM(): pass",
+    "match w.n:\n        case LIM: pass",
+    "x = [(LIM := y) for y in w.a]",
+)
+"""What makes a name local to the whole function, executed or not."""
 REFUSED = {
+    **{
+        f"a name of the module beside `{text}`": (f"if OFF:\n    {text}\nw.out = LIM", "the name 'LIM' has no value")
+        for text in IN_A_BRANCH_THAT_IS_OFF
+    },
+    "global in a branch that is off": ("if OFF:\n    global LIM\nw.out = 1", "`global LIM`. Instead: a field"),
+    "a yield in a branch that is off": ("lazily(w)", "`(yield)`. Instead: a list or tuple"),
+    "an abort that does more than to be raised": ("raise Turned", "a raise of Turned, which has an `__init__` or"),
     "objects that change places": ("w.boxes[0], w.boxes[1] = w.boxes[1], w.boxes[0]", "several objects at once"),
     "an object to a field, one to a name": (
         "w.box, x = w.boxes[0], w.box\nw.out = x.n",
@@ -437,6 +456,39 @@ class Odd(Enum):
 
     def __bool__(self):
         return False
+
+
+class Turned(Stop):
+    def __new__(cls):
+        return Stopped()
+
+
+class Planet(Enum):
+    EARTH = 1
+    MARS = 2
+    is_far = enum.nonmember(False)
+
+    def __init__(self, place):
+        self.weight = place + 3
+        if place > 1:
+            self.is_far = True
+
+
+class Tool:
+    __rate = 2
+
+    @staticmethod
+    def doubled(n):
+        return n * Tool.__rate + __rate
+
+
+__rate, _Tool__rate = 7, 1
+
+
+def lazily(w):
+    if OFF:
+        yield
+    w.f = True
 
 
 def without(queue, n):

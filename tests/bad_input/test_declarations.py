@@ -173,6 +173,17 @@ WRONG: tuple[Any, ...] = (7.5, object(), {1: [2]}, (7.5,), b"bytes")
 """Values that no argument takes."""
 
 
+async def later(house):
+    """A call of it executes nothing."""
+    house.n = 1
+
+
+def lazily(house):
+    """Nor one of this."""
+    house.n = 1
+    yield
+
+
 @pytest.mark.parametrize(("name", "argument"), [(name, each) for name, (_, given) in CALLS.items() for each in given])
 def test_an_argument_of_a_wrong_kind_is_refused(name, argument):
     declare, given = CALLS[name]
@@ -192,7 +203,7 @@ def test_an_argument_of_a_decorator_is_refused_too(name, argument):
     for wrong in WRONG:
         with pytest.raises(KwalkError, match=rf"^@{name}\(…\): `{argument}` must be .* \(got "):
             decorator(**{**given, argument: wrong})(function)
-    for wrong in (*WRONG, House, len):
+    for wrong in (*WRONG, House, len, later, lazily):
         with pytest.raises(KwalkError, match=rf"^@{name}\(…\): `function` must be a function that is written with def"):
             decorator(**given)(wrong)
 

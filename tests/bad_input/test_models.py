@@ -71,6 +71,11 @@ NUMBERS = count(1)
 
 ACTIONS = {
     "an unliftable construct": ("while pot.level < 3:\n        pot.level += 1", 0, "the statement While."),
+    "a new state that is returned": (
+        "return Pot(level=1)",
+        -2,
+        "a value that the action returns. Instead: a change of",
+    ),
     "a guard after an effect": ("pot.level = 1\n    require(pot.level < 3)", 1, "a guard after an effect"),
     "a field that does not exist": ("pot.levle = 1", 0, "no field 'levle'"),
     "a name that does not exist": (
@@ -168,6 +173,7 @@ def test_an_invariant_that_changes_the_state_is_refused(explored):
     [
         ("    require(False)", "has no initial state within its bounds: begin is not"),
         ("    pot.level = 9", "begin() leaves its domain: Pot.level must be an int in 0 … 3 (got 9)"),
+        ("    return Pot(level=1)", "begin() cannot be run: TypeError: it returns a value; it changes the state that"),
         ("    pot.level = [][0]", "IndexError: list index out of range. Correct the model there"),
     ],
 )

@@ -141,7 +141,7 @@ def test_only_the_znodes_that_are_needed_are_read_and_no_secret_is_in_the_snapsh
     zk = zookeeper_of(shown)
     found = collect(zk, evolve(NO_CACHES, logs=places(log_folders(shown, tmp_path))))
     allowed = ("/brokers/ids", "/brokers/topics", "/config/topics", "/admin/delete_topics", "/controller", "/cluster")
-    allowed += ("/migration",)
+    allowed += ("/migration", "/admin/preferred_replica_election", "/admin/reassign_partitions")
     assert [path for path in zk.asked if not path.startswith(allowed)] == []
     assert SECRET not in found.text
 
@@ -160,6 +160,19 @@ def test_a_topic_filter_keeps_znodes_directories_and_deletions_of_these_topics_o
     assert (sorted(found["topics"]), found["delete_topics"]) == (["orders-eu", "orders-us"], ["orders-eu"])
     assert list(found["brokers"]["1"]["dirs"]) == ["orders-eu-0"]
     assert not [path for path in zk.asked if path.startswith("/brokers/topics/t")]
+
+
+def test_requests_of_clients_in_zookeeper_are_collected_by_topic(shown, tmp_path):
+    zk, options = zookeeper_of(shown), evolve(NO_CACHES, topics=("t",), logs=places(log_folders(shown, tmp_path)))
+    assert collect(zk, options).document["reassign_partitions"] is None
+    entries = [{"topic": "t", "partition": 1}, {"topic": "t", "partition": 0}, {"topic": "u", "partition": 0}, 7]
+    zk.put("/admin/preferred_replica_election", {"version": 1, "partitions": entries})
+    moves = [{"topic": "t", "partition": 0, "replicas": [1, 2]}, {"topic": "t", "partition": -1, "replicas": []}]
+    zk.put("/admin/reassign_partitions", {"version": 1, "partitions": moves})
+    found = collect(zk, options)
+    assert found.document["preferred_replica_election"] == {"t": [1, 0]}
+    assert collected(found).elections == {("t", 0), ("t", 1)}
+    assert collected(found).reassignments == {("t", 0)}
 
 
 def test_a_topic_that_does_not_exist_is_named(shown):

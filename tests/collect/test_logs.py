@@ -40,6 +40,7 @@ HOSTILE = (
     "-rw-r--r-- 1 0 0 9 Jan 1 0:00 .-12",
     "a.log <==\n-13",
 )
+ASIDE = {f"t-0.{'0a' * 16}-{suffix}" for suffix in ("stray", "delete", "future")}
 FIRST, SECOND = f"{7:020}.log", f"{30:020}.log"
 CHECKPOINT = "replication-offset-checkpoint"
 
@@ -72,7 +73,7 @@ def folder(tmp_path):
         (root / name / FIRST).write_bytes(content)
     (root / "t-0" / "partition.metadata").write_text("version: 0")
     (root / "empty-0").mkdir()
-    for name in ("t-0.0123456789abcdef-delete", "no-partition", "t-0/below-0"):
+    for name in ("t-0.0123456789abcdef-delete", "no-partition", "t-0/below-0", *ASIDE):
         (root / name).mkdir()
         (root / name / FIRST).write_bytes(batch())
     (root / "t-0" / "below-0" / "partition.metadata").write_text(SECRET)
@@ -104,6 +105,7 @@ def test_a_folder_shows_its_partitions_and_what_is_read_of_their_logs(folder):
         "header-3": batch()[:61],
     }
     assert root.directories["void-0"].sizes == {FIRST: 0}
+    assert {name: log.sizes for name, log in root.set_aside.items()} == {key: {FIRST: len(batch())} for key in ASIDE}
     assert root.directories["-n-1"].epochs == ""
     assert root.directories["empty-0"] == PartitionFiles()
     assert (root.broker_id, root.problems) == (7, ())

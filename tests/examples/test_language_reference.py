@@ -108,7 +108,8 @@ def test_the_constructs_are_read() -> None:
 
 @pytest.mark.parametrize("statement", REFUSED)
 def test_what_the_reference_calls_refused_is_refused_with_file_line_and_advice(reader: Reader, statement: str) -> None:
-    code = f"@action(by=CLERK)\ndef refused(depot: Depot, shelf: Shelf) -> None:\n    {statement}\n"
+    code = "@action(by=CLERK)\ndef refused(depot: Depot, shelf: Shelf) -> None:\n    helper(depot, shelf)\n\n\n"
+    code += f"def helper(depot, shelf):\n    {statement}\n"
     module = _depot(reader, code)
     model = Model(evolve(module.DEPOT, actions=[module.refused], properties=()))
     line = len((reader.folder / "depot.py").read_text(encoding="utf-8").rstrip().splitlines())

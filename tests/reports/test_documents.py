@@ -8,6 +8,7 @@ from pathlib import Path
 
 import kwalk as api
 from docs.generate import command_line
+from kwalk.reports.options.declaration import CODES
 from kwalk.reports.options.parser import commands, parser
 from kwalk.reports.traces.itf import itf
 from tests.reports.traces import REFERENCE, model, trace
@@ -29,6 +30,8 @@ def test_the_generated_page_has_a_row_for_every_command_and_every_option():
     assert [name for name in commands() if f"| `kwalk {name}" not in text] == []
     assert [option for option in options() - {"--help", "--invariant"} if f"| `{option}" not in text] == []
     assert "--invariant is an alias" in text
+    general = {name for name, command in commands().items() if command.codes == CODES}  # others say what theirs mean
+    assert general == {"check", "exhaust", "hunt", "nightly", "prove", "replay", "walk"}
 
 
 def test_an_option_with_a_page_about_it_exists():

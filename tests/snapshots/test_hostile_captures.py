@@ -120,10 +120,6 @@ CONTRADICTIONS = {
         lambda d: topic(d)["znode"]["partitions"].update({"0": [1, 2, 1]}),
         "The replicas of t-0 name 1 more than once.",
     ),
-    "no replica": (
-        lambda d: topic(d)["znode"]["partitions"].update({"0": []}),
-        "The znode of t assigns no replica to t-0: it is left out.",
-    ),
 }
 """What one damaged partition may have: the rest of the cluster can be inspected."""
 

@@ -63,7 +63,7 @@ def healthy() -> dict[str, Any]:
         ),
         ("diverged-3.9.0", UNKNOWN, {"not-judged"}),
         ("empty-isr-3.4.1", UNKNOWN, {"not-judged"}),
-        ("without-metadata-file-3.9.0", READY, set()),
+        ("without-metadata-file-3.9.0", READY, {"settings-are-not-shown"}),
     ],
 )
 def test_what_a_migration_does_to_a_damaged_cluster(name: str, prognosis: Prognosis, names: set[str]) -> None:
@@ -163,6 +163,43 @@ def test_brokers_whose_protocol_mints_no_ids_do_not_start_to_migrate() -> None:
     assert (found.prognosis, [one.name for one in found.consequences]) == (WAITS, ["protocol-is-too-old"])
     cluster["brokers"]["1"]["dirs"]["t0-0"]["partition_metadata"] = "version: 0\ntopic_id: Yo-ugbuTTvCSC_ZyqKVEaw"
     assert "protocol-is-too-old" not in {one.name for one in prospect_of(cluster).consequences}
+
+
+def test_brokers_that_answer_no_id_show_that_the_protocol_is_too_old_now() -> None:
+    """It was 2.8 or later before: znodes and logs have ids. An id that the znode has lost is written first."""
+    cluster = healthy()
+    cluster["topics"]["u"] = json.loads(json.dumps(cluster["topics"]["t0"]))
+    cluster["topics"]["u"]["znode"]["topic_id"] = None
+    for broker in cluster["brokers"].values():
+        if "t0-0" in broker["dirs"]:
+            broker["dirs"]["u-0"] = broker["dirs"]["t0-0"]
+        broker["metadata_cache"] = {
+            "brokers": [1, 2, 3],
+            "controller": cluster["controller"],
+            "topics": {name: {"topic_id": "A" * 22, "partitions": {}} for name in ("t0", "u")},
+        }
+    found = consequence(prospect_of(cluster), "protocol-is-too-old")
+    assert found.prognosis is WAITS and found.way_out.startswith("first write the topic id of u")
+    cluster["brokers"]["1"]["metadata_cache"]["topics"]["u"]["topic_id"] = "Yo-ugbuTTvCSC_ZyqKVEaw"
+    assert "protocol-is-too-old" not in {one.name for one in prospect_of(cluster).consequences}
+
+
+@pytest.mark.parametrize(
+    ("release", "least", "authorizer"), [("3.4.1", "3.4", True), ("3.5.1", "3.4", False), ("3.9.0", "3.6", False)]
+)
+def test_ready_says_which_settings_to_look_at(release: str, least: str, authorizer: bool) -> None:
+    cluster = {**healthy(), "version": release}
+    found = prospect_of(cluster)
+    places = consequence(found, "settings-are-not-shown").places
+    assert found.prognosis is READY and f"at least {least} on every broker" in places[0]
+    assert any("authorizer.class.name" in place for place in places) is authorizer
+    assert not any("broker.id is set" in place for place in places)
+    cluster["brokers"]["1001"] = cluster["brokers"].pop("2")
+    text = json.dumps(cluster).replace("[1, 2, 3]", "[1, 1001, 3]")
+    assert (
+        "broker.id is set on broker 1001"
+        in consequence(prospect_of(json.loads(text)), found.consequences[0].name).places[-1]
+    )
 
 
 def named_by_its_broker_only(cluster: dict[str, Any]) -> None:

@@ -51,6 +51,11 @@ DAMAGE = {
     "isr-of-other-brokers": {"isr-outside-replicas", "isr-repeats-a-broker", "stray-log"},
     "no-controller-and-a-stopped-leader": {"no-controller", "leader-not-elected"},
     "partition-in-two-log-directories": {"partition-in-two-log-directories"},
+    "created-on-brokers-that-do-not-exist": {"no-live-replica"},
+    "partition-without-replicas": {"partition-without-replicas", "stray-log"},
+    "reassignment-away-from-a-dead-broker": set(),
+    "reassignment-does-not-end": {"reassignment-does-not-end"},
+    "reassignment-whose-old-replicas-are-dead": {"reassignment-waits"},
     "replicas-name-one-broker": {"replicas-repeat-a-broker"},
     "znodes-removed-by-hand-created-again": {"partition-without-state", "reassignment-waits", "orphaned-log"},
     "znodes-written-again-without-states": {"partition-without-state"},
@@ -156,7 +161,7 @@ def test_the_node_in_controller_is_not_to_be_deleted_before_it_is_known() -> Non
 def test_a_broker_that_is_down_starts_only_without_its_other_log() -> None:
     found = ways_out("created-again-with-a-dead-broker")
     assert found["down-broker-has-another-log"] == "before broker 2 starts, move x-0 and x-1 away there"
-    assert found["broker-down"] == "start it; but first move x-0 and x-1 away on broker 2"
+    assert found["broker-down"].startswith("start it; but first move x-0 and x-1 away on broker 2; if broker 2 is gone")
 
 
 def test_logs_without_an_id_are_a_note_of_a_consistent_cluster() -> None:
@@ -458,6 +463,39 @@ def test_logs_have_the_place_that_the_copy_will_give_them() -> None:
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:
     for way_out in ways_out("no-controller-and-a-stopped-leader").values():
         assert "; if it is still so, delete /controller" not in way_out
+
+
+@pytest.mark.parametrize("lives", [(), (1,)])
+def test_a_reassignment_is_not_cancelled_where_the_added_replicas_have_the_only_records(lives: tuple[int, ...]) -> None:
+    """KAFKA-14424: a cancellation deletes their logs at once."""
+    capture = json.loads(CLUSTERS["reassignment-whose-old-replicas-are-dead"].read_text())
+    for number in lives:
+        capture["brokers"][str(number)]["alive"] = True
+        capture["broker_ids"].append(number)
+        capture["topics"]["orders"]["partition_state"]["0"]["isr"].append(number)
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    way_out = kinds["reassignment-waits"].way_out
+    assert ("do not cancel the reassignment of orders-0" in way_out, "--cancel" in way_out) == (not lives, bool(lives))
+    notes = " ".join(recovery_problem(json.dumps(capture).encode()).notes)
+    assert ("or cancel it" in notes) == bool(lives)
+
+
+def test_a_reassignment_does_not_wait_for_the_dead_broker_that_it_removes() -> None:
+    assert "reassignment" in ways_out("reassignment-away-from-a-dead-broker")
+
+
+def test_a_topic_on_brokers_that_do_not_exist_is_not_deleted() -> None:
+    """KAFKA-7382: the deletion would wait for them."""
+    assert "do not delete the topic" in ways_out("created-on-brokers-that-do-not-exist")["no-live-replica"]
+
+
+def test_a_partition_that_the_znode_leaves_out_keeps_its_logs() -> None:
+    capture = json.loads(CLUSTERS["partition-without-replicas"].read_text())
+    way_out = ways_out("partition-without-replicas")["partition-without-replicas"]
+    assert "brokers 1 and 2, which its ISR and logs show; keep every log, and inspect again before" in way_out
+    del capture["topics"]["orders"]["znode"]["partitions"]["1"]
+    found = inspect_capture(read_capture(json.dumps(capture).encode())).observations
+    assert [one.subject for one in found if one.kind.name == "partition-number-is-missing"] == ["orders-1"]
 
 
 # Plans.

@@ -52,8 +52,10 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     id_on_failed_disks,
     in_sync,
+    last_copies_aside,
     lineages_of,
     lost_records,
+    members_lacking_records,
     newest_logs,
     records_elsewhere,
 )
@@ -236,7 +238,7 @@ class Situations:
             partition in topic.partitions,
             state is not None,
             topic.name in self.deleting,
-            bool(topic.partitions),
+            bool(topic.partitions) or topic.name in capture.topics,
             state is None or state.leader_epoch == 0,
             found,
         )
@@ -299,7 +301,9 @@ class Situations:
 
 
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
-    """Return the replicas on failed disks: their brokers run, have no directory of the partition, and metadata says so.
+    """Return the replicas on failed disks: their brokers run, and say so, or metadata does.
+
+    Files in a directory that is offline may still be there to be read: one error, as of a full disk, takes it offline.
 
     Kafka: MetadataCache.getPartitionMetadata: offline replicas are those on brokers that are down, or on offline log
     directories (KIP-112).
@@ -312,14 +316,20 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
-    failed = {b.id for b in capture.brokers.values() if any(root.is_offline for root in b.roots)}
     registered = {*capture.registered, *(capture.image.registered if capture.is_kraft and capture.image else ())}
-    up = set(capture.live) & registered & set(topic.partitions.get(partition, ()))
-    return frozenset(
-        b
-        for b in up & (named | failed)
-        if capture.brokers[b].seen and capture.directory(b, topic.name, partition) is None
-    )
+    found: set[int] = set()
+    for b in set(capture.live) & registered & set(topic.partitions.get(partition, ())):
+        broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
+        failed = {root.path for root in broker.roots if root.is_offline}
+        if directory is None:
+            is_offline = bool(failed) or b in named
+        elif directory.root is None:
+            is_offline = b in named and f"{topic.name}-{partition}" not in broker.assumed
+        else:
+            is_offline = directory.root in failed
+        if broker.seen and is_offline:
+            found.add(b)
+    return frozenset(found)
 
 
 def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
@@ -374,6 +384,47 @@ def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list
     return [b for b, log in shown.items() if log is None or (log.is_empty is True and is_own)]
 
 
+@frozen
+class Reassignment:
+    """How far the reassignment of a partition is.
+
+    Attributes:
+        lacking: the replicas that the partition is to have, and that are not in its ISR.
+        stuck: those of them that are down, or on a failed disk.
+        added: the replicas that a cancellation removes, with their logs.
+        left: the replicas that a cancellation leaves.
+        may_be_cancelled: whether one of those that are left is live and in the ISR.
+        is_idle: whether nothing is lacking, and one of the replicas that the partition is to have is live.
+    """
+
+    lacking: tuple[int, ...]
+    stuck: tuple[int, ...]
+    added: tuple[int, ...]
+    left: tuple[int, ...]
+    may_be_cancelled: bool
+    is_idle: bool
+
+
+def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignment:
+    """Return how far a reassignment is: it ends when all replicas of its target are in the ISR, whoever is removed.
+
+    Kafka: KafkaController.isReassignmentComplete; a cancellation deletes the logs of the added replicas at once, in the
+    ISR or not (updateCurrentReassignment, KAFKA-14424).
+    """
+    move, replicas, state = topic.moving[partition], topic.partitions.get(partition, ()), topic.states.get(partition)
+    isr = state.isr if state else ()
+    works = {*capture.live} & {*capture.registered} - offline_replicas(capture, topic, partition)
+    lacking, left = tuple(b for b in move.target(replicas) if b not in isr), move.origin(replicas)
+    return Reassignment(
+        lacking,
+        tuple(b for b in lacking if b not in works),
+        tuple(b for b in replicas if b not in left),
+        left,
+        may_be_cancelled=any(b in works and b in isr for b in left),
+        is_idle=not lacking and any(b in works for b in move.target(replicas)),
+    )
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -399,6 +450,15 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
+    state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
+    if lacking and state is not None and any(capture.brokers[b].alive for b in state.isr):
+        has = each(lacking, "has a log that ends", "have logs that end")
+        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
+    if aside:
+        return (
+            f"a directory of {brokers_in_words(aside)} that ends in -future or -delete may be the last copy: see to it"
+        )
     refused = members & {broker for broker, _ in disks_of_others(capture)}
     if refused:
         does = each(refused, "does", "do")

@@ -170,6 +170,12 @@ class Directory:
         return max((*known, *epochs, *checkpoints, 0))
 
     @property
+    def end(self) -> int | None:
+        """The log end offset; None if nothing shows it: the last segment has records, or sizes are not shown."""
+        last = max(self.segments, default=None) if self.segments else None
+        return None if last is None or self.segments is None or self.segments[last] else last
+
+    @property
     def is_empty(self) -> bool | None:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())
@@ -191,6 +197,22 @@ class CapturedPartitionState:
 
 
 @frozen
+class Move:
+    """What the topic's znode says of a partition that is being reassigned: replicas that are added, and removed."""
+
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    def target(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that the partition is to have."""
+        return tuple(broker for broker in replicas if broker not in self.removing)
+
+    def origin(self, replicas: Iterable[int]) -> tuple[int, ...]:
+        """Return the replicas that a cancellation leaves."""
+        return tuple(broker for broker in replicas if broker not in self.adding)
+
+
+@frozen
 class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
@@ -198,7 +220,7 @@ class Topic:
     `created` its czxid, which differs from that of an earlier topic of the same name, `changed` its mzxid; None if the
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
-    a partition have twice.
+    a partition have twice, `unassigned` the partitions to which the znode gives no replica: `partitions` lacks them.
     """
 
     name: str
@@ -208,10 +230,11 @@ class Topic:
     version: int
     states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
-    moving: tuple[int, ...] = ()
+    moving: Mapping[int, Move] = field(factory=dict)
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
+    unassigned: tuple[int, ...] = ()
 
     @property
     def may_be_compacted(self) -> bool:
@@ -268,9 +291,10 @@ class Broker:
     read in part, those that were not found are `assumed`, unless the disk has failed. `is_described` is False
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
-    were renamed, to -stray, or to -delete before they are removed. `twice` has the log directories of each partition's
-    directory that is in more than one of them. `foreign` are the paths of log directories of another cluster, which
-    are not looked at: the broker is down, and does not start with them.
+    were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
+    `twice` has the log directories of each partition's directory that is in more than one of them. `foreign` are the
+    paths of log directories of another cluster, which are not looked at: the broker is down, and does not start with
+    them.
     """
 
     id: int
@@ -296,8 +320,8 @@ class Broker:
     def unread(self) -> list[str]:
         """The log directories whose files were not read, though others were, or are of another cluster."""
         known = any(root.is_read for root in self.roots)
-        roots = [root for root in self.roots if root.is_offline or (known and not root.is_read)]
-        return [root.path for root in self.roots if root in roots or root.path in self.foreign]
+        unread = {root.path for root in self.roots if not root.is_read and (root.is_offline or known)}
+        return [root.path for root in self.roots if root.path in unread | self.foreign]
 
 
 @frozen
@@ -353,10 +377,10 @@ class Capture:
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
     `migration` is the content of /migration, and `image` KRaft's image; None where there is none, it was not read, or
-    is older than what ZooKeeper has;
-    `shows_migration` and `shows_cluster_id` say whether /migration and /cluster/id were looked for. `patterns` are
-    those of the topics that were taken, all if there are none. `quorum_epoch` is the epoch of KRaft's controller in
-    /controller.
+    is older than what ZooKeeper has; `shows_migration` and `shows_cluster_id` say whether /migration and /cluster/id
+    were looked for. `patterns` are those of the topics that were taken, all if there are none. `quorum_epoch` is the
+    epoch of KRaft's controller in /controller. `elections` and `reassignments` are the partitions that clients have
+    requested them for, in /admin/preferred_replica_election and /admin/reassign_partitions.
     """
 
     version: str
@@ -378,6 +402,8 @@ class Capture:
     patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
     shows_cluster_id: bool = False
+    elections: frozenset[tuple[str, int]] = frozenset()
+    reassignments: frozenset[tuple[str, int]] = frozenset()
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -505,6 +531,8 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         taken=_taken(document.maybe("taken")),
         is_kraft=None if quorum_epoch is None else quorum_epoch >= 0,
         quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
+        elections=_requested(document.maybe("preferred_replica_election")),
+        reassignments=_requested(document.maybe("reassign_partitions")),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
         migration=migration,
@@ -525,6 +553,11 @@ def _differs(image: CapturedImage, topics: Mapping[str, Topic]) -> bool:
         or not all(is_written(topics[name].states.get(n), partition) for n, partition in known.partitions.items())
         for name, known in image.topics.items()
     )
+
+
+def _requested(node: JsonNode) -> frozenset[tuple[str, int]]:
+    topics = () if node.missing else node.fields()
+    return frozenset((name, number) for name, child in topics for number in child.numbers(0, INT32))
 
 
 def _migration(node: JsonNode) -> MigrationNode | None:
@@ -677,13 +710,12 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))
     states = _table(node.field("partition_state"), "partition", _state)
-    repeated = dict[int, tuple[int, ...]]()
+    repeated, unassigned = dict[int, tuple[int, ...]](), list[int]()
     for number, replicas in list(partitions.items()):
         where = f"{topic_label(name)}-{number}"
         if not replicas:
-            contradictions.append(f"The znode of {topic_label(name)} assigns no replica to {where}: it is left out.")
             del partitions[number]
-            states.pop(number, None)
+            unassigned.append(number)
         elif twice := _repeated(replicas):
             contradictions.append(f"The replicas of {where} name {_list(twice)} more than once.")
             partitions[number], repeated[number] = tuple(dict.fromkeys(replicas)), twice
@@ -699,17 +731,17 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
+        unassigned=tuple(unassigned),
     )
 
 
-def _moving(znode: JsonNode) -> tuple[int, ...]:
+def _moving(znode: JsonNode) -> dict[int, Move]:
     """The partitions that are named in adding_replicas or removing_replicas."""
-    found = {
-        number
+    adding, removing = (
+        {} if part.missing else _table(part, "partition", lambda child, _: child.list_of_numbers(0, INT32))
         for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
-        for number, _ in (() if part.missing else _numbered(part, "partition"))
-    }
-    return tuple(sorted(found))
+    )
+    return {n: Move(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
 
 
 def _state(node: JsonNode, _: int) -> CapturedPartitionState:

@@ -68,27 +68,72 @@ def disks_of_others(capture: Capture) -> Iterator[tuple[int, LogRoot]]:
 
 
 def lost_topics(capture: Capture) -> tuple[str, ...]:
-    """Return the topics whose logs brokers have, if neither ZooKeeper nor KRaft has any of them.
+    """Return the topics whose logs brokers have, if neither ZooKeeper nor KRaft has them, and they were not deleted.
 
     One topic may have been deleted; several were not, nor the one of a cluster whose id is not that of its disks, or
     one that more than one broker has in a migration, nor one beside logs of a topic of Kafka's own that is gone, too.
-    These are created again as soon as a client asks. In a migration brokers may have set the logs aside.
+    These are created again as soon as a client asks. In a migration brokers may have set the logs aside. Where
+    ZooKeeper has other topics of the logs, these show that it has lost its data, or was restored from a backup: several
+    brokers have the log of an earlier topic of the name, or of the partition's later states. A deletion waits for each
+    replica, so that not all of them missed it.
     """
     hosts: dict[str, set[int]] = {}
     for broker in capture.brokers.values():
         aside = [name.rpartition(".")[0] for name in broker.set_aside if name.endswith("-stray")]
         for name in [*broker.directories, *(aside if capture.image else ())]:
             hosts.setdefault(name.rpartition("-")[0], set()).add(broker.id)
-    have = {*capture.topics, *(capture.image.topics if capture.image else ())}
-    found = sorted(name for name in hosts.keys() - {*capture.deleting} if name and not name.startswith("__"))
+    have = {*capture.topics, *(capture.image.topics if capture.image else ()), *capture.deleting}
+    found = sorted(name for name in hosts.keys() - have if name and not name.startswith("__"))
+    several = min(2, len(set().union(*hosts.values())))
+    is_on_several = any(len(hosts[name]) >= several for name in found)
     ids = {root.cluster_id for broker in capture.brokers.values() for root in broker.roots} - {None}
-    is_enough = (
-        len(found) > 1
-        or any(name.startswith("__") for name in hosts.keys() - have)
-        or (bool(ids) and capture.cluster_id not in ids)
-    )
-    is_enough = is_enough or (capture.image is not None and any(len(hosts[name]) > 1 for name in found))
-    return tuple(found) if found and is_enough and have.isdisjoint(found) and not capture.patterns else ()
+    is_enough = (bool(ids) and capture.cluster_id not in ids) or any(n.startswith("__") for n in hosts.keys() - have)
+    if not any(name in have and not name.startswith("__") for name in hosts):
+        is_enough = is_enough or len(found) > 1 or (capture.image is not None and is_on_several)
+    elif not capture.is_kraft and is_on_several:
+        is_enough = is_enough or any(_has_lost_its_state(capture, one, several) for one in capture.topics.values())
+    return tuple(found) if found and is_enough and not capture.patterns else ()
+
+
+def topics_created_again(capture: Capture) -> tuple[str, ...]:
+    """Return the topics of which a broker has a log of an earlier topic of the name, by its id."""
+    return tuple(topic.name for topic in capture.topics.values() if _earlier_logs(capture, topic))
+
+
+def _earlier_logs(capture: Capture, topic: Topic) -> dict[int, set[int]]:
+    """Return the brokers with logs of earlier topics of the name, by partition."""
+    found: dict[int, set[int]] = {}
+    for broker in capture.brokers.values():
+        for number in topic.partitions:
+            log = capture.directory(broker.id, topic.name, number)
+            if broker.seen and is_of_an_earlier_topic(topic, log):
+                found.setdefault(number, set()).add(broker.id)
+    return found
+
+
+def _has_lost_its_state(capture: Capture, topic: Topic, several: int) -> bool:
+    """Whether a topic was created again over the logs of several brokers, or its states are older than these."""
+    is_again = any(len(brokers) >= several for brokers in _earlier_logs(capture, topic).values())
+    return is_again or any(is_behind_logs(capture, topic, number) for number in topic.states)
+
+
+def failing_failovers(capture: Capture) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Return the partitions at which each failover of the controller ends with an exception, with their replicas.
+
+    They never had a leader, no replica is live, and an election or a reassignment is requested.
+
+    Source: KafkaController.fetchPendingPreferredReplicaElections; initializePartitionReassignments, updateLeaderEpoch;
+    `controller.preferred_election`, `controller.reassignment`.
+    """
+    moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+    live = set(capture.live)
+    found: dict[tuple[str, int], tuple[int, ...]] = {}
+    for name, number in sorted(capture.elections | moving):
+        topic = capture.topics.get(name)
+        replicas = () if topic is None else topic.partitions.get(number, ())
+        if topic is not None and number not in topic.states and replicas and not live & set(replicas):
+            found[name, number] = replicas
+    return found
 
 
 def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
@@ -331,7 +376,7 @@ def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, 
 
     Kafka never removes a partition. A log without an id may be of an earlier topic of the name, if one broker has it.
     """
-    if not topic.partitions or partition in topic.partitions:
+    if not topic.partitions or partition in {*topic.partitions, *topic.unassigned}:
         return ()
     found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}

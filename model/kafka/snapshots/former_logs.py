@@ -94,7 +94,7 @@ def set_aside_logs(capture: Capture) -> Iterator[SetAsideLog]:
         for broker in capture.brokers.values()
         for name, directory in sorted(broker.set_aside.items())
         for topic, _, number in [name.rpartition(".")[0].rpartition("-")]
-        if directory.is_empty is not True
+        if directory.is_empty is not True and not name.endswith("-future")
     ]
     earlier = {
         (one.topic, one.directory.topic_id): fact for one in found if (fact := _fact_of_earlier_topic(capture, one))

@@ -355,7 +355,8 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
-    isr = set(newest) or (set() if outdated else isr - lagging_members(capture, topic, partition).keys())
+    behind = {*lagging_members(capture, topic, partition), *members_lacking_records(capture, topic, partition)}
+    isr = set(newest) or (set() if outdated else isr - behind)
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -413,6 +414,9 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     """
     if log is not None and has_lost_its_end(capture, topic, partition, owner):
         return True
+    if log is not None and owner in members_lacking_records(capture, topic, partition):
+        state = topic.states.get(partition)
+        return state is not None and state.isr == (owner,)
     if log is None or not lacks_last_epochs(topic, partition, log):
         return False
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
@@ -448,6 +452,62 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
     )
 
 
+def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[int, ...]]:
+    """Return the ISR members whose logs end before records of other replicas, with the brokers that have these.
+
+    So is the log of a broker whose disk was replaced, and which was back before the controller noticed that it had
+    stopped. The end of a log is shown where its last segment is empty. What a replica outside the ISR has may not have
+    been committed, unless its high watermark says so, or the member has nothing.
+
+    Kafka: an ISR member may be elected, and the others truncate their logs to the leader's
+    (AbstractFetcherThread.truncateToEpochEndOffsets, fetchOffsetAndTruncate).
+    """
+    state = topic.states.get(partition)
+    if state is None or topic.name in capture.deleting:
+        return {}
+    hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
+    shown = (b for b in hosts if capture.shows(b, topic.name, partition))
+    logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
+    found: dict[int, tuple[int, ...]] = {}
+    for b, log in logs.items():
+        if b not in state.isr or log.end is None:
+            continue
+        more = (
+            other
+            for other, one in logs.items()
+            if one.least_end > log.end
+            and (None in (log.topic_id, one.topic_id) or log.topic_id == one.topic_id)
+            and (other in state.isr or log.end == 0 or (one.high_watermark or 0) > log.end)
+        )
+        if having := tuple(more):
+            found[b] = having
+    return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
+
+
+def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tuple[int, str], Directory]:
+    """Return the copies that brokers move between log directories, or delete, whose records no log in use has.
+
+    These are the directories that end in -future and -delete, by broker and name. What has the id of an earlier topic
+    is none of its records. Logs in use are those of ISR members, and that of the broker itself; where nothing shows
+    that they end before, they have the records.
+
+    Kafka: LogManager.loadLog: a broker that starts deletes what ends in -delete, after file.delete.delay.ms.
+    """
+    if topic.name in capture.deleting:
+        return {}
+    state, found = topic.states.get(partition), dict[tuple[int, str], Directory]()
+    for broker in capture.brokers.values():
+        used = [capture.directory(b, topic.name, partition) for b in {broker.id, *(state.isr if state else ())}]
+        for name, aside in broker.set_aside.items():
+            if name.rpartition(".")[0] != f"{topic.name}-{partition}" or not name.endswith(("-future", "-delete")):
+                continue
+            is_other = None not in (aside.topic_id, topic.topic_id) and aside.topic_id != topic.topic_id
+            is_copied = any(log is not None and (log.end is None or log.end >= aside.least_end) for log in used)
+            if not is_other and not is_copied and aside.is_empty is not True:
+                found[broker.id, name] = aside
+    return found
+
+
 def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the ISR members whose logs lack records of another one while all are down, with the one that has most.
 
@@ -456,23 +516,27 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     closed. A member may also lack what was not committed: then the other one is as good.
     """
     state = topic.states.get(partition)
-    if state is None or topic.may_be_compacted or any(capture.brokers[b].alive for b in state.isr):
+    if state is None or any(capture.brokers[b].alive for b in state.isr):
         return {}
-    found = {b: capture.directory(b, topic.name, partition) for b in state.isr}
+    lacking = members_lacking_records(capture, topic, partition)
+    found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
+    lagging = {b: having[0] for b, others in lacking.items() if (having := [o for o in others if o in found])}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
-    if len({(log.start, min(log.segments or ())) for log in logs.values()}) != 1:
-        return {}
+    starts = {(log.start, min(log.segments or ())) for log in logs.values()}
+    if topic.may_be_compacted or len(starts) != 1:
+        return lagging
     ends = {
         b: (max(epoch for epoch, _ in log.leader_epochs or ()), sum((log.segments or {}).values()))
         for b, log in logs.items()
     }
     best = max(ends, key=lambda b: ends[b])
     is_cut = {b: _begins_as(log, logs[best]) and not all(map(was_closed, logs.values())) for b, log in logs.items()}
-    return {
+    known = {
         b: best
         for b, (epoch, size) in ends.items()
         if size < ends[best][1] and (epoch < ends[best][0] or (epoch == ends[best][0] and is_cut[b]))
     }
+    return dict.fromkeys(lagging, best) | known
 
 
 def was_closed(log: Directory) -> bool:
@@ -482,11 +546,8 @@ def was_closed(log: Directory) -> bool:
 
 def _begins_as(one: Directory, other: Directory) -> bool:
     """Whether two logs are one, but for their ends, as far as is shown."""
-    return (one.leader_epochs, one.topic_id, one.first_batch) == (
-        other.leader_epochs,
-        other.topic_id,
-        other.first_batch,
-    )
+    found = [(log.leader_epochs, log.topic_id, log.first_batch) for log in (one, other)]
+    return found[0] == found[1]
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:

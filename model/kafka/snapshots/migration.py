@@ -48,6 +48,20 @@ def can_migrate(release: str) -> bool:
     return release in MIGRATING
 
 
+def least_protocol(release: str) -> str:
+    """Return the least inter.broker.protocol.version with which brokers of a release begin to migrate.
+
+    Source: MetadataVersion.isMigrationSupported; from 3.9.0 on new controllers of KRaft migrate only with transactions
+    of the metadata log (ActivationRecordsGenerator.recordsForEmptyLog).
+    """
+    return "3.6" if release.startswith("3.9.") else "3.4"
+
+
+def refuses_authorizers(release: str) -> bool:
+    """Whether a broker with authorizer.class.name ends as it starts to migrate (KafkaConfig.validateValues)."""
+    return release in MIGRATING[: MIGRATING.index("3.5.1")]
+
+
 @frozen
 class Migrated:
     """What the roll and the copy make of one partition.

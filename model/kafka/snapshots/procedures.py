@@ -17,7 +17,8 @@ from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed
-from kwalk.model.kafka.snapshots.lineage import is_in_use, lost_records, same_disks
+from kwalk.model.kafka.snapshots.lineage import is_in_use, last_copies_aside, lost_records, same_disks
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
@@ -287,6 +288,8 @@ class Catalogue:
         if self.capture.brokers[broker].seen and not self.capture.brokers[broker].assumed:
             lost = self._lost_records(broker)
             copied = f", and {listed(lost)} there copied to another place: it truncates them" if lost else ""
+            gone = self._deleted_copies(broker)
+            copied += f", and {listed(gone)} there copied to another place: it deletes them" if gone else ""
             return f"its disks are as the snapshot shows them{copied}"
         return (
             f"the log directories of broker {broker}, which the snapshot does not show, have its logs (ls LOG_DIR); "
@@ -743,6 +746,17 @@ class Catalogue:
     def _lost_records(self, broker: int) -> list[str]:
         """Return the partitions of which the broker has committed records that the leader lacks."""
         return [name for name, members in self._lost.items() if broker in members]
+
+    def _deleted_copies(self, broker: int) -> list[str]:
+        """Return the directories that the broker deletes when it starts, and that may be last copies."""
+        aside = (name for name in self.capture.brokers[broker].set_aside if name.endswith("-delete"))
+        found = []
+        for name in aside:
+            label, _, number = name.rpartition(".")[0].rpartition("-")
+            topic = self.capture.topics.get(label) or Topic(label, {}, None, 3, 0)
+            if number.isdecimal() and (broker, name) in last_copies_aside(self.capture, topic, int(number)):
+                found.append(printable(name, 300))
+        return found
 
     @cached_property
     def _lost(self) -> dict[str, dict[int, int]]:

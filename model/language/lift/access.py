@@ -286,7 +286,10 @@ def _attribute_of_record(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
 def _attribute_of_member(m: SymbolicMachine, owner: Any, *, name: str) -> Any:
     if isinstance(owner, Int):
         raise Refused(f"attribute {name!r} of a member that the state decides", "`if` and `is`, one member at a time")
-    return admit(getattr(owner, name)) if name in ("name", "value") else _class_attribute(type(owner), owner, name)
+    is_own = name in vars(owner) and not isinstance(getattr(type(owner), name, None), property)
+    if is_own or name in ("name", "value"):
+        return admit(getattr(owner, name))
+    return _class_attribute(type(owner), owner, name)
 
 
 @rule(Operation.ATTRIBUTE, (K.CLASS, K.ENUM_CLASS, K.MODULE))

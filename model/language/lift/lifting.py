@@ -209,7 +209,8 @@ def lift_action(model: Model, terms: Terms, instance: ActionInstance) -> LiftedA
     """Lift one action instance to terms of a table; call it within the model's `active`."""
     machine, (root,) = _start(model, terms, 1)
     base = machine.now.fork()
-    _run(machine, instance.action, [root], instance.args)
+    if _run(machine, instance.action, [root], instance.args) is not None:
+        raise _refused(instance.action, Refused("a value that the action returns", "a change of the state it is given"))
     ends = [*machine.aborts, *([(machine.state, None)] if machine.state is not None else [])]
     for state, _ in ends:
         state.local = {}

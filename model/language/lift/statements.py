@@ -221,6 +221,8 @@ def _raise(m: SymbolicMachine, node: ast.Raise) -> None:
     raised = None if node.exc is None else evaluate(m, node.exc)
     if not (isinstance(raised, type) and issubclass(raised, Abort)):
         raise Refused(f"a raise of {describe(raised)}", "a class derived from kwalk.model.language.Abort")
+    if (raised.__init__, raised.__new__) != (Abort.__init__, Abort.__new__):
+        raise Refused(f"a raise of {raised.__name__}, which has an `__init__` or `__new__`", "an abort without one")
     if m.pure_below:
         what = "an abort from an expression that Python may not evaluate"
         raise Refused(what, "make the call a statement of its own")
