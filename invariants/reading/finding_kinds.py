@@ -541,7 +541,7 @@ NO_CLUSTER_ID = FindingKind(
     '{"version":"1","id":"…"} (not tried on real brokers). Do not remove or edit meta.properties',
     log="server.log: The Cluster ID … doesn't match stored clusterId … in meta.properties.",
     cause="the znode was removed, or is missing in what was copied from another ensemble",
-    grep=('grep "doesn\'t match stored clusterId" logs/server.log*',),
+    grep=('grep -E "doesn\'t match stored clusterId|Invalid cluster.id" logs/server.log*',),
 )
 GARBLED = FindingKind(
     "file-is-garbled",
@@ -552,9 +552,10 @@ GARBLED = FindingKind(
     later="when the broker starts, it takes the log directory for failed, with all logs in it, or does not start "
     "(an empty partition.metadata, KAFKA-20177)",
     way_out="",
-    log="server.log, ERROR: Error while reading partition metadata file …, or: Malformed line in checkpoint file …",
+    log="server.log, ERROR: Error while reading partition metadata file …. (Or: Error while reading checkpoint file "
+    "….)",
     cause="the machine lost its power, or a disk was full",
-    grep=("grep -E 'Error while reading partition metadata|Malformed line' logs/server.log*",),
+    grep=("grep -E 'Error while reading (partition metadata|checkpoint) file' logs/server.log*",),
 )
 ISR_REPEATS = FindingKind(
     "isr-repeats-a-broker",

@@ -346,7 +346,7 @@ def test_the_longest_log_starts_first_after_a_loss_of_power() -> None:
         for log in broker["dirs"].values():
             log["recovery_point"] = 1000  # all were closed: what is longer was not committed
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
-    assert kinds["no-live-isr"].way_out == "start a broker of the ISR"
+    assert kinds["no-live-isr"].way_out.startswith("start a broker of the ISR")
 
 
 def test_a_removed_cluster_id_is_written_before_a_broker_starts() -> None:
