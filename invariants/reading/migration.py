@@ -12,6 +12,7 @@ from itertools import groupby
 
 from attrs import evolve, frozen
 
+from kwalk.invariants.reading.finding_kinds import MIGRATION_UNSAFE
 from kwalk.invariants.reading.migrating import (
     PAGE,
     SOURCE,
@@ -40,8 +41,6 @@ REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then tak
 START_THEM = "start the brokers, or move their replicas to others"
 FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
-UNSAFE = "migration-is-not-safe"
-"""The kind of finding that is this forecast's own."""
 MOST_CONFIGURED = 1000
 """The default of reserved.broker.max.id: generated broker ids begin after it."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
@@ -103,7 +102,9 @@ def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospe
     """Return what a migration would do to the cluster of a capture, or what awaits one that migrates."""
     if is_led_by_kraft(capture):
         worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
-        damage = [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in worse if kind.name != UNSAFE]
+        damage = [
+            f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in worse if kind.name != MIGRATION_UNSAFE.name
+        ]
         return (migrating_prospect(capture, damage),)
     return (_Forecast(capture, inspection).prospect(),)
 

@@ -446,6 +446,12 @@ def test_an_old_copy_of_krafts_log_shows_nothing_of_what_zookeeper_has() -> None
     assert "log-goes-at-kraft-start" in foreseen(capture)
 
 
+def test_no_rollback_is_planned_while_a_partition_has_no_leader() -> None:
+    problem = recovery_problem(CLUSTERS["dual-write-failed-disk"])
+    assert (problem.uncovered, problem.alternatives) == (("offline-log-directory",), ())
+    assert any("A rollback is not planned" in note for note in problem.notes)
+
+
 def test_an_id_of_a_broker_in_each_mode_is_named() -> None:
     assert set(foreseen(json.loads(CLUSTERS["dual-write-one-id-in-two-modes"].read_text()))) == {
         "broker-id-is-used-twice"
