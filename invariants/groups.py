@@ -729,10 +729,29 @@ def lone_commit_is_acknowledged(cluster: GroupCluster) -> bool:
     return cluster.acknowledged is not None and cluster.stored_generation == 0
 
 
+@always(
+    symptom="consumers with isolation.level=read_committed wait for good for the offset of a partition (since 2.5), "
+    "and __consumer_offsets is not compacted any more",
+    log="none: kafka-transactions.sh find-hanging shows the transaction; UNSTABLE_OFFSET_COMMIT is in answers to "
+    "OffsetFetch",
+)
+def pending_offset_is_of_a_transaction(cluster: GroupCluster) -> bool:
+    """An offset that is pending is one of a transaction that is ongoing, and will end."""
+    premise(cluster.partition.has_pending_commit)
+    return cluster.transaction is not None
+
+
 @reachable()
-def member_is_replaced_amid_a_verification(cluster: GroupCluster) -> bool:
-    """Another generation was stored while the transaction of a commit is verified."""
-    return cluster.verified_member is not None and cluster.verified_generation < cluster.stored_generation
+def member_is_replaced_before_its_commit_comes(cluster: GroupCluster) -> bool:
+    """Another generation was stored while a transactional commit is on its way."""
+    return cluster.sent_member is not None and cluster.sent_generation < cluster.stored_generation
+
+
+@reachable()
+def transaction_commits_its_offset(cluster: GroupCluster) -> bool:
+    """A transaction has ended, and its offset is the group's."""
+    is_over = cluster.transactional_commits > 0 and cluster.transaction is None
+    return is_over and cluster.acknowledged is not None
 
 
 @always(

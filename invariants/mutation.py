@@ -297,6 +297,7 @@ GROUP_TRIALS = (
         about="A request holds the lock of the group while its append is replicated.",
     ),
     Trial("consumer-group-downgrade", variant=LATEST, about="The log has a record of a later release."),
+    Trial("consumer-group-transactional-commit", variant=LATEST, about="A transactional commit comes late."),
 )
 """The trials of consumer groups: docs/reference/mutants-of-groups.md."""
 

@@ -26,6 +26,8 @@ DIRECTORY = re.compile(r".+-\d+", re.DOTALL)
 SET_ASIDE = re.compile(r".+-\d+\.[0-9a-f]{32}-(stray|delete|future)", re.DOTALL)
 """The name of the directory of a stray log, of one that is to be deleted, or of one that moves to another root."""
 SEGMENT = re.compile(r"[0-9]{20}\.log")
+MOST_IDENTITY = 80
+"""The most characters of partition.metadata, which has 43, that a snapshot has of a garbled one."""
 BROKER, IDENTITY, EPOCHS = "meta.properties", "partition.metadata", "leader-epoch-checkpoint"
 CHECKPOINTS = {
     "log_start": "log-start-offset-checkpoint",
@@ -177,7 +179,7 @@ def offsets_in(checkpoint: str) -> dict[str, int] | None:
 def directory_object(
     name: str, files: PartitionFiles, root: str, offsets: Mapping[str, Mapping[str, int]]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a directory as a snapshot has it, and the names of what is garbled, which it does not have.
+    """Return a directory as a snapshot has it, and the names of what is garbled: it has only partition.metadata of it.
 
     Args:
         name: Its name.
@@ -191,7 +193,7 @@ def directory_object(
         *(() if is_batch else ("the first batch",)),
     ]
     found = {
-        "partition_metadata": None if IDENTITY in garbled else files.identity,
+        "partition_metadata": files.identity if files.identity is None else files.identity[:MOST_IDENTITY],
         "leader_epoch_checkpoint": None if EPOCHS in garbled else files.epochs,
         "root": root,
         "files": None if files.sizes is None else dict(sorted(files.sizes.items())),

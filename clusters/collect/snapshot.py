@@ -287,8 +287,6 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
             root, offsets = found[name]
             kept[name], garbled = directory_object(name, root.directories[name], _path(root.path), offsets)
             problems += [f"Broker {broker.id}: {file} of {name} is truncated or garbled." for file in garbled]
-            if garbled:
-                kept[name]["garbled"] = list(garbled)
     return kept
 
 

@@ -30,6 +30,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     has_lost_its_end,
     is_outdated,
     lagging_members,
+    last_copies_aside,
     newest_logs,
     same_disks,
 )
@@ -65,10 +66,20 @@ FAILING_OVER = (
     kinds.NO_METADATA,
     kinds.REQUEST_WAITS,
     kinds.NO_LIVE_REPLICA,
+    kinds.CONTROLLER_IS_SILENT,
+    kinds.NO_BROKER_KNOWS,
     kinds.REASSIGNMENT_IDLE,
     *OF_IDS,
 )
 """Kinds whose way out has a failover of the controller."""
+OF_LAST_COPIES = (
+    kinds.RECORDS_ARE_LOST,
+    kinds.LAST_COPY_IS_DELETED,
+    kinds.LAST_COPY_MOVES,
+    kinds.LOG_SET_ASIDE,
+    kinds.DOWN_WITH_ANOTHER_ID,
+)
+"""Kinds about records of which a broker may have the last copy."""
 STARTING = (
     kinds.BROKER_DOWN,
     kinds.NO_LIVE_ISR,
@@ -79,8 +90,32 @@ STARTING = (
     kinds.NO_LIVE_REPLICA,
 )
 """Kinds whose way out starts brokers."""
+STOPPING = (
+    kinds.STALE_METADATA,
+    kinds.ANOTHER_CONTROLLER,
+    kinds.UNREGISTERED,
+    kinds.DOES_NOT_ANSWER,
+    kinds.LEADER_DOES_NOT_LEAD,
+    kinds.LEADER_OUTSIDE_ISR,
+    kinds.LEADER_REFUSES_IN_MEMORY,
+    kinds.ISR_REPEATS,
+    kinds.OFFLINE_LOG,
+    kinds.OFFLINE_REPLICA,
+    kinds.LOG_WITHOUT_ID,
+    kinds.GARBLED_ID,
+    *OF_STRAYS,
+    *OF_IDS,
+)
+"""Kinds whose way out restarts or stops brokers that run."""
+LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
+"""Of these, those whose way out restarts leaders."""
+ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
+"""What a way out says of which the controller may fail over."""
+OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
+"""What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 BECOMES_CONTROLLER = "restart a broker, so that it becomes the controller (there is no /controller to delete)"
+GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
@@ -140,6 +175,12 @@ class Advice:
         self.capture, self.logs, self.observations = capture, logs, observations
         self.led_by_kraft = {topic.name: topic for topic in topics_of_kraft(capture)} if capture.is_kraft else {}
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
+        self.alone: dict[int, list[str]] = {}
+        for topic in capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in capture.deleting else ():
+                live = [b for b in state.isr if capture.brokers[b].alive]
+                if len(live) == 1 and len(topic.partitions.get(number, ())) > 1:
+                    self.alone.setdefault(live[0], []).append(f"{topic_label(topic.name)}-{number}")
 
     def kind_of(self, kind: FindingKind) -> FindingKind:
         """Return a kind with the cause and the way out of its findings in this snapshot."""
@@ -153,12 +194,14 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
-        elif kind is kinds.GARBLED:
+        elif kind is kinds.GARBLED_ID:
             made = evolve(kind, way_out=self._joined(map(self._of_garbled, seen)))
         elif kind is kinds.TWO_DIRECTORIES:
             made = evolve(kind, way_out=self._joined(map(self._of_two, seen)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
             made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+        elif kind is kinds.EMPTY_ISR:
+            made = evolve(kind, way_out=self._joined(map(self._of_empty_isr, seen)))
         elif kind is kinds.NO_REPLICAS:
             made = evolve(kind, way_out=self._joined(map(self._of_no_replicas, seen)))
         elif kind in (kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES):
@@ -192,15 +235,51 @@ class Advice:
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
+        if kind is kinds.DEAD_IN_ISR and any(
+            o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
+        ):
+            made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", BECOMES_CONTROLLER))
-        first = [*self._first(kind, seen), *self._before_stops(made)]
+        first = [*self._first(kind, seen, made.way_out), *self._before_stops(made), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+
+    def _alone(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.
+
+        They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
+        """
+        stopped = self._stopped(observations, leaders=kind in LED) if kind in STOPPING else set[int]()
+        garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
+        for one in garbled if kind is not kinds.GARBLED_ID else ():
+            if int(one.fields["brokers"]) in stopped:
+                yield GARBLED.format(one.subject, one.fields["brokers"])
+        names = sorted(name for broker in stopped for name in self.alone.get(broker, ()))
+        if names:
+            known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
+            yield (
+                f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
+                "see that unclean.leader.election.enable is false, as the other replicas lack its records"
+            )
+
+    def _stopped(self, observations: Iterable[Observation], *, leaders: bool) -> set[int]:
+        """Return the brokers that the way out of findings stops."""
+        found: set[int] = set()
+        for one in observations:
+            place, key = self.logs.get(_key(one) or ("", -1)), _key(one)
+            state = self.capture.topics[key[0]].states.get(key[1]) if key and key[0] in self.capture.topics else None
+            if leaders and state is not None and state.leader is not None:
+                found.add(state.leader)
+            elif not leaders:
+                named = (one.fields.get("brokers", ""), one.fields.get("broker", ""), one.fields.get("controller", ""))
+                found.update(int(number) for numbers in named for number in numbers.split())
+                found.update(place.apart if place is not None else ())
+        return found
 
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
@@ -264,40 +343,47 @@ class Advice:
         is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
         return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
-    def _first(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
-        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
-        own = {one.fields.get("topic") for one in observations}
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
+        """Yield what has to be done before the way out of a kind, for the sake of other findings.
+
+        A broker that stops may be the controller's, so that the controller fails over.
+        """
+        own = {one.fields.get("topic") for one in observations if kind in (*OF_IDS, kinds.ID_MISSING)}
         others = [name for name in dict.fromkeys(self.erased) if name not in own]
-        if others and kind in FAILING_OVER:
+        fails_over = kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER)
+        if others and fails_over:
             yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
         if kind is kinds.WITHOUT_STATE:
             places = {one.subject for one in observations}
             for one in self.observations:
                 if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
                     yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
-        if kind in (*FAILING_OVER, *OF_STATES) and any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations):
+        is_lost = any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations)
+        if is_lost and kind not in kinds.OF_LOST_TOPICS and (fails_over or kind is kinds.EMPTY_ISR):
             yield "find out whether ZooKeeper's earlier data is left"
-        if kind in FAILING_OVER:
+        if fails_over:
             bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
-            if bare:
+            if bare and kind is not kinds.ISR_MEMBER_HAS_NO_LOG:
                 yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
             for one in self.observations:
                 if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
                     yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
-                if one.kind is kinds.PARTITION_LOST:
+                if one.kind is kinds.PARTITION_LOST and kind is not one.kind:
                     yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
-                if one.kind is kinds.SHARED_ID:
+                if one.kind is kinds.SHARED_ID and kind is not one.kind:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
-                if one.kind is kinds.FAILOVER_FAILS:
+                if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
                     yield f"{self._of_failing(one)}: until then no broker stays controller"
-        if kind in (*FAILING_OVER, *STARTING):
-            if any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations):
+            yield from self._last_copies(kinds.DELETION_WAITS)
+        if fails_over or kind in STARTING:
+            is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
+            if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
                 yield "set /controller_epoch, which is below that of a state"
             marked = [one.subject for one in self.observations if one.kind is kinds.DELETION_OF_LATER_LOGS]
             if marked:
                 yield f"see to the mark for deletion of {listed(marked)}, whose logs may be later"
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
-            if behind:
+            if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
             away = [one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE]
@@ -313,16 +399,17 @@ class Advice:
                     yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
                 if one.kind is kinds.DISK_OF_ANOTHER:
                     yield f"see to the log directory of broker {one.fields['broker']} that is another's"
-                if one.kind is kinds.GARBLED:
-                    yield f"see to {one.subject} on broker {one.fields['brokers']}, which has a garbled file"
                 if one.kind is kinds.IN_KRAFT_MODE:
                     yield f"set {one.subject} back to ZooKeeper mode"
+                if one.kind is kinds.GARBLED_ID:
+                    yield GARBLED.format(one.subject, one.fields["brokers"])
                 if one.kind is kinds.TWO_DIRECTORIES:
                     yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
             ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
             for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
                 names = [one.subject for one in ahead if one.fields["brokers"] == number]
                 yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
+            yield from self._last_copies(kinds.DELETION_PENDING)
             moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
             for number in dict.fromkeys(one.fields["brokers"] for one in moved):
                 names = [one.subject for one in moved if one.fields["brokers"] == number]
@@ -365,7 +452,10 @@ class Advice:
                         others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
                         served[b] = served.get(b, True) and bool(others)
         alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
-        safe = sorted(served.keys() - alone)
+        last = {b: names for b in gone if (names := self._may_have_last_copies(b))}
+        for b, names in last.items():
+            yield f"do not give broker {b} up: it may have the last copy of records of {listed(names)}"
+        safe = sorted(served.keys() - alone - last.keys())
         if safe:
             to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
             yield (
@@ -377,21 +467,53 @@ class Advice:
             known = sorted(alone)
             yield from self._losses(f"if {brokers(known)} {each(known, 'is', 'are')} gone for good", [*lost.values()])
 
+    def _elected(self, topic: Topic, number: int, replicas: Iterable[int]) -> str:
+        """Return which replica an unclean election is to take, and who stops meanwhile; empty if none has a log.
+
+        Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
+        """
+        logs = {b: self.capture.directory(b, topic.name, number) for b in replicas}
+        ends = {
+            b: (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1), sum((log.segments or {}).values()))
+            for b, log in logs.items()
+            if log is not None and log.is_empty is not True
+        }
+        if not ends:
+            return ""
+        best = max(ends, key=lambda b: (ends[b], self.capture.brokers[b].alive))
+        others = [b for b in ends if ends[b] == ends[best]]
+        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in logs]
+        before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
+        stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
+        return f"{brokers(others, 'or')}{stopped}"
+
+    def _may_have_last_copies(self, broker: int) -> list[str]:
+        """Return the partitions of whose records a broker that is down may have the last copy, by other findings."""
+        found = [
+            o for o in self.observations if o.kind in OF_LAST_COPIES and str(broker) in o.fields["brokers"].split()
+        ]
+        for one in self.observations:
+            having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
+            if broker in having and not any(self.capture.brokers[b].alive for b in having):
+                found.append(one)
+        return list(dict.fromkeys(one.subject for one in found))
+
     def _losses(self, condition: str, places: Iterable[tuple[Topic, int]]) -> Iterator[str]:
         """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
         found: dict[str, list[str]] = {}
         for topic, number in places:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
-            logs = {b: self.capture.directory(b, topic.name, number) for b in left}
-            having = [b for b, log in logs.items() if log is not None and log.is_empty is not True]
+            elected = self._elected(topic, number, left)
             text = (
                 "the records of {} are lost with it, as no other replica has a log: an empty broker with its id serves "
             )
             text += "new ones"
-            if having:
-                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of "
-                text += f"{brokers(having, 'or')}: start no empty broker with its id before, as it would lead"
+            if last_copies_aside(self.capture, topic, number):
+                text = "the records of {} may be in the copy that was moved or is to be deleted: keep it"
+            elif elected:
+                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
+                text += "start no empty broker with its id before, as it would lead"
             found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
         for text, names in found.items():
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
@@ -404,9 +526,33 @@ class Advice:
             is_stopped or made.name in [kind.name for kind in (*FAILING_OVER, *STARTING)]
         ):
             return
-        lacking = [one.subject for one in self.observations if one.kind in kinds.OF_LACKING]
-        if lacking:
-            yield f"see to {listed(lacking)}, of which an ISR member lacks records: it may be elected"
+        starts = made.name in [kind.name for kind in STARTING if kind is not kinds.DEAD_IN_ISR]
+        lacking = [one for one in self.observations if one.kind in kinds.OF_LACKING]
+        found = [one.subject for one in lacking if starts or not self._are_down(one)]
+        if found:
+            yield f"see to {listed(found)}, of which an ISR member lacks records: it may be elected"
+
+    def _are_down(self, one: Observation) -> bool:
+        """Whether all brokers of a finding are down."""
+        return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
+
+    def _last_copies(self, marked: FindingKind) -> Iterator[str]:
+        """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
+
+        A tool may have marked a topic that is in use, such as Strimzi's topic operator after a new installation. Live
+        replicas lose their logs first, others as their brokers start (TopicDeletionManager.onPartitionDeletion).
+        """
+        waiting = [one.fields["topic"] for one in self.observations if one.kind is marked]
+        what = "the next controller" if marked is kinds.DELETION_WAITS else "its start"
+        found: dict[tuple[str, ...], list[int]] = {}
+        for broker in self.capture.hosts if waiting else ():
+            have = {name.rpartition("-")[0] for name in broker.directories} if broker.seen else set[str]()
+            names = tuple(topic_label(name) for name in waiting if name in have)
+            if names and (marked is kinds.DELETION_WAITS or not broker.alive):
+                found.setdefault(names, []).append(broker.id)
+        for names, hosts in found.items():
+            was, it = each(names, "it was", "they were"), each(names, "it", "them")
+            yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
 
     @staticmethod
     def _joined(sentences: Iterable[str]) -> str:
@@ -561,6 +707,18 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
+    def _of_empty_isr(self, one: Observation) -> str:
+        """Return who may lead a partition whose ISR is empty."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        failed = offline_replicas(self.capture, topic, number)
+        elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
+        if not elected:
+            return kinds.EMPTY_ISR.way_out
+        return (
+            f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
+            f"of {elected}, or a state znode that names it"
+        )
+
     def _of_no_replicas(self, one: Observation) -> str:
         """Return which replicas to write: those that the ISR and the logs show."""
         name, number = one.fields["topic"], int(one.fields["partition"])
@@ -595,7 +753,7 @@ class Advice:
         state, live = topic.states[number], self.capture.live
         lacking, having = ([int(b) for b in one.fields[name].split()] for name in ("brokers", "having"))
         members = [b for b in having if b in state.isr]
-        leads = state.leader is not None and state.leader in live
+        leads = state.leader is not None and state.leader in {*live} & {*self.capture.registered}
         running = [b for b in lacking if b in live]
         running.sort(key=lambda b: b == state.leader)
         copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
@@ -604,16 +762,24 @@ class Advice:
         if leads and state.leader in having:
             return (
                 f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
-                "(auto.leader.rebalance.enable elects by itself); inspect again; if it is still so, stop "
-                f"{brokers(lacking)} with a controlled shutdown, and {again}"
+                "(auto.leader.rebalance.enable elects by itself); "
+                + (
+                    f"inspect again; if it is still so, stop {brokers(running)} with a controlled shutdown, and {again}"
+                    if running
+                    else f"{brokers(lacking)}: {again}"
+                )
             )
-        if any(b in live for b in members):
+        if any(b in live and b in self.capture.registered for b in members):
             stop = " and then ".join(f"broker {b}" for b in running)
             first = f"{copy}; then " if leads else ""
-            return f"{first}stop {stop} with a controlled shutdown, so that {brokers(members, 'or')} leads; {again}"
+            elected = "" if self.capture.controller in live else ", once there is a controller"
+            leader = brokers(members, "or") if len(members) == 1 else f"one of {brokers(members)}"
+            return f"{first}stop {stop} with a controlled shutdown, so that {leader} leads{elected}; {again}"
         if members:
             stopped = f"stop {brokers(running)}; " if running else ""
-            return f"{stopped}start {brokers(members, 'or')} before {brokers(lacking)}, which would lead {one.subject}"
+            return (
+                f"{stopped}have {brokers(members, 'or')} up before {brokers(lacking)}, which would lead {one.subject}"
+            )
         epochs = self._latest(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
         above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
         first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
@@ -764,18 +930,6 @@ class Advice:
             "ends earlier"
         )
 
-    def _of_garbled(self, one: Observation) -> str:
-        """Return what to do about a garbled file of a log: others have its records, or the log is the last copy."""
-        number, topic = int(one.fields["brokers"]), self.capture.topics.get(one.fields["topic"])
-        state = None if topic is None else topic.states.get(int(one.fields["partition"]))
-        others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
-        if others:
-            return f"while broker {number} is stopped, move {one.subject} away there: it copies from the leader"
-        return (
-            f"keep {one.subject} on broker {number}, which may be the last copy: copy its directory to another place, "
-            f"and, while the broker is stopped, remove what is garbled there ({one.detail}; not tried on real brokers)"
-        )
-
     def _of_moves(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about reassignments: added replicas, whose logs a cancellation deletes, may be the last."""
         kept: dict[str, list[str]] = {}
@@ -797,6 +951,20 @@ class Advice:
         for why, names in list(kept.items())[:MOST]:
             yield f"do not cancel the reassignment of {listed(names)}: {why}"
 
+    def _of_garbled(self, one: Observation) -> str:
+        """Return what to do about a file without a readable id: whose log it is, only other replicas show."""
+        number = int(one.fields["brokers"])
+        topic = self.capture.topics.get(one.fields["topic"])
+        state = None if topic is None else topic.states.get(int(one.fields["partition"]))
+        others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
+        if others:
+            return f"before broker {number} starts again, move {one.subject} away: it copies the leader's log"
+        wrote = topic.topic_id if topic is not None and topic.topic_id else "that of the topic"
+        return (
+            f"before broker {number} starts again, if its log of {one.subject} is known to be of the present topic, "
+            f'write "version: 0" and "topic_id: {wrote}" as two lines into the file; keep the log'
+        )
+
     # Logs that are no replica's.
 
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
@@ -806,7 +974,9 @@ class Advice:
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
-            if topic is None or number not in {*topic.partitions, *topic.states}:
+            if topic is not None and number in topic.unassigned:
+                yield f"keep {one.subject}: the topic's znode assigns no replica to it"
+            elif topic is None or number not in {*topic.partitions, *topic.states}:
                 is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
                 without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:

@@ -543,20 +543,6 @@ NO_CLUSTER_ID = FindingKind(
     cause="the znode was removed, or is missing in what was copied from another ensemble",
     grep=('grep -E "doesn\'t match stored clusterId|Invalid cluster.id" logs/server.log*',),
 )
-GARBLED = FindingKind(
-    "file-is-garbled",
-    LATENT,
-    "a file of a log is truncated or garbled",
-    (),
-    now="nothing while its broker runs",
-    later="when the broker starts, it takes the log directory for failed, with all logs in it, or does not start "
-    "(an empty partition.metadata, KAFKA-20177)",
-    way_out="",
-    log="server.log, ERROR: Error while reading partition metadata file …. (Or: Error while reading checkpoint file "
-    "….)",
-    cause="the machine lost its power, or a disk was full",
-    grep=("grep -E 'Error while reading (partition metadata|checkpoint) file' logs/server.log*",),
-)
 ISR_REPEATS = FindingKind(
     "isr-repeats-a-broker",
     LATENT,
@@ -578,6 +564,19 @@ REPLICAS_REPEAT = FindingKind(
     way_out="reassign the partition to different brokers (kafka-reassign-partitions.sh --execute)",
     log="none: kafka-topics.sh --describe shows a broker twice under Replicas",
     cause="a tool, or a hand, has written the assignment into ZooKeeper",
+)
+GARBLED_ID = FindingKind(
+    "partition-metadata-is-garbled",
+    LATENT,
+    "a file partition.metadata is truncated or garbled",
+    (),
+    now="nothing while the broker runs: it reads the file when it starts",
+    later="the broker does not start, or starts without the whole log directory",
+    way_out="",
+    log="server.log: Error while reading partition metadata file …; Malformed line in checkpoint file …; or a "
+    "NullPointerException of PartitionMetadataFile",
+    cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
+    grep=("grep 'Error while reading partition metadata file' logs/server.log*",),
 )
 TWO_DIRECTORIES = FindingKind(
     "partition-in-two-log-directories",
@@ -876,9 +875,9 @@ DELETION_PENDING = FindingKind(
     now="the topic cannot be used, nor one of its name be created",
     later="the deletion continues when the brokers start with their disks, and the reassignment has ended; a failover "
     "of the controller does not end it",
-    way_out="start the brokers, repair or replace failed disks and restart their brokers, and let a reassignment end, "
-    "or cancel it; for a broker that is gone for good, start one with its id and empty log directories: the deletion "
-    "then ends. Do not remove znodes by hand",
+    way_out="start the brokers, repair or replace failed disks and restart their brokers, and let a reassignment end; "
+    "for a broker that is gone for good, start one with its id and empty log directories: the deletion then ends. Do "
+    "not remove znodes by hand",
     story=DELETION,
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
@@ -1020,6 +1019,50 @@ ANOTHER_CONTROLLER = FindingKind(
     story="docs/stories/zombie-controller.md",
     log="controller.log of the broker that it names: Resigned",
 )
+CONTROLLER_IS_SILENT = evolve(
+    ANOTHER_CONTROLLER,
+    name="controller-is-silent",
+    severity=LATENT,
+    title="all brokers, the controller's own among them, name another controller than ZooKeeper",
+    now="a new controller has not informed them yet; or it does not work: topics are not created, and no leader is "
+    "elected when a broker stops",
+    later="if another snapshot a minute later shows it too, it stays so, and each broker that stops takes its "
+    "partitions with it",
+    way_out="take another snapshot after a minute; if it is still so, delete /controller",
+    story="docs/stories/authentication-failure.md",
+    log="controller.log of the broker in /controller: none after … successfully elected as the controller",
+    cause="the broker in /controller has just been elected; or it has failed to start as controller, or has resigned, "
+    "and holds its session (KAFKA-13407)",
+)
+NO_BROKER_KNOWS = evolve(
+    STALE_METADATA,
+    name="leader-is-known-to-no-broker",
+    severity=LATENT,
+    title="the leader lives, and every broker answers clients with an earlier leader epoch, or with no leader",
+    now="clients are directed to an earlier leader, or get LEADER_NOT_AVAILABLE or LISTENER_NOT_FOUND",
+    later="if another snapshot a minute later shows it too, it stays so",
+    way_out="take another snapshot after a minute; if it is still so, see that the leader has the listener that "
+    "clients use (advertised.listeners), and, unless a hand wrote the state, delete /controller: the next controller "
+    "informs the brokers",
+    story="docs/stories/authentication-failure.md",
+    log="none: kafka-topics.sh --describe shows another leader than the state znode",
+    cause="the controller has just elected the leader; or it has failed before it informed the brokers, or has missed "
+    "that the leader's broker started; or the state znode was written by hand; or the leader has no such listener",
+)
+DOES_NOT_ANSWER = FindingKind(
+    "broker-does-not-answer",
+    LATENT,
+    "a registered broker has answered no Metadata request, and others have",
+    (),
+    now="if it hangs, clients of the partitions that it leads time out; ZooKeeper sees it as live, so that no other "
+    "leader is elected",
+    later="it lasts until its ZooKeeper session ends, as its process does",
+    way_out="ask it again (kafka-broker-api-versions.sh --bootstrap-server with its address): it may have a listener "
+    "that was not reached. If it hangs, look at its disks and threads (jstack), and restart it",
+    log="none: its server.log has no new lines; that of its followers: Error sending fetch request",
+    cause="its disk or its request handlers are stuck; or the snapshot was taken where its listener is not reached",
+    grep=("grep 'Error sending fetch request' logs/server.log*   # on its followers",),
+)
 NOT_JUDGED = FindingKind(
     "not-inspected",
     LATENT,  # what says nothing about a partition must not pass for consistent
@@ -1093,10 +1136,13 @@ KINDS = (
     LAST_COPY_MOVES,
     DISK_OF_ANOTHER,
     NO_CLUSTER_ID,
-    GARBLED,
+    GARBLED_ID,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,
     NO_METADATA,
+    CONTROLLER_IS_SILENT,
+    NO_BROKER_KNOWS,
+    DOES_NOT_ANSWER,
     ISR_REPEATS,
     REPLICAS_REPEAT,
     NO_BROKER_IS_CONTROLLER,

@@ -146,16 +146,23 @@ class Findings:
             yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
         yield from self._of_disks()
         yield from self._of_lost_topics()
+        actual, live = self.capture.controller, [b for b in self.capture.brokers.values() if b.alive and b.cache]
+        others = {broker.cache.controller for broker in live if broker.cache} - {None}
+        is_silent = any(b.id == actual for b in live) and len(others) == 1 and actual not in others
+        if is_silent:
+            text = f"names {actual}; all brokers name {listed([str(number) for number in others])}"
+            yield _observation(kinds.CONTROLLER_IS_SILENT, "/controller", text, broker=actual)
         for broker in self.capture.brokers.values():
             yield from self._of_broker_files(broker)
             if not broker.alive and broker.id != self.node:
                 yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
             yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
-            actual = self.capture.controller
-            if named is not None and actual in self.capture.live and named != actual:
+            if named is not None and actual in self.capture.live and named != actual and not is_silent:
                 text = f"names controller {named}{' (itself)' * (named == broker.id)}, ZooKeeper {actual}"
-                yield _observation(kinds.ANOTHER_CONTROLLER, f"broker {broker.id}", text, broker=broker.id)
+                yield _observation(
+                    kinds.ANOTHER_CONTROLLER, f"broker {broker.id}", text, broker=broker.id, controller=named
+                )
             observed = self.situations.of_broker(broker.id)
             for broken in self.evaluation.broken(observed.situation):
                 number = None if broken.broker is None else observed.brokers[broken.broker]
@@ -233,11 +240,12 @@ class Findings:
             fields = {"topic": topic, "partition": number, "brokers": broker.id}
             text = f"broker {broker.id} has it in {listed(paths)}"
             yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
-        for name, files in broker.garbled.items():
-            topic, _, number = name.rpartition("-")
-            fields = {"topic": topic, "partition": number, "brokers": broker.id}
-            text = f"{listed(files)} on broker {broker.id}"
-            yield _observation(kinds.GARBLED, f"{topic_label(topic)}-{number}", text, **fields)
+        for name, log in broker.directories.items():
+            if log.is_garbled:
+                topic, _, number = name.rpartition("-")
+                fields = {"topic": topic, "partition": number, "brokers": broker.id}
+                text = f"on broker {broker.id}"
+                yield _observation(kinds.GARBLED_ID, f"{topic_label(topic)}-{number}", text, **fields)
         assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
         if (
             broker.mode == "kraft"
@@ -247,6 +255,12 @@ class Findings:
             text = "is in KRaft mode, by its meta.properties or by KRaft's image"
             yield _observation(kinds.IN_KRAFT_MODE, f"broker {broker.id}", text, broker=broker.id)
         cache, capture = broker.cache, self.capture
+        states = (state for topic in capture.topics.values() for state in topic.states.values())
+        answered = any(b.cache for b in capture.brokers.values() if b.alive)
+        is_silent = cache is None and answered and broker.alive and broker.id in capture.registered
+        if is_silent and any(broker.id in (state.leader, *state.isr) for state in states):
+            text = "has not answered, and others have"
+            yield _observation(kinds.DOES_NOT_ANSWER, f"broker {broker.id}", text, broker=broker.id)
         if cache is None or cache.brokers or not broker.alive or capture.controller not in capture.registered:
             return
         if broker.id in capture.registered and capture.topics:
@@ -446,7 +460,7 @@ class Findings:
         from_outside = _leads_from_outside(place)
         if from_outside:
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
-        is_foreign = not _isr_is_empty(place) and not (from_outside and _is_of_replicas(place))
+        is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
         for name, kind, text in (
             *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
             (
@@ -462,6 +476,8 @@ class Findings:
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
             yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
+        elif not unserved and self._is_unknown(place):
+            yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved:
             stale = by_property.get("metadata_converges", [])
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
@@ -526,6 +542,21 @@ class Findings:
                 kinds.ISR_MEMBER_HAS_NO_LOG, place, f"{_isr(place)}; not on the disks of {brokers(bare)}"
             )
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, bare))}, certain=False)
+
+    def _is_unknown(self, place: _Place) -> bool:
+        """Whether all brokers, the controller's among them, answer clients with earlier epochs, or no leader."""
+        state, known = (
+            place.topic.states.get(place.partition),
+            self.capture.all_cached(place.topic.name, place.partition),
+        )
+        controller = self.capture.brokers.get(-1 if self.capture.controller is None else self.capture.controller)
+        is_asked = controller is not None and controller.alive and controller.cache is not None
+        return (
+            state is not None
+            and is_asked
+            and all(one.leader_epoch < state.leader_epoch or one.leader is None for one in known)
+            and bool(known)
+        )
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.
@@ -645,7 +676,7 @@ class Findings:
             b
             for b, log in lineages.logs.items()
             if log.topic_id is None
-            and not log.garbled
+            and not log.is_garbled
             and known[b].alive
             and known[b].seen
             and place.is_live_replica(b)

@@ -207,6 +207,22 @@ DELETION_AS_CLIENTS_SEE_IT = TOPIC_DELETION.varied(
     source="AdminManager.createTopics: metadataCache.contains; KafkaController.onBrokerStartup; KAFKA-8875",
 )
 
+DELETION_AMID_A_LISTING = DELETION_AS_CLIENTS_SEE_IT.varied(
+    name="deletion-amid-a-listing",
+    story="A client asks a broker for all topics, another one deletes a topic of which that broker has no replica.",
+    actions=(
+        admin_clients.list_topics,
+        admin_clients.describe_listed_topics,
+        *actions.CONTROLLER,
+        *actions.BROKER,
+        *actions.DELETION,
+    ),
+    properties=(deletion.no_unrequested_topic, deletion.deletion_is_not_dropped, deletion.topic_is_deleted),
+    bounds={"expirations": 0, "new_creations": 0, "listings": 1},
+    flags={"sessions": False, "lost_requests": False},
+    source="KafkaApis.handleTopicMetadataRequest; KAFKA-10606",
+)
+
 EXPANSION_DURING_DELETION = TOPIC_DELETION.varied(
     name="expansion-during-deletion",
     story=(

@@ -426,15 +426,23 @@ WITHOUT_MEMBERS = CONSUMER_GROUP.varied(
 )
 TRANSACTIONAL_COMMIT = CONSUMER_GROUP.varied(
     name="consumer-group-transactional-commit",
-    story="A consumer commits in a transaction; while that is verified, it stalls, and another one takes its place.",
-    actions=(*CONSUMER_GROUP.actions, consumer.stall, consumer.commit_in_transaction, consumer.end_verification),
+    story="A consumer commits in a transaction; meanwhile that is aborted, or the consumer stalls and is replaced.",
+    actions=(
+        *CONSUMER_GROUP.actions,
+        consumer.stall,
+        consumer.commit_in_transaction,
+        consumer.handle_transactional_commit,
+        consumer.end_transaction,
+    ),
     initial=group_with_a_member,
     properties=(
+        groups.pending_offset_is_of_a_transaction,
         groups.only_the_last_generation_commits,
         groups.one_owner_per_generation,
         groups.cached_group_is_consistent,
         groups.records_are_in_order,
-        groups.member_is_replaced_amid_a_verification,
+        groups.member_is_replaced_before_its_commit_comes,
+        groups.transaction_commits_its_offset,
     ),
     bounds={
         "brokers": 1,
@@ -445,8 +453,8 @@ TRANSACTIONAL_COMMIT = CONSUMER_GROUP.varied(
         "commits": 1,
         "transactional_commits": 1,
     },
-    variants={release: versions.COMMIT_VARIANTS[release] for release in ("3.6.0", "3.9.0")},
-    source="GroupCoordinator.handleTxnCommitOffsets; KAFKA-15784",
+    variants=versions.COMMIT_VARIANTS,
+    source="GroupCoordinator.handleTxnCommitOffsets; KIP-890, KAFKA-15449",
 )
 SHORT_OF_REPLICAS = CONSUMER_GROUP.varied(
     name="consumer-group-short-of-replicas",

@@ -56,6 +56,7 @@ REPAIRS = Bound("repairs", "how often an operator repairs something by hand", de
 ELECTION_REQUESTS = Bound(
     "election_requests", "how often an old client asks for a preferred leader through ZooKeeper", default=0
 )
+LISTINGS = Bound("listings", "how often a client asks a broker for all topics", default=0)
 REASSIGNMENTS = Bound("reassignments", "how often a client moves a replica of a partition to another broker", default=0)
 KRAFT_REASSIGNMENTS = Bound(
     "kraft_reassignments", "how often a client moves a replica while KRaft's controller leads", default=0

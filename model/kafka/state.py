@@ -30,6 +30,7 @@ from kwalk.model.kafka.domains import (
     LATE_COPIES,
     LATE_ZNODES,
     LEADER_EPOCHS,
+    LISTINGS,
     NEW_EXPANSIONS,
     ORIGINALS,
     PARTITION_COUNT,
@@ -137,6 +138,7 @@ class BrokerState:
     client of ZooKeeper any more that would make a session. `is_stopping` says that the process has begun
     a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
     topics in it, where only they matter, and `cached_brokers` (Kafka: MetadataCache.getAliveBrokers) the live brokers.
+    `listed_topics` are those whose names a Metadata request for all topics has read, and not yet what they are.
     `spare_directory` is the log directory with the fewest logs (Kafka: LogManager.nextLogDirs): none.
     """
 
@@ -154,6 +156,7 @@ class BrokerState:
     )
     cached_topics: frozenset[int] = subset(TOPICS, when=BROKER_CHECKS)
     cached_brokers: frozenset[int] = subset(BROKERS, when=LIVE_BROKER_CACHES)
+    listed_topics: frozenset[int] = subset(TOPICS, when=LISTINGS)
     spare_directory: LogDirectoryState = choice(LogDirectoryState, when=FAILED_DIRECTORIES)
 
     def cache_topic(self, request: ControlRequest) -> None:
@@ -238,6 +241,7 @@ class Cluster:
     deposed_write: bool = flag(when=SESSIONS)
     repairs: int = number(0, REPAIRS)
     election_requests: int = number(0, ELECTION_REQUESTS)
+    listings: int = number(0, LISTINGS)
     reassignments: int = number(0, REASSIGNMENTS)
     cancellations: int = number(0, CANCELLATIONS)
     late_copies: int = number(0, LATE_COPIES)

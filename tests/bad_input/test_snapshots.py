@@ -35,14 +35,14 @@ def topic_without_partitions(document: dict[str, Any]) -> None:
     document["topics"]["t"]["znode"]["partitions"] = {}
 
 
-def cut_partition_metadata(document: dict[str, Any]) -> None:
-    document["brokers"]["1"]["dirs"]["t-0"]["partition_metadata"] = "version: 0\ntopic_id: hbct"
+def cut_checkpoint(document: dict[str, Any]) -> None:
+    document["brokers"]["1"]["dirs"]["t-0"]["leader_epoch_checkpoint"] = "0\n1\n0"
 
 
 @pytest.mark.parametrize(
     "change, expected",
     [
-        (cut_partition_metadata, ["brokers.1.dirs.t-0.partition_metadata is truncated or garbled", "Allowed: "]),
+        (cut_checkpoint, ["brokers.1.dirs.t-0.leader_epoch_checkpoint is truncated or garbled", "Allowed: "]),
         (lambda document: document.pop("brokers"), ["lacks the field 'brokers'"]),
         (lambda document: document["topics"]["t"].pop("znode"), ["topics.t lacks the field 'znode'"]),
         (lambda document: document.update(controller="9"), ["controller must be a whole number"]),

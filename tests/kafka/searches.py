@@ -86,6 +86,7 @@ SEARCHES = (
     "delete-and-recreate --variant 3.9.0 --keep-going",
     "delete-and-recreate-through-brokers --variant 3.9.0 --keep-going",
     "deletion-as-clients-see-it --variant 2.8.2 --keep-going",
+    "deletion-amid-a-listing --variant 3.9.0 --keep-going",
     "deletion-during-reassignment --variant 3.9.0 --keep-going",
     "deletion-during-reassignment --variant 2.8.2 --flag deletion_waits=on --keep-going",
     "deletion-during-reassignment-with-records --variant 3.9.0 --keep-going",

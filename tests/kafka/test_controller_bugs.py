@@ -179,6 +179,17 @@ BROKEN = (
     (
         Broken(
             "no_unrequested_topic(0)",
+            "deletion-amid-a-listing",
+            "2.5.0",
+            "list_topics(0) client_deletes_topic(0) topic_deletion(0) handle_update_metadata(0) "
+            "handle_stop_replica(0) handle_stop_replica(0) stop_replica_response(0) "
+            "complete_deletion_deletes_topic(0) describe_listed_topics(0)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "no_unrequested_topic(0)",
             "expansion-during-deletion",
             "2.5.0",
             "client_deletes_topic(0) topic_deletion(0) handle_stop_replica(0) "

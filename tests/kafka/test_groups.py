@@ -276,13 +276,10 @@ BROKEN = (
     ),
     (
         Broken(
-            "only_the_last_generation_commits()",
+            "pending_offset_is_of_a_transaction()",
             "consumer-group-transactional-commit",
-            "3.6.0",
-            """
-            start(1) join_group(1,0) commit_in_transaction(0,0) stall(0,0) complete_join(0) sync_group(1,0,1)
-            replicate(0) end_verification(0)
-            """,
+            "2.8.2",
+            "commit_in_transaction(0,0) end_transaction(0,0) handle_transactional_commit(0)",
         ),
         "3.9.0",
     ),

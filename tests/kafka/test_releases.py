@@ -36,6 +36,7 @@ SINCE = {
     "added_replicas_are_new": {"2.7.0": True},
     "started_brokers_hear_of_deletions": {"2.5.0": True, "2.7.0": False},
     "replaces_failed_clients": {"2.8.0": True},
+    "listed_topics_are_not_created": {"2.8.0": True},
     "informs_of_all_lost_brokers": {"3.1.0": True},
 }
 """The flags in which these releases differ, and by release the settings that differ from off."""

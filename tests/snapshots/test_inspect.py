@@ -716,6 +716,11 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "migration-is-not-safe",  # see test_migrating; the others are in test_reported_clusters, and those of lost
         "zookeeper-has-lost-topics",  # topics and logs in test_lost_topics_and_logs
         "isr-member-lacks-records",
+        "broker-does-not-answer",
+        "controller-is-silent",
+        "leader-is-known-to-no-broker",
+        "no-live-replica",
+        "partition-metadata-is-garbled",
         "partition-without-replicas",
         "partition-number-is-missing",
         "leader-lacks-records",
@@ -726,7 +731,6 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "broker-in-kraft-mode-too-early",
         "cluster-id-is-missing",
         "deletion-of-later-logs",
-        "file-is-garbled",
         "partition-in-two-log-directories",
         "partition-is-in-logs-only",
         "records-on-no-replica",

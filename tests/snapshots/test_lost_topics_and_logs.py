@@ -282,4 +282,4 @@ def test_no_empty_broker_ends_a_deletion_while_another_topic_needs_its_logs() ->
     found["topics"]["payments"]["partition_state"]["0"].update(leader=-1, isr=[3])
     way_out = ways_out(found)["deletion-pending"]
     assert "Do not start broker 3 with empty log directories" in way_out and "payments-0 lives" in way_out
-    assert way_out.endswith("Do not remove znodes by hand")
+    assert "Do not remove znodes by hand" in way_out

@@ -53,7 +53,7 @@ def handle_update_metadata(cluster: Cluster, broker: Broker) -> None:
 
 def clear_metadata(state: BrokerState) -> None:
     """Clear the cache, as the process ends."""
-    state.cached_topics = state.cached_brokers = frozenset()
+    state.cached_topics = state.cached_brokers = state.listed_topics = frozenset()
     if METADATA_CACHES:
         for topic in TOPICS:
             for partition in PARTITIONS:

@@ -24,18 +24,26 @@ from kwalk.model.kafka.domains import (
     ELECTION_REQUESTS,
     EXPANSIONS,
     INCARNATIONS,
+    LISTINGS,
     NEW_CREATIONS,
     NEW_EXPANSIONS,
     OLD_ADMINS,
     OLD_CREATIONS,
     PARTITIONS,
+    TOPICS,
     Admin,
+    Broker,
     Partition,
     Topic,
 )
 from kwalk.model.kafka.inter_broker_protocol import uses_topic_ids
 from kwalk.model.kafka.state import BrokerState, Cluster
-from kwalk.model.kafka.versions.deletion import CREATE_CHECKS_CACHE, CREATE_CHECKS_DELETE_TOPICS, OLD_UPSERT
+from kwalk.model.kafka.versions.deletion import (
+    CREATE_CHECKS_CACHE,
+    CREATE_CHECKS_DELETE_TOPICS,
+    LISTED_TOPICS_ARE_NOT_CREATED,
+    OLD_UPSERT,
+)
 from kwalk.model.kafka.versions.grain import (
     BROKER_CHECKS,
     CACHE_CHECKS,
@@ -139,6 +147,37 @@ def old_client_requests_election(cluster: Cluster, topic: Topic, partition: Part
     cluster.election_requests += 1
     zookeeper.preferred_elections[topic] = frozenset({partition})
     preferred_elections_changed(cluster, created=True)
+
+
+@action(
+    by=NEW_CLIENT,
+    description="asks broker {broker} for all topics, which reads their names",
+    source="KafkaApis.handleTopicMetadataRequest: metadataCache.getAllTopics",
+)
+def list_topics(cluster: Cluster, broker: Broker) -> None:
+    """A Metadata request reads the cache twice: this is the first time."""
+    state = cluster.brokers[broker]
+    require(cluster.listings < LISTINGS and cluster.is_registered(broker) and not state.listed_topics)
+    cluster.listings += 1
+    state.listed_topics = frozenset(topic for topic in TOPICS if has_cached(state, topic))
+    require(bool(state.listed_topics))
+
+
+@action(
+    by=NEW_CLIENT,
+    description="is answered by broker {broker}, which reads what the topics are that it has listed",
+    source="KafkaApis.getTopicMetadata, createTopic",
+)
+def describe_listed_topics(cluster: Cluster, broker: Broker) -> None:
+    """Before KAFKA-10606 one that is gone by then is created (auto.create.topics.enable, which is on by default)."""
+    state = cluster.brokers[broker]
+    require(bool(state.listed_topics))
+    for topic in TOPICS:
+        is_gone = topic in state.listed_topics and not has_cached(state, topic)
+        if is_gone and not LISTED_TOPICS_ARE_NOT_CREATED and may_create(cluster, topic):
+            create_with_topic_id(cluster, topic, int(CREATED_PARTITIONS))
+            cluster.zookeeper.topics[topic].deletion_requested = True
+    state.listed_topics = frozenset()
 
 
 def answers(cluster: Cluster, topic: int, *, is_cached: bool) -> bool:

@@ -16,8 +16,8 @@ What the model leaves out, and why these stories lose nothing by it:
 * More than one partition of the topic, and more than one group: the members of a generation differ in who owns the
   partition. Errors in one group that affect others of the same __consumer_offsets partition (KAFKA-2913) cannot be
   seen.
-* More than one commit at a time, and transactions (KIP-98), of which one story has the verification. A commit that
-  waits for its replicas is not overtaken by the deletion of its topic.
+* More than one commit at a time, and transactions (KIP-98), but for one story. A commit that waits for its replicas is
+  not overtaken by the deletion of its topic.
 * Heartbeats of 0.10.0: it answers REBALANCE_IN_PROGRESS to unknown members, too, who join again and learn it then.
 * Clients revoke what they own before they join again: eager rebalancing (not KIP-429).
 * The group coordinator of KIP-848 (Kafka 3.7 and later, on KRaft clusters): 3.9 here is GroupCoordinator.scala.

@@ -36,7 +36,7 @@ from kwalk.model.kafka.groups.versions import (
     MEMBER_ID_IS_REQUIRED,
     STATIC_MEMBERS,
     STATIC_MEMBERSHIP,
-    VERIFIED_COMMITS_ARE_VALIDATED,
+    TRANSACTIONAL_COMMITS_ARE_VERIFIED,
 )
 from kwalk.model.language import Mark, action, require
 
@@ -171,35 +171,59 @@ def commit_alone(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) ->
 
 @action(
     by=APPLICATION,
-    description="commits its offset in a transaction to broker {broker}, which has the transaction verified",
-    source="GroupCoordinator.handleTxnCommitOffsets; AddPartitionsToTxnManager.verifyTransaction",
+    description="sends the offset of its transaction to broker {broker}",
+    source="KafkaProducer.sendOffsetsToTransaction; TransactionManager.TxnOffsetCommitHandler",
 )
 def commit_in_transaction(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
-    """Since 3.6 the coordinator of the group asks that of the transaction before it appends (KIP-890)."""
+    """The transaction has the partition of the group by now (AddOffsetsToTxn); TxnOffsetCommit is on its way."""
     committing = cluster.consumers[consumer]
     require(is_asked(cluster, consumer, broker) and committing.status is ConsumerStatus.STABLE and committing.owns)
-    require(cluster.transactional_commits < TRANSACTIONAL_COMMITS and cluster.verified_member is None)
-    require(is_commit_accepted(cluster, consumer, broker))
+    require(cluster.transactional_commits < TRANSACTIONAL_COMMITS)
+    require(cluster.transaction is None and cluster.sent_member is None)
     cluster.transactional_commits += 1
-    cluster.verified_member, cluster.verified_generation = committing.member_id, committing.generation
+    cluster.transaction = consumer
+    cluster.sent_member, cluster.sent_generation = committing.member_id, committing.generation
 
 
 @action(
     by=COORDINATOR,
-    description="is answered that the transaction is ongoing, and appends the offset",
-    source="GroupCoordinator.doTxnCommitOffsets; GroupMetadataManager.storeOffsets",
+    description="handles TxnOffsetCommit",
+    source="GroupCoordinator.handleTxnCommitOffsets, doTxnCommitOffsets; GroupMetadata.prepareTxnOffsetCommit",
 )
-def end_verification(cluster: GroupCluster, broker: Broker) -> None:
-    """Since KAFKA-15784 the member and its generation are looked at again by then. The transaction is committed."""
-    group, member_id = cluster.coordinators[broker].group, cluster.verified_member
+def handle_transactional_commit(cluster: GroupCluster, broker: Broker) -> None:
+    """A member of this generation has its offset appended, which is pending until the transaction ends.
+
+    Since KAFKA-15449 (KIP-890) the coordinator of the transaction is asked before whether that is ongoing.
+    """
+    group, member_id = cluster.coordinators[broker].group, cluster.sent_member
     require(member_id is not None and cluster.coordinators[broker].owns and cluster.leads(broker))
-    require(not group.is_committing and cluster.commits < COMMITS)
-    is_current = member_id in group.members and cluster.verified_generation == group.generation
-    if is_current or not VERIFIED_COMMITS_ARE_VALIDATED:
+    require(cluster.commits < COMMITS)
+    is_verified = cluster.transaction is not None or not TRANSACTIONAL_COMMITS_ARE_VERIFIED
+    if member_id in group.members and cluster.sent_generation == group.generation and is_verified:
         cluster.commits += 1
-        cluster.commit_generation = cluster.verified_generation
-        store_offset(cluster, broker)
-    cluster.verified_member, cluster.verified_generation = None, 0
+        cluster.commit_generation = cluster.sent_generation
+        cluster.partition.has_pending_commit = True
+    cluster.sent_member, cluster.sent_generation = None, 0
+
+
+@action(
+    by=APPLICATION,
+    description="ends its transaction; commits it: {commits}",
+    source="KafkaProducer.commitTransaction, abortTransaction; GroupMetadata.completePendingTxnOffsetCommit",
+)
+def end_transaction(cluster: GroupCluster, consumer: ConsumerId, commits: bool) -> None:
+    """A producer commits what was answered, or aborts, as it may have no answer: its request can still be on its way.
+
+    Transactions that time out are left out: their end raises the producer's epoch, and what comes later is fenced.
+    """
+    partition = cluster.partition
+    require(cluster.transaction == consumer and cluster.consumers[consumer].is_running)
+    require(
+        not commits or (partition.has_pending_commit and not cluster.coordinators[partition.leader].group.is_committing)
+    )
+    cluster.transaction, partition.has_pending_commit = None, False
+    if commits:
+        store_offset(cluster, partition.leader)
 
 
 def accept_commit(cluster: GroupCluster, consumer: int, broker: int) -> None:

@@ -43,9 +43,7 @@ JOIN_TIMEOUTS = Bound("join_timeouts", "how often a consumer waits for the answe
 LONG_METADATA = Bound(
     "long_metadata", "how often a commit has another partition, with longer metadata than is allowed", default=0
 )
-TRANSACTIONAL_COMMITS = Bound(
-    "transactional_commits", "how often a member commits in a transaction, which is verified first", default=0
-)
+TRANSACTIONAL_COMMITS = Bound("transactional_commits", "how often a member commits in a transaction", default=0)
 ISR_SHRINKS = Bound("isr_shrinks", "how often the partition has too few in-sync replicas for its commits", default=0)
 LATE_EXPIRATIONS = Bound(
     "late_expirations", "how often the session ends of a member that was removed before", default=0

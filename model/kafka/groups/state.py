@@ -111,7 +111,8 @@ class OffsetsPartition:
     that of the first `high_watermark`, and the follower one fetch later of the first `follower_high_watermark`.
     `is_short_of_replicas` means that fewer replicas are in sync than min.insync.replicas: no commit is accepted.
     `clean_ends` is, for each broker, how many of the first records of its replica its log cleaner has cleaned.
-    `has_later_records` means that both replicas have a record of a type that a later release has brought.
+    `has_later_records` means that both replicas have a record of a type that a later release has brought, and
+    `has_pending_commit` that they have an offset of a transaction, and no marker of its end.
     """
 
     leader: int = member(BROKERS)
@@ -123,6 +124,7 @@ class OffsetsPartition:
     is_short_of_replicas: bool = flag(when=ISR_SHRINKS)
     clean_ends: Array[int] = array(BROKERS, number(0, LOG), when=CLEANINGS)
     has_later_records: bool = flag(when=LATER_RECORDS)
+    has_pending_commit: bool = flag(when=TRANSACTIONAL_COMMITS)
 
 
 class GroupState(Enum):
@@ -339,8 +341,8 @@ class GroupCluster:
 
     `clock` counts retention periods; `incarnation` counts how often the consumed topic was deleted and created again.
     `instance_of` is the consumer for which a member id was generated: a static member's id begins with its
-    group.instance.id. While the transaction of a commit is verified, `verified_member` has sent it, in
-    `verified_generation`.
+    group.instance.id. `transaction` is the consumer whose producer has an ongoing transaction; while a TxnOffsetCommit
+    is on its way, `sent_member` has sent it, in `sent_generation`.
 
     The rest is history. `acknowledged` is the last commit that was acknowledged, unless it may be gone by now: its
     topic or its group was deleted, or it has expired in a group without members. `stored_generation` is the highest
@@ -369,8 +371,9 @@ class GroupCluster:
     isr_shrinks: int = number(0, ISR_SHRINKS)
     busy_locks: int = number(0, BUSY_LOCKS)
     transactional_commits: int = number(0, TRANSACTIONAL_COMMITS)
-    verified_member: int | None = optional(MEMBER_IDS, when=TRANSACTIONAL_COMMITS)
-    verified_generation: int = number(0, GENERATIONS, when=TRANSACTIONAL_COMMITS)
+    transaction: int | None = optional(CONSUMERS, when=TRANSACTIONAL_COMMITS)
+    sent_member: int | None = optional(MEMBER_IDS, when=TRANSACTIONAL_COMMITS)
+    sent_generation: int = number(0, GENERATIONS, when=TRANSACTIONAL_COMMITS)
     acknowledged: CommittedOffset | None = optional(CommittedOffset)
     stored_generation: int = number(0, GENERATIONS)
     commit_generation: int = number(0, GENERATIONS)

@@ -211,15 +211,14 @@ LONE_COMMITS_ARE_ACCEPTED = version_flag(
     source="KAFKA-14201 (3.3.0)",
     trials=(Trial("consumer-group-without-members", ("lone_commit_is_accepted",), variant="3.2.3"),),
 )
-VERIFIED_COMMITS_ARE_VALIDATED = version_flag(
-    "verified_commits_are_validated",
-    "KAFKA-15784 (3.7.0): the member of a transactional commit is looked at once the transaction is verified; in 3.6, "
-    "which verifies transactions, before that only",
-    {"3.6.0": False, "3.7.0": True},
-    before=True,
-    closes="a member that was replaced while its transaction was verified commits nothing",
-    source="KAFKA-15784 (3.7.0)",
-    trials=(Trial("consumer-group-transactional-commit", ("only_the_last_generation_commits",), variant="3.6.0"),),
+TRANSACTIONAL_COMMITS_ARE_VERIFIED = version_flag(
+    "transactional_commits_are_verified",
+    "KIP-890, KAFKA-15449 (3.7.0): a coordinator accepts a transactional commit of an ongoing transaction only; since "
+    "0.11.0, and before, one that came after the end of its transaction was pending for good",
+    {"3.7.0": True},
+    closes="an offset of a transaction that has ended can be read, and the log cleaner passes it",
+    source="KAFKA-15449 (3.7.0)",
+    trials=(Trial("consumer-group-transactional-commit", ("pending_offset_is_of_a_transaction",)),),
 )
 MEMBER_ID_IS_REQUIRED = version_flag(
     "member_id_is_required",
@@ -475,7 +474,7 @@ OLD_RECORDS = grain_flag(
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
-COMMIT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "3.2.3", "3.6.0", "3.9.0")}
-"""With the releases that refuse, or do not refuse, commits by mistake (KAFKA-14201, KAFKA-15784)."""
+COMMIT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "3.2.3", "3.9.0")}
+"""With the one that refuses commits by mistake (KAFKA-14201)."""
 COARSE = FLAGS.defaults
 """Dynamic members, one controller, and the protocol of the release."""

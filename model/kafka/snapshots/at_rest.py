@@ -451,7 +451,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
     state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
-    if lacking and state is not None and any(capture.brokers[b].alive for b in state.isr):
+    is_led = state is not None and any(capture.brokers[b].alive for b in state.isr)
+    if lacking and is_led and not is_behind_logs(capture, topic, partition):
         has = each(lacking, "has a log that ends", "have logs that end")
         return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
     aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
@@ -463,14 +464,13 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if refused:
         does = each(refused, "does", "do")
         return f"{brokers_in_words(refused)} {does} not start with the log directories that meta.properties says"
-    garbled = members & {broker.id for broker in capture.brokers.values() if broker.garbled}
-    if garbled:
-        does = each(garbled, "does", "do")
-        return f"{brokers_in_words(garbled)} {does} not start with a file that is garbled"
     double = members & {broker.id for broker in capture.brokers.values() if broker.twice}
     if double:
         does = each(double, "does", "do")
         return f"{brokers_in_words(double)} {does} not start with a partition in two log directories"
+    garbled = sorted(b for b in members if any(log.is_garbled for log in capture.brokers[b].directories.values()))
+    if garbled:
+        return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
     is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or is_planned:
         return ""

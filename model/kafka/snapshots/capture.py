@@ -104,10 +104,6 @@ MODES = ("zookeeper", "migrating", "kraft")
 """The modes of brokers; one that migrates is in ZooKeeper mode, and registered with KRaft's controllers."""
 
 
-NEEDED = ("partition.metadata", "leader-epoch-checkpoint")
-"""The files of a partition's directory that a broker reads as it starts."""
-
-
 _THREE_DIGITS = re.compile(r"[0-9]{3}")
 
 
@@ -140,7 +136,7 @@ class Directory:
         recovery_point: the entry in recovery-point-offset-checkpoint: the log has at least so many offsets, unless a
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
-        garbled: what of it could not be read, such as partition.metadata, as its content is no such file's.
+        is_garbled: whether partition.metadata is truncated or garbled, as after a crash of the machine (KAFKA-20177).
     """
 
     topic_id: str | None = None
@@ -151,7 +147,7 @@ class Directory:
     log_start: int | None = None
     recovery_point: int | None = None
     high_watermark: int | None = None
-    garbled: tuple[str, ...] = ()
+    is_garbled: bool = False
 
     @property
     def start(self) -> int | None:
@@ -309,12 +305,6 @@ class Broker:
     assumed: frozenset[str] = frozenset()
     twice: Mapping[str, tuple[str, ...]] = field(factory=dict)
     foreign: frozenset[str] = frozenset()
-
-    @property
-    def garbled(self) -> dict[str, list[str]]:
-        """The files with which the broker does not start, or its log directory fails, by the partition's directory."""
-        known = {name: [file for file in log.garbled if file in NEEDED] for name, log in self.directories.items()}
-        return {name: files for name, files in known.items() if files}
 
     @property
     def unread(self) -> list[str]:
@@ -823,7 +813,7 @@ def _answered(cache: JsonNode) -> JsonNode | None:
 
 
 def _directory(node: JsonNode) -> Directory:
-    identity = partition_metadata(node.field("partition_metadata"))
+    identity, is_garbled = _identity(node.field("partition_metadata"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from its partition_metadata", printable(identity))
     root, batch = node.maybe("root"), node.maybe("first_batch")
@@ -836,8 +826,18 @@ def _directory(node: JsonNode) -> Directory:
         log_start=_offset(node.maybe("log_start")),
         recovery_point=_offset(node.maybe("recovery_point")),
         high_watermark=_offset(node.maybe("high_watermark")),
-        garbled=_names(node.maybe("garbled")),
+        is_garbled=is_garbled,
     )
+
+
+def _identity(node: JsonNode) -> tuple[str | None, bool]:
+    """Return the topic id in a partition.metadata file, and whether the file is garbled."""
+    if not node.missing:
+        node.text()  # whatever is no text is refused
+    try:
+        return partition_metadata(node), False
+    except UsageError:
+        return None, True
 
 
 def _items(node: JsonNode) -> Iterable[JsonNode]:

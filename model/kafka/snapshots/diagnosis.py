@@ -341,7 +341,8 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     """
     replicas = topic.partitions.get(number, ())
     seen = (b for b in replicas if capture.shows(b, topic.name, number))
-    logs = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
+    found = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
+    logs = {b: log for b, log in found.items() if log.end != 0}  # an empty log is of any topic
     ahead = epochs_ahead(capture, topic, number, logs)
     if any(log.topic_id not in (None, topic.topic_id) for log in logs.values()):
         return False

@@ -282,7 +282,8 @@ class Lineages:
         unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
         earlier: groups of earlier topics of the name, with the fact that shows it.
         is_compacted: whether the cleaner may have rewritten batches.
-        isr: the brokers in the ISR; those with the newest logs, if ZooKeeper's state is older than all logs.
+        isr: the brokers in the ISR, without those whose logs lack records, but with those that have them; those with
+            the newest logs, if ZooKeeper's state is older than all logs.
         later: what brokers may have in memory in place of such a state.
     """
 
@@ -355,8 +356,10 @@ def lineages_of(
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
     logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
-    behind = {*lagging_members(capture, topic, partition), *members_lacking_records(capture, topic, partition)}
-    isr = set(newest) or (set() if outdated else isr - behind)
+    short = members_lacking_records(capture, topic, partition)
+    having = {b for others in short.values() for b in ({*others} & isr or {*others})}
+    behind = {*lagging_members(capture, topic, partition), *short}
+    isr = set(newest) or (set() if outdated else (isr | having) - behind)
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
     apart = {
@@ -414,9 +417,9 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     """
     if log is not None and has_lost_its_end(capture, topic, partition, owner):
         return True
-    if log is not None and owner in members_lacking_records(capture, topic, partition):
-        state = topic.states.get(partition)
-        return state is not None and state.isr == (owner,)
+    state, having = topic.states.get(partition), members_lacking_records(capture, topic, partition).get(owner)
+    if log is not None and state is not None and having and not {*having} & {*state.isr}:
+        return True
     if log is None or not lacks_last_epochs(topic, partition, log):
         return False
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]

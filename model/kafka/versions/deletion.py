@@ -78,6 +78,15 @@ fix(
     source="KAFKA-5646 (1.1.0): AdminZkClient.writeTopicPartitionAssignment, before ZkUtils.updatePersistentPath",
     trials=(Trial("expansion-during-deletion", ("no_unrequested_topic",), bounds=UNMOVED),),
 )
+LISTED_TOPICS_ARE_NOT_CREATED = version_flag(
+    "listed_topics_are_not_created",
+    "KAFKA-10606 (2.8.0): a request for the metadata of all topics creates none; before, it created one again that was "
+    "deleted while it was answered",
+    {"2.8.0": True},
+    closes="a topic that is deleted is not created again by a client that lists topics",
+    source="KAFKA-10606 (2.8.0): KafkaApis.getTopicMetadata",
+    trials=(Trial("deletion-amid-a-listing", ("no_unrequested_topic",), variant="2.5.0"),),
+)
 CREATE_CHECKS_DELETE_TOPICS = version_flag(
     "create_checks_delete_topics",
     "KAFKA-13175 (3.1): a topic cannot be created while /admin/delete_topics has a marker of that name",
