@@ -173,7 +173,8 @@ class Advice:
         observations: Sequence[Observation],
     ) -> None:
         self.capture, self.logs, self.observations = capture, logs, observations
-        self.led_by_kraft = {topic.name: topic for topic in topics_of_kraft(capture)} if capture.is_kraft else {}
+        self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
+        self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
         self.alone: dict[int, list[str]] = {}
         for topic in capture.topics.values():
@@ -223,8 +224,6 @@ class Advice:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
         elif kind is kinds.RECORDS_ELSEWHERE:
             made = evolve(kind, way_out="; ".join(self._of_elsewhere(seen)))
-        elif kind is kinds.EMPTY_ISR and self.capture.is_kraft:  # no state znode counts
-            made = evolve(kind, way_out=kind.way_out.replace(", or a state znode that names", " of"))
         elif kind is kinds.FAILOVER_FAILS:
             made = evolve(kind, way_out=self._joined(map(self._of_failing, seen)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
@@ -239,6 +238,9 @@ class Advice:
             o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
         ):
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
+        if kind is kinds.EMPTY_ISR and self.capture.is_kraft:  # no state znode counts
+            way_out = made.way_out.replace(", or a state znode that names it", "")
+            made = evolve(made, way_out=way_out.replace(", or a state znode that names", " of"))
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
@@ -430,7 +432,7 @@ class Advice:
         if kind is kinds.BROKER_DOWN:
             yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
         elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
-            places = [(self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
+            places = [(self.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
             members = {b for topic, number in places for b in topic.states[number].isr}
             gone = [b for b in sorted(members) if kind is kinds.OFFLINE_LOG or not self.capture.brokers[b].alive]
             what = "the disk" if kind is kinds.OFFLINE_LOG else brokers(gone)
@@ -514,8 +516,9 @@ class Advice:
             elif elected:
                 text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
                 text += "start no empty broker with its id before, as it would lead"
-            found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
-        for text, names in found.items():
+            name = f"{topic_label(topic.name)}-{number}"
+            found.setdefault(text, []).extend([name] * (name not in self.elsewhere))
+        for text, names in ((text, names) for text, names in found.items() if names):
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
@@ -709,7 +712,7 @@ class Advice:
 
     def _of_empty_isr(self, one: Observation) -> str:
         """Return who may lead a partition whose ISR is empty."""
-        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         failed = offline_replicas(self.capture, topic, number)
         elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
         if not elected:
@@ -817,8 +820,7 @@ class Advice:
 
     def _unregistered(self, one: Observation) -> set[int]:
         """Return the ISR members of a partition that run, and have no registration, or a fenced one with KRaft."""
-        topics = self.led_by_kraft if self.capture.is_kraft else self.capture.topics
-        isr = topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
+        isr = self.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
         return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.electable}
 
     def _without_live_isr(self, kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:

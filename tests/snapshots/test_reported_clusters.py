@@ -446,6 +446,16 @@ def test_no_rollback_is_planned_while_a_partition_has_no_leader() -> None:
     assert any("A rollback is not planned" in note for note in problem.notes)
 
 
+@pytest.mark.parametrize("isr", [[2], []])
+def test_a_partition_that_zookeeper_does_not_have_yet_has_no_leader_either(isr: list[int]) -> None:
+    """KRaft's image counts: ZooKeeper is written later, and no state znode helps."""
+    capture = json.loads(CLUSTERS["dual-write-without-a-leader"].read_text())
+    del capture["topics"]["audit"]
+    capture["image"]["topics"]["audit"]["partitions"]["0"]["isr"] = isr
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "state znode" not in kinds["no-live-isr" if isr else "empty-isr"].way_out
+
+
 def test_an_id_of_a_broker_in_each_mode_is_named() -> None:
     assert set(foreseen(json.loads(CLUSTERS["dual-write-one-id-in-two-modes"].read_text()))) == {
         "broker-id-is-used-twice"
