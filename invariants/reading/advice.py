@@ -238,9 +238,6 @@ class Advice:
             o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
         ):
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
-        if kind is kinds.EMPTY_ISR and self.capture.is_kraft:  # no state znode counts
-            way_out = made.way_out.replace(", or a state znode that names it", "")
-            made = evolve(made, way_out=way_out.replace(", or a state znode that names", " of"))
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
@@ -381,18 +378,11 @@ class Advice:
             is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
             if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
                 yield "set /controller_epoch, which is below that of a state"
-            marked = [one.subject for one in self.observations if one.kind is kinds.DELETION_OF_LATER_LOGS]
-            if marked:
-                yield f"see to the mark for deletion of {listed(marked)}, whose logs may be later"
+            yield from self._before_elections(kind)
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
             if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
         if kind in STARTING:
-            away = [one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE]
-            if away:
-                yield f"see to {listed(list(dict.fromkeys(away)))}, whose records are on brokers that are no replicas"
-            if any(one.kind is kinds.NO_CLUSTER_ID for one in self.observations):
-                yield "create /cluster/id with the id of the log directories"
             for one in self.observations:
                 if (
                     one.kind is kinds.LAST_COPY_IS_DELETED
@@ -563,6 +553,16 @@ class Advice:
         more = "; kwalk diagnose --plan has all steps" if len(found) > MOST else ""
         return "; ".join(found[:MOST]) + more
 
+    def _before_elections(self, kind: FindingKind) -> Iterator[str]:
+        """Yield what a restored ZooKeeper needs before brokers start, or a controller is elected."""
+        marked = [one.subject for one in self.observations if one.kind is kinds.DELETION_OF_LATER_LOGS]
+        if marked:
+            yield f"see to the mark for deletion of {listed(marked)}, whose logs may be later"
+        if kind in STARTING and self.elsewhere:
+            yield f"see to {listed(sorted(self.elsewhere))}, whose records are on brokers that are no replicas"
+        if kind in STARTING and any(one.kind is kinds.NO_CLUSTER_ID for one in self.observations):
+            yield "create /cluster/id with the id of the log directories"
+
     def _of_elsewhere(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield how records on brokers that are no replicas are kept, and served again."""
         found: dict[tuple[str, int], list[int]] = {}
@@ -711,15 +711,17 @@ class Advice:
         )
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition whose ISR is empty."""
+        """Return who may lead a partition whose ISR is empty; in KRaft no state znode counts."""
         topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         failed = offline_replicas(self.capture, topic, number)
         elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
+        by_hand = "" if self.capture.is_kraft else ", or a state znode that names it"
         if not elected:
-            return kinds.EMPTY_ISR.way_out
+            given = kinds.EMPTY_ISR.way_out
+            return given.replace(", or a state znode that names", " of") if self.capture.is_kraft else given
         return (
             f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
-            f"of {elected}, or a state znode that names it"
+            f"of {elected}{by_hand}"
         )
 
     def _of_no_replicas(self, one: Observation) -> str:

@@ -473,7 +473,8 @@ RECORDS_ELSEWHERE = FindingKind(
     "cluster migrates to KRaft, and if the broker becomes a replica, it truncates the log to the leader's",
     way_out="",
     log="none: kafka-log-dirs.sh --describe shows the partition on a broker that is none of its replicas",
-    cause="a disk was attached to another broker; or ZooKeeper was restored from a backup of before a reassignment",
+    cause="a disk was attached to another broker; or ZooKeeper was restored from a backup of before a reassignment, or "
+    "replicas were written by hand",
 )
 LOG_SET_ASIDE = FindingKind(
     "log-set-aside",

@@ -93,10 +93,6 @@ class _Place:
     def name(self) -> str:
         return f"{topic_label(self.topic.name)}-{self.partition}"
 
-    @property
-    def name_of_directory(self) -> str:
-        return f"{self.topic.name}-{self.partition}"
-
     def is_live_replica(self, broker: int) -> bool:
         """Whether a broker is a replica of the partition, and serves it if it is told to."""
         one = self.observed.situation.brokers[self.observed.brokers.index(broker)]
@@ -444,10 +440,7 @@ class Findings:
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
-        for b, fact in elsewhere.items():
-            one = self._observed(kinds.RECORDS_ELSEWHERE, place, f"broker {b}: {fact}; {_isr(place)}")
-            identity = self.capture.brokers[b].directories[place.name_of_directory].topic_id
-            yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=identity is not None)
+        yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and b not in elsewhere}
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
@@ -657,6 +650,13 @@ class Findings:
         keeps = choices_of(self.capture, lineages, topic, number)[0].keeps
         facts = {b: next(filter(None, (beginning_apart(lineages, b, k) for k in keeps)), "") for b in taken}
         return {b: fact for b, fact in facts.items() if fact and b not in keeps}
+
+    def _of_records_elsewhere(self, place: _Place, facts: Mapping[int, str]) -> Iterator[Observation]:
+        for b, fact in facts.items():
+            one = self._observed(kinds.RECORDS_ELSEWHERE, place, f"broker {b}: {fact}; {_isr(place)}")
+            log = self.capture.directory(b, place.topic.name, place.partition)
+            is_shown = log is not None and log.topic_id is not None
+            yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():

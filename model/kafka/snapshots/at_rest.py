@@ -425,6 +425,20 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
     )
 
 
+def _restored(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
+    later = later_than_deletion(capture, topic)
+    if later:
+        return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
+    if hosts_of_lost(capture, topic, partition):
+        return "the topic's znode has lost it"
+    elsewhere = records_elsewhere(capture, topic, partition)
+    has = each(elsewhere, "no replica, has", "no replicas, have")
+    return (
+        f"{brokers_in_words(elsewhere)}, {has} records that the replicas lack: see to them first" if elsewhere else ""
+    )
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -433,18 +447,11 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     with a log directory of another broker does; and no log of the model has records that were committed before an
     unclean election.
     """
-    later = later_than_deletion(capture, topic)
-    if later:
-        return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
+    if why := _restored(capture, topic, partition):
+        return why
     lost = lost_records(capture, topic, partition)
     if lost:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
-    if hosts_of_lost(capture, topic, partition):
-        return "the topic's znode has lost it"
-    elsewhere = records_elsewhere(capture, topic, partition)
-    if elsewhere:
-        has = each(elsewhere, "no replica, has", "no replicas, have")
-        return f"{brokers_in_words(elsewhere)}, {has} records that the replicas lack: see to them first"
     replicas = topic.partitions.get(partition, ())
     members = {*replicas, *(topic.states[partition].isr if partition in topic.states else ())}
     without = members_without_log(capture, topic, partition)

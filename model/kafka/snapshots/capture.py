@@ -501,12 +501,8 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         if not b.is_described and b.id != active
     )
     image, migration = _image(document.maybe("image")), _migration(document.maybe("migration"))
-    is_led, copied = quorum_epoch is not None and quorum_epoch >= 0, -1 if migration is None else migration.offset
-    if is_led and image is not None and copied >= image.end_offset and _differs(image, topics):
-        contradictions.append(
-            f"The copy of KRaft's log ends at offset {image.end_offset}, and ZooKeeper has what the log had up to "
-            f"{copied}: the copy is older, and is left out. Copy it again, and take a snapshot at once."
-        )
+    if image is not None and (older := _older(image, migration, topics, quorum_epoch)):
+        contradictions.append(older)
         image = None
     return Capture(
         version=version.name,
@@ -530,6 +526,19 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         shows_migration="migration" in dict(document.fields()),
         shows_cluster_id="cluster_id" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
+    )
+
+
+def _older(
+    image: CapturedImage, migration: MigrationNode | None, topics: Mapping[str, Topic], quorum_epoch: int | None
+) -> str:
+    """Return that an image is older than what ZooKeeper has while KRaft leads; empty if it is not, or agrees."""
+    copied = -1 if migration is None or quorum_epoch is None or quorum_epoch < 0 else migration.offset
+    if copied < image.end_offset or not _differs(image, topics):
+        return ""
+    return (
+        f"The copy of KRaft's log ends at offset {image.end_offset}, and ZooKeeper has what the log had up to "
+        f"{copied}: the copy is older, and is left out. Copy it again, and take a snapshot at once."
     )
 
 
