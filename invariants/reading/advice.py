@@ -731,12 +731,12 @@ class Advice:
         hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
         known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
         which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
-        then = "; then fail the controller over"
+        then = "then fail the controller over"
         if state is None and known:
-            then = "; keep every log, and inspect again before a failover: the first live replica would lead"
+            then = "keep every log, and inspect again before a failover: the first live replica would lead"
         return (
             f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
-            f"the data version that was read: {which}{then} (not tried on real brokers)"
+            f"the data version that was read: {which}; {then}"
         )
 
     def _of_last_copy(self, one: Observation) -> str:

@@ -12,7 +12,7 @@ from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRoun
 from kwalk.clusters.lab.experiments.reassignments import FAILOVERS_TAKE
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
-from kwalk.clusters.lab.zookeeper import Op, delete
+from kwalk.clusters.lab.zookeeper import Op, delete, set_data
 from kwalk.clusters.metadata import Api
 
 REQUESTED = "/admin/preferred_replica_election"
@@ -155,6 +155,36 @@ def _requested_election(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("every failover fails" if seen else "a controller stays", seen, details)
 
 
+def _empty_replica_list(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Write an empty list of replicas into a topic's znode, let the controller move, and write the replicas back."""
+    topic, path = this.topic, f"/brokers/topics/{this.topic}"
+    lab.move_controller(1)
+    lab.admin().create_topic(topic, {0: [1, 2], 1: [2, 3]})
+    lab.wait_for_leaders(topic, 2)
+    before = lab.probe(topic)
+    znode = lab.topic(topic) or {}
+    emptied = {**znode, "partitions": {**znode["partitions"], "0": []}}
+    lab.zk.do(set_data(path, json.dumps(emptied).encode()))
+    time.sleep(2)
+    details: dict[str, object] = {"elections before the failover": _elections(lab)}
+    lab.delete_controller()
+    elections = _elections(lab)
+    failures = [line.broker for line in this.lines("controller", "Error while electing or becoming controller")]
+    details |= {"elections": elections, "seconds": FAILOVERS_TAKE, "failures": dict(Counter(failures))}
+    details["exceptions"] = sorted({line for number in (1, 2, 3) for line in _exceptions(lab, this, number)})
+    details["state"] = lab.states(topic)
+    this.capture("the list is empty")
+    lab.zk.do(set_data(path, json.dumps(znode).encode()))
+    details["with the replicas written back"] = _rest(lab)
+    lab.delete_controller()
+    details["after another failover"] = _rest(lab)
+    details |= {"records before": str(before), "records at the end": str(lab.probe(topic))}
+    this.capture("the replicas are written back")
+    this.keep_lines("Error while electing|elected as the controller|NoSuchElement", ["controller"])
+    seen = elections >= 10 and len(failures) >= 10
+    return RoundOutcome("every failover fails" if seen else "a controller stays", seen, details)
+
+
 def _request_election(lab: Lab, name: str, partition: int) -> str:
     """Ask for the election of a partition's preferred leader with the tool for ZooKeeper; return its last message."""
     wanted = lab.folder / "requested.json"
@@ -197,6 +227,15 @@ EXPERIMENTS = (
         expected="The request stays and blocks others; every failover fails until it is removed, or a replica is up.",
         story="controller-comes-back.md",
         run=_requested_election,
+        is_ordered=True,
+    ),
+    Experiment(
+        name="empty-replica-list",
+        about="A topic's znode gets an empty list of replicas for a partition that has a state; the controller moves.",
+        expected="Since 2.7, every failover fails until the replicas are written back.",
+        story="not-reported.md",
+        run=_empty_replica_list,
+        predicted=lambda release: not release.startswith(("1.", "2.5.")),
         is_ordered=True,
     ),
     Experiment(
