@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.migrating import topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas, reassignment_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
@@ -185,6 +186,8 @@ class Advice:
             **dict.fromkeys(OF_STATES, self._of_state),
             kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
         }
+        self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
+        self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
         self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
         self.alone: dict[int, list[str]] = {}
         for topic in capture.topics.values():
@@ -220,6 +223,8 @@ class Advice:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(seen)))
+        elif kind is kinds.RECORDS_ELSEWHERE:
+            made = evolve(kind, way_out="; ".join(self._of_elsewhere(seen)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
@@ -318,16 +323,14 @@ class Advice:
         bad: dict[int, str] = {}
         unseen: dict[int, str] = {}
         own: dict[int, str] = {}
-        late: list[str] = []
+        late: dict[tuple[int, int], list[PartitionLogs]] = {}
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
-                log = self.capture.directory(broker, name, partition)
-                what = "the last leader epoch" if log is None or log.end is None else "records"
-                late.append(f"start broker {best} before broker {broker}, whose log of {place.name} lacks {what}")
+                late.setdefault((best, broker), []).append(place)
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
@@ -346,13 +349,30 @@ class Advice:
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [*late, *([way_out] if down - bad.keys() or not bad else [])]
+        parts += [*self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
             f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
             f"ones it would lead {where}, and the other replicas would lose their records"
             for broker, where in unseen.items()
         ]
         return "; ".join(parts)
+
+    def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
+        """Yield which broker starts before which; or which states to write, where no order suits all partitions."""
+        crossed = [(best, broker) for best, broker in late if (broker, best) in late]
+        for (best, broker), places in late.items():
+            names = listed([place.name for place in places])
+            if (best, broker) in crossed:
+                yield (
+                    f"before {brokers((best, broker))} start, write the state of {names} with broker {best} as leader "
+                    f"and only ISR member: broker {broker} has a shorter log (not tried on real brokers)"
+                )
+                continue
+            ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
+            is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
+            lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
+            lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
+            yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:
         """Return when the log of the only ISR member is the best one though nothing shows it."""
@@ -396,6 +416,7 @@ class Advice:
             is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
             if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
                 yield "set /controller_epoch, which is below that of a state"
+            yield from self._before_elections(kind)
             behind = [one.subject for one in self.observations if one.kind in OF_STATES]
             if behind and kind not in OF_STATES:
                 yield f"write the state of {listed(behind)}, which is older than the logs"
@@ -441,7 +462,7 @@ class Advice:
         if kind is kinds.BROKER_DOWN:
             yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
         elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
-            places = [(self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
+            places = [(self.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
             members = {b for topic, number in places for b in topic.states[number].isr}
             gone = [b for b in sorted(members) if kind is kinds.OFFLINE_LOG or not self.capture.brokers[b].alive]
             what = "the disk" if kind is kinds.OFFLINE_LOG else brokers(gone)
@@ -530,8 +551,9 @@ class Advice:
             elif elected:
                 text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
                 text += "start no empty broker with its id before, as it would lead"
-            found.setdefault(text, []).append(f"{topic_label(topic.name)}-{number}")
-        for text, names in found.items():
+            name = f"{topic_label(topic.name)}-{number}"
+            found.setdefault(text, []).extend([name] * (name not in self.elsewhere))
+        for text, names in ((text, names) for text, names in found.items() if names):
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
@@ -573,6 +595,39 @@ class Advice:
         found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
         more = "; kwalk diagnose --plan has all steps" if len(found) > MOST else ""
         return "; ".join(found[:MOST]) + more
+
+    def _before_elections(self, kind: FindingKind) -> Iterator[str]:
+        """Yield what a restored ZooKeeper needs before brokers start, or a controller is elected."""
+        marked = [one.subject for one in self.observations if one.kind is kinds.DELETION_OF_LATER_LOGS]
+        if marked:
+            yield f"see to the mark for deletion of {listed(marked)}, whose logs may be later"
+        if kind in STARTING and self.elsewhere:
+            yield f"see to {listed(sorted(self.elsewhere))}, whose records are on brokers that are no replicas"
+        if kind in STARTING and any(one.kind is kinds.NO_CLUSTER_ID for one in self.observations):
+            yield "create /cluster/id with the id of the log directories"
+
+    def _of_elsewhere(self, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield how records on brokers that are no replicas are kept, and served again."""
+        found: dict[tuple[str, int], list[int]] = {}
+        for one in observations:
+            key = one.fields["topic"], int(one.fields["partition"])
+            found.setdefault(key, []).append(int(one.fields["brokers"]))
+        where = [f"{topic_label(name)}-{number} on {brokers(hosts)}" for (name, number), hosts in found.items()]
+        yield f"keep {listed(where)}: let nobody write or delete the topic, nor make the broker a replica of it"
+        yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
+        states = []
+        for (name, number), hosts in found.items():
+            logs = (self.capture.directory(b, name, number) for b in hosts)
+            least = self.capture.topics[name].states[number].leader_epoch
+            latest = [max((epoch for epoch, _ in log.leader_epochs or ()), default=0) for log in logs if log]
+            newest = [b for b, epoch in zip(hosts, latest, strict=True) if epoch == max(latest)]
+            which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
+            wanted = _state(max(least, *latest) + EPOCHS_ABOVE, which)
+            states.append(f"{topic_label(name)}-{number} the replicas {listed(list(map(str, hosts)))}, and {wanted}")
+        yield (
+            "if ZooKeeper was restored from a backup, write while the brokers are stopped (not tried on real brokers): "
+            f"{'; '.join(states[:MOST])}{'; and so on' * (len(states) > MOST)}"
+        )
 
     # Topic ids.
 
@@ -699,11 +754,11 @@ class Advice:
         )
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition whose ISR is empty: a leader that lives may lead on."""
-        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        """Return who may lead a partition whose ISR is empty: a leader that lives may. In KRaft no state znode counts."""
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         failed, state = offline_replicas(self.capture, topic, number), topic.states[number]
         log = None if state.leader is None else self.capture.directory(state.leader, topic.name, number)
-        is_live = state.leader in self.capture.live and state.leader not in failed
+        is_live = not self.capture.is_kraft and state.leader in self.capture.live and state.leader not in failed
         if is_live and log is not None and log.is_empty is not True:
             above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
             return (
@@ -712,11 +767,13 @@ class Advice:
                 "real brokers)"
             )
         elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
+        by_hand = "" if self.capture.is_kraft else ", or a state znode that names it"
         if not elected:
-            return kinds.EMPTY_ISR.way_out
+            given = kinds.EMPTY_ISR.way_out
+            return given.replace(", or a state znode that names", " of") if self.capture.is_kraft else given
         return (
             f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
-            f"of {elected}, or a state znode that names it"
+            f"of {elected}{by_hand}"
         )
 
     def _of_no_replicas(self, one: Observation) -> str:
@@ -818,26 +875,29 @@ class Advice:
         )
 
     def _unregistered(self, one: Observation) -> set[int]:
-        """Return the ISR members of a partition that run, and have no registration."""
-        isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
-        return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.registered}
+        """Return the ISR members of a partition that run, and have no registration, or a fenced one with KRaft."""
+        isr = self.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
+        return {b for b in isr if self.capture.brokers[b].alive and b not in self.capture.electable}
 
-    @staticmethod
-    def _without_live_isr(kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:
+    def _without_live_isr(self, kind: FindingKind, unregistered: Sequence[set[int]]) -> FindingKind:
         """Return the kind for partitions, of each of which these ISR members run without a registration."""
         running = sorted({broker for members in unregistered for broker in members})
         if not running:
             return kind
         run, them = ("runs and reaches", "it") if len(running) == 1 else ("run and reach", "them")
         ways = f"see why {brokers(running)} {run} no ZooKeeper, or restart {them}"
+        if self.capture.is_kraft:
+            ways = f"{brokers(running)} {each(running, 'runs', 'run')}: see `kwalk diagnose --migration`"
         if not all(unregistered):
             return evolve(kind, way_out=f"{kind.way_out}; {ways}")
+        registry = "has an unfenced registration with KRaft" if self.capture.is_kraft else "is in /brokers/ids"
         return evolve(
             kind,
-            title="no leader: no live ISR member is in /brokers/ids",
+            title=f"no leader: no live ISR member {registry}",
             later="it lasts until an ISR member is registered; an unclean election loses records",
             way_out=ways,
-            cause="the ZooKeeper sessions of brokers that run have ended",
+            cause=f"the {'registrations' if self.capture.is_kraft else 'ZooKeeper sessions'} of brokers that run have "
+            "ended",
         )
 
     def _saving(self, observations: Sequence[Observation]) -> Iterator[str]:

@@ -463,6 +463,19 @@ RECORDS_ARE_LOST = FindingKind(
     "written by hand",
     grep=("grep 'Truncating to offset' logs/server.log*",),
 )
+RECORDS_ELSEWHERE = FindingKind(
+    "records-on-no-replica",
+    BROKEN,
+    "a broker that is no replica has records of a partition that its replicas lack",
+    (),
+    now="consumers cannot read these records: the replicas' logs are empty, or older",
+    later="records that are written now get the offsets that they have; the log goes when the topic is deleted, or the "
+    "cluster migrates to KRaft, and if the broker becomes a replica, it truncates the log to the leader's",
+    way_out="",
+    log="none: kafka-log-dirs.sh --describe shows the partition on a broker that is none of its replicas",
+    cause="a disk was attached to another broker; or ZooKeeper was restored from a backup of before a reassignment, or "
+    "replicas were written by hand",
+)
 LOG_SET_ASIDE = FindingKind(
     "log-set-aside",
     LATENT,
@@ -517,6 +530,19 @@ DISK_OF_ANOTHER = FindingKind(
     cause="a disk was attached to another machine, a configuration was copied, or zookeeper.connect names another "
     "cluster, or one whose data is lost",
     grep=('grep -E "doesn\'t match (stored|previous)|Invalid cluster.id" logs/server.log*',),
+)
+NO_CLUSTER_ID = FindingKind(
+    "cluster-id-is-missing",
+    LATENT,
+    "ZooKeeper has no /cluster/id, and log directories have one",
+    (),
+    now="nothing: a broker reads it when it starts",
+    later="the next broker that starts mints another id; no broker starts with the log directories that it has then",
+    way_out="before a broker stops or starts, create /cluster/id with the id of the log directories: "
+    '{"version":"1","id":"…"} (not tried on real brokers). Do not remove or edit meta.properties',
+    log="server.log: The Cluster ID … doesn't match stored clusterId … in meta.properties.",
+    cause="the znode was removed, or is missing in what was copied from another ensemble",
+    grep=('grep -E "doesn\'t match stored clusterId|Invalid cluster.id" logs/server.log*',),
 )
 ISR_REPEATS = FindingKind(
     "isr-repeats-a-broker",
@@ -604,6 +630,19 @@ PARTITION_LOST = FindingKind(
     story="docs/stories/two-admins.md",
     log="none: PartitionModifications handles new partitions only",
     cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
+)
+LOGS_ONLY = evolve(
+    PARTITION_LOST,
+    name="partition-is-in-logs-only",
+    title="brokers have logs of a partition that the topic's znode does not list",
+    properties=(),
+    now="clients do not know the partition: its records are unreachable",
+    way_out="move no log away, and add no partition. Stop the brokers, add the partition with these replicas to the "
+    "znode's JSON, and create its state, with a leader_epoch above those of the logs, and the broker whose log ends "
+    "last as leader and only ISR member (not tried on real brokers)",
+    log="none: kafka-topics.sh --describe shows fewer partitions than brokers have directories",
+    cause="ZooKeeper was restored from a backup of before partitions were added; or the logs are of an earlier topic "
+    "of the name, which had more",
 )
 NO_REPLICAS = FindingKind(
     "partition-without-replicas",
@@ -847,6 +886,22 @@ DELETION_PENDING = FindingKind(
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     cause="the topic was deleted while a broker with a replica was down, a disk had failed, or replicas were moved",
 )
+DELETION_OF_LATER_LOGS = FindingKind(
+    "deletion-of-later-logs",
+    LATENT,
+    "a topic is marked for deletion, and its logs may be later than the mark",
+    (),
+    now="the topic cannot be used; what is deleted already is lost",
+    later="when the brokers that it waits for run, or the controller fails over, brokers delete the logs, by the "
+    "topic's name",
+    way_out="before a broker starts or stops: if ZooKeeper was restored from a backup of before the logs, delete the "
+    "topic's mark in /admin/delete_topics, then stop the brokers that run (a controller goes on with a mark that it "
+    "has read), take a snapshot, and diagnose it; if nobody wants the records, let the deletion end",
+    story=DELETION,
+    log="controller.log, INFO: Starting topic deletion for topics …",
+    grep=("grep 'Starting topic deletion for topics' logs/controller.log*",),
+    cause="ZooKeeper was restored from a backup that still had the mark; or an earlier log of the name is left",
+)
 MARK_WITHOUT_TOPIC = FindingKind(
     "deletion-mark-without-topic",
     LATENT,
@@ -1057,6 +1112,7 @@ KINDS = (
     NOT_ELECTED,
     LEADER_DOES_NOT_LEAD,
     STATE_BEHIND_LOGS,
+    RECORDS_ELSEWHERE,
     FETCH_REFUSED,
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
@@ -1064,6 +1120,7 @@ KINDS = (
     DIVERGED,
     EARLIER_LOG,
     PARTITION_LOST,
+    LOGS_ONLY,
     WITHOUT_STATE,
     NO_CONTROLLER,
     DEAD_IN_ISR,
@@ -1074,6 +1131,7 @@ KINDS = (
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
+    DELETION_OF_LATER_LOGS,
     NO_REPLICAS,
     MARK_WITHOUT_TOPIC,
     ISR_MEMBER_HAS_NO_LOG,
@@ -1099,6 +1157,7 @@ KINDS = (
     LAST_COPY_IS_DELETED,
     LAST_COPY_MOVES,
     DISK_OF_ANOTHER,
+    NO_CLUSTER_ID,
     GARBLED_ID,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
-from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect
+from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect, topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import (
     Broken,
     Evaluation,
@@ -33,7 +33,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     failing_failovers,
     fetches_by_topic_id,
+    hosts_of_lost,
     is_behind_logs,
+    later_than_deletion,
     listed,
     lost_topics,
     topics_created_again,
@@ -50,6 +52,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lost_records,
     members_lacking_records,
     next_leader,
+    records_elsewhere,
     same_disks,
 )
 from kwalk.model.kafka.snapshots.untrusted_json import printable
@@ -117,6 +120,8 @@ class Findings:
 
     def observations(self) -> Iterator[Observation]:
         if is_led_by_kraft(self.capture):  # the properties are about the controller of ZooKeeper mode
+            yield from self._of_disks()
+            yield from self._unserved_in_kraft()
             yield from self._of_migration()
             return
         yield from self._of_the_cluster()
@@ -137,13 +142,7 @@ class Findings:
         if max(epochs, default=0) > self.capture.controller_epoch and not self.capture.is_kraft:
             text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
             yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
-        for owner, root in disks_of_others(self.capture):
-            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, owner))
-            whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))
-            text = f"{root.path} is of {listed(whose)}"
-            if root.cluster_id not in (None, self.capture.cluster_id):
-                text += f"; /cluster/id has {self.capture.cluster_id}"
-            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+        yield from self._of_disks()
         yield from self._of_lost_topics()
         actual, live = self.capture.controller, [b for b in self.capture.brokers.values() if b.alive and b.cache]
         others = {broker.cache.controller for broker in live if broker.cache} - {None}
@@ -187,6 +186,21 @@ class Findings:
             for b in live - {capture.controller}
             if capture.controller in answers and not any(b in known for other, known in answers.items() if other != b)
         )
+
+    def _of_disks(self) -> Iterator[Observation]:
+        """Log directories of other brokers or clusters, whoever leads the cluster."""
+        stored = {root.cluster_id for broker in self.capture.brokers.values() for root in broker.roots} - {None}
+        is_gone = self.capture.shows_cluster_id and self.capture.cluster_id is None
+        if is_gone and stored and self.capture.topics and not lost_topics(self.capture):  # else it is another ensemble
+            text = f"is not there; log directories have {listed(sorted(map(str, stored)))}"
+            yield _observation(kinds.NO_CLUSTER_ID, "/cluster/id", text)
+        for owner, root in disks_of_others(self.capture):
+            whose = [f"broker {root.broker_id}"] * (root.broker_id not in (None, owner))
+            whose += [f"cluster {root.cluster_id}"] * (root.cluster_id not in (None, self.capture.cluster_id))
+            text = f"{root.path} is of {listed(whose)}"
+            if root.cluster_id not in (None, self.capture.cluster_id):
+                text += f"; /cluster/id has {self.capture.cluster_id}"
+            yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
 
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
         """Live brokers and topics that a broker leaves out of its answers.
@@ -275,6 +289,21 @@ class Findings:
             return None
         assigned = {b for topic in capture.topics.values() for replicas in topic.partitions.values() for b in replicas}
         return number if capture.is_kraft or number not in assigned else None
+
+    def _unserved_in_kraft(self) -> Iterator[Observation]:
+        """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk."""
+        capture = self.capture
+        for topic in topics_of_kraft(capture):
+            for number, state in topic.states.items():
+                able = capture.electable & set(state.isr) - offline_replicas(capture, topic, number)
+                observed = None if able else self.situations.of(topic, number)
+                if observed is not None:
+                    place = _Place(topic, number, observed)
+                    self.lineages(place)  # which broker may start depends on them
+                    yield self._without_leader(place)
+                elif not able:
+                    name = f"{topic_label(topic.name)}-{number}"
+                    yield _observation(kinds.NOT_JUDGED, name, "more than 7 brokers", topic=topic.name)
 
     def _of_migration(self) -> Iterator[Observation]:
         if self.capture.migration is None and self.capture.image is None:
@@ -377,6 +406,10 @@ class Findings:
 
         Source: KafkaController.fetchTopicDeletionsInProgress; TopicDeletionManager.isTopicIneligibleForDeletion.
         """
+        later = later_than_deletion(self.capture, topic)
+        if later:
+            yield _observation(kinds.DELETION_OF_LATER_LOGS, topic_label(topic.name), later, topic=topic.name)
+            return
         hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
         needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
         down = sorted(b for b in needed if not self.capture.brokers[b].alive)
@@ -423,7 +456,9 @@ class Findings:
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved)
-        live = {b: epoch for b, epoch in ahead.items() if self.capture.brokers[b].alive}
+        elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
+        yield from self._of_records_elsewhere(place, elsewhere)
+        live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and b not in elsewhere}
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
@@ -446,7 +481,8 @@ class Findings:
         ):
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
-        yield from self._on_brokers(kinds.STRAY_LOG, place, by_property.get("no_stray", []), "{} no replica")
+        strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
+        yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
 
     def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
@@ -635,6 +671,13 @@ class Findings:
         facts = {b: next(filter(None, (beginning_apart(lineages, b, k) for k in keeps)), "") for b in taken}
         return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
+    def _of_records_elsewhere(self, place: _Place, facts: Mapping[int, str]) -> Iterator[Observation]:
+        for b, fact in facts.items():
+            one = self._observed(kinds.RECORDS_ELSEWHERE, place, f"broker {b}: {fact}; {_isr(place)}")
+            log = self.capture.directory(b, place.topic.name, place.partition)
+            is_shown = log is not None and log.topic_id is not None
+            yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
+
     def _of_lost_records(self, place: _Place) -> Iterator[Observation]:
         """Records that the leader lacks, or that it would truncate if an ISR member without them led."""
         yield from self._of_lacking_members(place)
@@ -764,6 +807,11 @@ class Findings:
                 if observed is None or (name in self.capture.deleting and name in self.capture.topics):
                     continue
                 place = _Place(topic, partition, observed)
+                hosts = hosts_of_lost(self.capture, topic, partition)
+                if hosts:
+                    text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
+                    yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
+                    continue
                 stray = [b for b in self._broken(place) if b.property == "no_stray"]
                 kind = kinds.STRAY_LOG if topic.partitions else kinds.ORPHANED_LOG
                 yield from self._on_brokers(

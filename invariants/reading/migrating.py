@@ -7,8 +7,10 @@ image only ZooKeeper and the disks are compared.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
+
+from attrs import evolve
 
 from kwalk.invariants import migration
 from kwalk.model.kafka.migration.log_manager import Fate
@@ -66,10 +68,23 @@ def is_led_by_kraft(capture: Capture) -> bool:
     return phase_of(capture) in (MigrationPhase.COPYING, MigrationPhase.DUAL_WRITE, MigrationPhase.FINALIZED)
 
 
-def migrating_prospect(capture: Capture) -> Prospect:
-    """Return what awaits a cluster that migrates."""
+def topics_of_kraft(capture: Capture) -> Iterator[Topic]:
+    """Yield the topics as KRaft has them; before the copy has ended, or without an image, as ZooKeeper has them."""
+    image = capture.image
+    if image is None or phase_of(capture) is MigrationPhase.COPYING:
+        yield from capture.topics.values()
+        return
+    for name, known in image.topics.items():
+        topic = capture.topics.get(name) or Topic(name, {}, known.topic_id, 3, 0)
+        states = {n: CapturedPartitionState(p.leader, p.leader_epoch, p.isr, 0) for n, p in known.partitions.items()}
+        replicas = {number: partition.replicas for number, partition in known.partitions.items()}
+        yield evolve(topic, partitions=replicas, topic_id=known.topic_id, states=states)
+
+
+def migrating_prospect(capture: Capture, damage: Sequence[str] = ()) -> Prospect:
+    """Return what awaits a cluster that migrates; `damage` is what else is wrong with it, of which nothing is said."""
     phase = phase_of(capture)
-    found = _Migrating(capture, phase)
+    found = _Migrating(capture, phase, damage)
     return Prospect(
         "migration",
         f"The migration to KRaft {phase.value}",
@@ -103,8 +118,8 @@ def _has_another_isr(state: CapturedPartitionState, partition: CapturedImagePart
 class _Migrating:
     """Judges a capture of a cluster that migrates."""
 
-    def __init__(self, capture: Capture, phase: MigrationPhase) -> None:
-        self.capture, self.phase, self.image = capture, phase, capture.image
+    def __init__(self, capture: Capture, phase: MigrationPhase, damage: Sequence[str]) -> None:
+        self.capture, self.phase, self.image, self.damage = capture, phase, capture.image, damage
 
     def consequences(self) -> Iterator[Consequence]:
         yield from self._without_ids()
@@ -113,12 +128,12 @@ class _Migrating:
             yield from self._lost()
             yield from self._rollback(self.image)
             yield from self._epochs()
-            yield from self._strays(self.image)
+            yield from self._strays()
             yield from self._modes(self.image)
         elif self.phase is not MigrationPhase.COPYING:
             yield self._not_judged("the snapshot has no image of KRaft: what it has is not compared with the logs")
         yield from self._set_aside()
-        lacking = not_shown(self.capture)
+        lacking = (*not_shown(self.capture), *self.damage)
         if lacking:
             yield self._not_judged(*lacking)
 
@@ -374,9 +389,9 @@ class _Migrating:
 
     # Logs.
 
-    def _strays(self, image: CapturedImage) -> Iterator[Consequence]:
+    def _strays(self) -> Iterator[Consequence]:
         """Logs that have no place in the image: brokers that are not in KRaft mode yet remove them when they are."""
-        rules = DocumentedMigration(self.capture.version)
+        rules, topics = DocumentedMigration(self.capture.version), {t.name: t for t in topics_of_kraft(self.capture)}
         places = []
         for broker in self.capture.brokers.values():
             if broker.mode == "kraft" or not broker.seen:
@@ -386,11 +401,11 @@ class _Migrating:
                 topic, _, number = name.rpartition("-")
                 if not number.isdecimal() or directory.is_empty is True:
                     continue
-                known = image.topics.get(topic)
-                partition = None if known is None else known.partitions.get(int(number))
+                known = topics.get(topic)
+                replicas = None if known is None else known.partitions.get(int(number))
                 registered = None
-                if known is not None and partition is not None:
-                    registered = PartitionRegistration(0, frozenset(partition.replicas), None, frozenset(), 0)
+                if replicas is not None:
+                    registered = PartitionRegistration(0, frozenset(replicas), None, frozenset(), 0)
                 identity = (
                     None if directory.topic_id is None else int(known is None or directory.topic_id != known.topic_id)
                 )
@@ -463,8 +478,24 @@ class _Migrating:
                 "restart them in KRaft mode",
                 basis="Seen on brokers of 3.6.2 and 3.9.0.",
             )
+        unknown = {b for b in self.capture.registered if b not in image.registered or b in image.fenced}
+        if unknown and self.phase is not MigrationPhase.COPYING:
+            yield self._unknown(unknown, image)
+        twice = set(self.capture.registered) - unknown - {*image.migrating}
+        if twice:
+            yield Consequence(
+                "broker-id-is-used-twice",
+                STUCK,
+                "a broker id is registered in ZooKeeper, and with KRaft by a broker in KRaft mode",
+                (brokers(twice),),
+                "So it is of a broker that has just restarted in KRaft mode, until its ZooKeeper session ends. Else "
+                "two processes have the id, each with logs of its own, and KRaft's controller knows one.",
+                "take another snapshot after a session timeout; if it shows the same, find the process in ZooKeeper "
+                "mode and stop it; remove no log before it is known which of the two has the records",
+                basis=SOURCE,
+            )
         needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
-        gone = sorted(b for b in needed if b not in image.registered or b in image.fenced)
+        gone = sorted(b for b in needed - unknown if b not in image.registered or b in image.fenced)
         if gone:
             yield Consequence(
                 "broker-is-fenced",
@@ -472,7 +503,8 @@ class _Migrating:
                 "a broker with replicas is not there, or fenced",
                 (brokers(gone),),
                 "KRaft counts it as down.",
-                "start it before brokers restart in KRaft mode: each restart takes one replica more away",
+                "start it, as `kwalk diagnose` says, before brokers restart in KRaft mode: each restart takes one "
+                "replica more away",
             )
         if self.phase is MigrationPhase.DUAL_WRITE and left:
             yield Consequence(
@@ -483,6 +515,25 @@ class _Migrating:
                 "The migration goes on when they do. It can be rolled back until the controllers run without the flag.",
                 "restart them one at a time, and wait until no partition is under-replicated before the next",
             )
+
+    @staticmethod
+    def _unknown(unknown: set[int], image: CapturedImage) -> Consequence:
+        """Brokers that run in ZooKeeper mode without the migration, so that KRaft's controller has no part of them."""
+        rolled_back = (
+            ". All brokers are so: if the migration was rolled back, /controller is still that of KRaft, and no broker "
+            "becomes the controller: with KRaft's controllers stopped, delete /controller and /migration"
+        ) * (unknown >= {*image.registered})
+        return Consequence(
+            "broker-runs-without-migration",
+            STUCK,
+            "a broker runs in ZooKeeper mode, and KRaft's controller counts it as down",
+            (f"{brokers(unknown)} in /brokers/ids, and fenced by KRaft's controller, or unknown to it",),
+            "It gets no requests: its replicas are out of the ISR, and clients that ask it get outdated answers.",
+            "take another snapshot after a minute; if it shows the same, restart the broker with "
+            "zookeeper.metadata.migration.enable, controller.quorum.voters and controller.listener.names; if it has "
+            f"them, see in its server.log why it does not reach the controllers{rolled_back}",
+            basis=SOURCE,
+        )
 
     @staticmethod
     def _not_judged(*places: str) -> Consequence:

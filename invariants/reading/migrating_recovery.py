@@ -13,6 +13,7 @@ from attrs import evolve
 
 from kwalk.invariants import migration, records
 from kwalk.invariants.reading.carried_out_plans import IN_MIGRATIONS
+from kwalk.invariants.reading.finding_kinds import MIGRATION_UNSAFE
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
@@ -33,7 +34,7 @@ from kwalk.model.kafka.snapshots.rollback import (
     parts_of_rollback,
     world_of_rollback,
 )
-from kwalk.model.language.inspection import Consequence, Inspection, Prognosis
+from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Severity
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf
 
 CLAIMS = (
@@ -126,6 +127,8 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
     places = (*(frozenset(one.brokers) for one in unfit), *(_places(capture, label) for label in left_logs))
     steps, left = _Steps(capture, worlds, left=places), _uncovered(capture, logs, left_logs)
     procedures, withheld = steps.procedures()
+    worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
+    damage = [kind for kind in worse if kind.name != MIGRATION_UNSAFE.name]
     first = Problem(
         inspection,
         tuple(world_of(capture, one, CLAIMS, HARMS) for one in worlds),
@@ -139,6 +142,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
                 f"Not covered by plans: {one.title} ({one.name}); `kwalk diagnose --migration` says what to do."
                 for one in left
             ),
+            *(f"Not covered by plans: {one.title} ({one.name}); `kwalk diagnose` says what to do." for one in damage),
             *_of_logs(capture, left_logs),
             *(
                 f"No model has topic {topic_label(one.name)}, and no step of a plan touches it: "
@@ -147,7 +151,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
             ),
             *unseen(capture),
         ),
-        uncovered=tuple(one.name for one in left),
+        uncovered=(*(one.name for one in left), *(one.name for one in damage)),
         left_out=(*(topic_label(one.name) for one in unfit), *left_logs),
         withheld=withheld,
     )

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from attrs import evolve, frozen
 
+from kwalk.invariants.reading.finding_kinds import MIGRATION_UNSAFE
 from kwalk.invariants.reading.migrating import (
     PAGE,
     SOURCE,
@@ -23,7 +24,7 @@ from kwalk.invariants.reading.migrating import (
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, not_shown
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, later_than_deletion, listed, not_shown
 from kwalk.model.kafka.snapshots.migration import (
     DocumentedMigration,
     Migrated,
@@ -100,7 +101,11 @@ class _Partition:
 def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospect, ...]:
     """Return what a migration would do to the cluster of a capture, or what awaits one that migrates."""
     if is_led_by_kraft(capture):
-        return (migrating_prospect(capture),)
+        worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
+        damage = [
+            f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in worse if kind.name != MIGRATION_UNSAFE.name
+        ]
+        return (migrating_prospect(capture, damage),)
     return (_Forecast(capture, inspection).prospect(),)
 
 
@@ -184,7 +189,7 @@ class _Forecast:
 
     def _lacks_topic_id(self, one: _Partition) -> bool:
         """Whether the copy meets a topic without id; a roll mints one, where it has not ended."""
-        exists = one.topic.name in self.capture.topics and not self._is_deleted(one)
+        exists = one.partition in one.topic.partitions and not self._is_deleted(one)
         return exists and one.migrated.topic_id is None
 
     def _is_empty(self, one: _Partition, number: int) -> bool:
@@ -297,6 +302,9 @@ class _Forecast:
         for one in self.partitions:
             if self._is_deleted(one) and (one.migrated.hosts or one.migrated.registered is not None):
                 left.setdefault(topic_label(one.topic.name), one)
+        way_out = "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`"
+        if any(later_than_deletion(self.capture, one.topic) for one in left.values()):
+            way_out = "see whose records the logs are, which may be later than the mark, as `kwalk diagnose` says"
         forgotten = [name for name, one in left.items() if one.migrated.registered is not None]
         if forgotten:
             yield Consequence(
@@ -306,7 +314,7 @@ class _Forecast:
                 tuple(forgotten),
                 "Up to 3.6.0 KRaft copies a topic that is in /admin/delete_topics like any other, and does not know "
                 "that it is to be deleted: it is served again with what is left of its logs (KAFKA-15605).",
-                "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`",
+                way_out,
                 (RECOVER,),
                 SOURCE,
             )
@@ -320,7 +328,7 @@ class _Forecast:
                 "KRaft does not copy a topic that is in /admin/delete_topics, and removes its znodes. Its logs are set "
                 "aside or deleted as strays; the broker that restarted last may keep its log, and then refuses a topic "
                 "that is created under the name, until it starts in KRaft mode.",
-                "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`",
+                way_out,
                 (RECOVER,),
                 "Seen on brokers of 3.6.2 and 3.9.0.",
                 "controller.log, WARN: Found … pending topic deletions. These will be not migrated to KRaft.",
@@ -579,19 +587,39 @@ class _Forecast:
     def _skipped(self) -> Iterator[Consequence]:
         """An earlier attempt has left /migration: the next one takes the copy for done."""
         if phase_of(self.capture) is MigrationPhase.LEFT and self.capture.migration is not None:
+            offset = self.capture.migration.offset
             yield Consequence(
                 "copy-is-skipped",
                 LOSES,
                 "an earlier attempt has left /migration: the next one copies nothing",
-                (f"/migration has the offset {self.capture.migration.offset}, and KRaft does not have /controller",),
+                (f"/migration has the offset {offset}, and KRaft does not have /controller", *self._older_image()),
                 "KRaft's controller takes the copy for done. With new controllers its image is empty: it removes every "
                 "topic from ZooKeeper (KAFKA-17146), brokers serve from what they remember, and do not start in KRaft "
-                "mode.",
-                "if the migration was rolled back, delete /migration before the next attempt; if KRaft's controllers "
-                "still run, start them again with the log that they have",
+                "mode. With the log of that attempt it writes over ZooKeeper what was then: topics that were created "
+                "since are removed, deleted ones come back.",
+                "if the migration was rolled back, delete /migration, and empty and format the log directories of "
+                "KRaft's controllers, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
+                "/controller may they start with the log that they have",
                 ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
                 "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper, the logs stayed.",
             )
+
+    def _older_image(self) -> Iterator[str]:
+        """Yield what ZooKeeper has that KRaft's log, of an earlier attempt, does not have so."""
+        capture, image = self.capture, self.capture.image
+        if image is None or image.state != "MIGRATION":
+            return
+        created = [topic_label(name) for name in capture.topics if name not in image.topics]
+        deleted = [topic_label(name) for name in image.topics if name not in capture.topics]
+        later = [
+            f"{topic_label(name)}-{number}"
+            for name, topic in image.topics.items()
+            for number, partition in topic.partitions.items()
+            if name in capture.topics and number in (states := capture.topics[name].states)
+            if states[number].leader_epoch > partition.leader_epoch
+        ]
+        found = ((created, "in ZooKeeper only"), (deleted, "in KRaft's log only"), (later, "with later leader epochs"))
+        yield from (f"{what}: {listed(names)}" for names, what in found if names)
 
     def _not_judged(self, consequences: Iterable[Consequence]) -> list[Consequence]:
         capture, places = self.capture, list[str]()

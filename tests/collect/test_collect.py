@@ -59,7 +59,7 @@ def test_what_a_capture_shows_is_collected_again(name, tmp_path):
     assert found.problems == []
     expected = read_capture(json.dumps(shown).encode())
     assert evolve(
-        without_lineage(collected(found)), taken=None, cluster_id=None, shows_migration=False
+        without_lineage(collected(found)), taken=None, cluster_id=None, shows_cluster_id=False, shows_migration=False
     ) == without_lineage(expected)
 
 

@@ -644,7 +644,7 @@ def test_the_last_logs_are_left_though_they_are_strays() -> None:
     snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [4]
     snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=4, isr=[4])
     snapshot["brokers"]["4"]["log_dirs"] = [{**root("/a", read=True), "broker_id": 4}]
-    assert ways_out(snapshot)["stray-log"].startswith("leave orders-0 on brokers 1, 2 and 3 as it is")
+    assert ways_out(snapshot)["records-on-no-replica"].startswith("keep orders-0 on brokers 1, 2 and 3: ")
 
 
 def test_what_waits_beside_a_topic_that_is_not_damaged_is_said() -> None:

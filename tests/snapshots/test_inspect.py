@@ -730,7 +730,11 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "moving-log-is-the-last-copy",
         "broker-has-no-metadata",
         "broker-in-kraft-mode-too-early",
+        "cluster-id-is-missing",
+        "deletion-of-later-logs",
         "partition-in-two-log-directories",
+        "partition-is-in-logs-only",
+        "records-on-no-replica",
         "replicas-repeat-a-broker",
         "zookeeper-has-none-of-the-topics",
     }

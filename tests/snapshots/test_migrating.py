@@ -183,6 +183,8 @@ def test_logs_that_were_set_aside_are_listed_with_the_way_back() -> None:
 def test_a_fenced_broker_with_replicas_is_waited_for() -> None:
     cluster = dual_write()
     cluster["image"]["brokers"]["3"]["fenced"] = True
+    cluster["broker_ids"].remove(3)
+    cluster["brokers"]["3"]["alive"] = False
     assert consequence(cluster, "broker-is-fenced").places == ("broker 3",)
 
 

@@ -23,6 +23,24 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "copying-without-a-leader": {"no-live-isr"},
+    "dual-write-one-id-in-two-modes": {"migration-is-not-safe"},
+    "dual-write-with-an-old-copy-of-krafts-log": set(),
+    "all-brokers-got-new-ids": {"replica-under-another-broker-id", "stray-log"},
+    "disk-of-another-cluster": {"log-directory-of-another-broker", "no-live-isr"},
+    "restored-before-an-expansion": {"partition-is-in-logs-only"},
+    "cluster-id-was-removed": {"cluster-id-is-missing"},
+    "power-was-lost": {"no-live-isr"},
+    "second-migration-with-the-old-controllers": set(),
+    "zookeeper-lost-the-only-topic": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
+    "disks-of-two-brokers-swapped": {"records-on-no-replica"},
+    "restored-before-a-reassignment": {"no-live-isr", "records-on-no-replica"},
+    "restored-mark-for-deletion": {"deletion-of-later-logs"},
+    "restored-mark-for-deletion-without-ids": {"deletion-of-later-logs", "no-live-isr"},
+    "dual-write-broker-without-the-flag": {"migration-is-not-safe"},
+    "dual-write-failed-disk": {"offline-log-directory"},
+    "dual-write-without-a-leader": {"no-live-isr"},
+    "rolled-back-without-deleting-controller": {"migration-is-not-safe", "no-live-isr"},
     "broker-in-kraft-mode-too-early": {"broker-in-kraft-mode-too-early"},
     "brokers-unknown-to-kraft": set(),
     "kraft-without-migration": {"broker-in-kraft-mode-too-early"},
@@ -262,6 +280,200 @@ def test_a_second_migration_that_has_removed_all_topics_is_not_taken_for_deletio
     found = foreseen(capture)
     assert found["topics-are-gone"].startswith("if they were not deleted: remove no directory")
     assert "log-of-no-topic" not in found
+
+
+def test_a_broker_without_the_migration_is_named_in_dual_write() -> None:
+    """One was restarted without the setting; or all were, and /controller is still that of KRaft."""
+    name = "broker-runs-without-migration"
+    found = foreseen(json.loads(CLUSTERS["dual-write-broker-without-the-flag"].read_text()))
+    assert "/controller" not in found[name] and "broker-is-fenced" not in found
+    found = foreseen(json.loads(CLUSTERS["rolled-back-without-deleting-controller"].read_text()))
+    assert "with KRaft's controllers stopped, delete /controller and /migration" in found[name]
+    way_out = ways_out("rolled-back-without-deleting-controller")["no-live-isr"]
+    assert way_out == "brokers 1, 2 and 3 run: see `kwalk diagnose --migration`"
+
+
+def test_a_new_broker_that_kraft_does_not_know_is_named() -> None:
+    capture = json.loads(CLUSTERS["dual-write-without-a-leader"].read_text())
+    capture["brokers"]["4"] = {"alive": True, "mode": "zookeeper", "dirs": {}, "metadata_cache": None}
+    capture["broker_ids"].append(4)
+    assert "broker-runs-without-migration" in foreseen(capture)
+
+
+def test_a_disk_of_another_broker_is_named_in_dual_write() -> None:
+    capture = json.loads(CLUSTERS["dual-write-without-a-leader"].read_text())
+    capture["brokers"]["2"]["log_dirs"][0]["broker_id"] = 3
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "but first see to the log directory of broker 2 that is another's" in kinds["no-live-isr"].way_out
+
+
+def test_records_that_no_replica_has_are_kept_where_they_are() -> None:
+    """The replicas have begun empty logs; a replica that got the old log would truncate it."""
+    text = ways_out("disks-of-two-brokers-swapped")["records-on-no-replica"]
+    assert text.startswith("keep clicks-0 on broker 2 and audit-0 on broker 1: let nobody write or delete the topic")
+    assert "clicks-0 the replicas 2, and a leader_epoch of 18 or more, and broker 2 as leader" in text
+    found = ways_out("restored-before-a-reassignment")
+    for name in ("no-live-isr", "broker-down"):
+        assert "but first see to orders-0, whose records are on brokers that are no replicas" in found[name]
+
+
+def test_a_log_that_an_earlier_assignment_left_is_a_stray() -> None:
+    capture = json.loads(CLUSTERS["disks-of-two-brokers-swapped"].read_text())
+    brokers = capture["brokers"]
+    left = brokers["2"]["dirs"]["clicks-0"]
+    grown = {**left, "leader_epoch_checkpoint": "0\n4\n0 0\n3 100\n6 200\n8 300\n", "high_watermark": 900}
+    for broker in ("1", "3"):
+        brokers[broker]["dirs"]["clicks-0"] = grown
+    brokers["1"]["dirs"].pop("audit-0")
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"stray-log"}
+    deleted = {
+        "leader_epoch_checkpoint": "0\n1\n8 300\n",
+        "files": {"00000000000000000300.log": 0},
+        "first_batch": None,
+    }
+    for broker in ("1", "3"):
+        brokers[broker]["dirs"]["clicks-0"] = {**grown, **deleted}
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"stray-log"}
+
+
+def test_a_mark_that_is_older_than_the_logs_is_not_carried_out() -> None:
+    for name in ("restored-mark-for-deletion", "restored-mark-for-deletion-without-ids"):
+        found = ways_out(name)
+        assert found["deletion-of-later-logs"].startswith("before a broker starts or stops: if ZooKeeper was restored")
+        assert len(found) == 1 or "but first see to the mark for deletion of orders" in found["broker-down"]
+        problem = recovery_problem(CLUSTERS[name])
+        assert problem.left_out == ("orders-0", "orders-1")
+        assert not any(one.name.startswith(("start", "fail-over")) for one in problem.procedures)
+
+
+def test_the_longest_log_starts_first_after_a_loss_of_power() -> None:
+    """All are ISR members, and have the last leader epoch; each of two brokers has the longest log of one partition."""
+    text = ways_out("power-was-lost")["no-live-isr"]
+    assert "before brokers 1 and 2 start, write the state of payments-0 with broker 2 as leader" in text
+    assert "before brokers 1 and 2 start, write the state of refunds-0 with broker 1 as leader" in text
+    assert "start broker 2 before broker 3, whose log of payments-0 is shorter, and may have lost its end" in text
+    capture = json.loads(CLUSTERS["power-was-lost"].read_text())
+    for broker in capture["brokers"].values():
+        for log in broker["dirs"].values():
+            log["recovery_point"] = 1000  # all were closed: what is longer was not committed
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert kinds["no-live-isr"].way_out.startswith("start a broker of the ISR")
+
+
+def test_a_removed_cluster_id_is_written_before_a_broker_starts() -> None:
+    capture = json.loads(CLUSTERS["cluster-id-was-removed"].read_text())
+    capture["broker_ids"].remove(3)
+    capture["brokers"]["3"]["alive"] = False
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "but first create /cluster/id" in kinds["broker-down"].way_out
+    del capture["cluster_id"]
+    assert "cluster-id-is-missing" not in damage(inspect_capture(read_capture(json.dumps(capture).encode())))
+
+
+def test_controllers_of_an_attempt_that_was_rolled_back_are_formatted_again() -> None:
+    """Their log would be written over ZooKeeper, which has a topic more since."""
+    inspection = inspected("second-migration-with-the-old-controllers")
+    (found,) = (one for prospect in inspection.prospects for one in prospect.consequences)
+    assert found.places[1:] == ("in ZooKeeper only: created-since",)
+    assert "empty and format the log directories of KRaft's controllers" in found.way_out
+
+
+def test_the_disk_of_an_isr_member_has_its_last_leader_epoch() -> None:
+    """All brokers have got new ids, and a log of each partition; only one of them led last."""
+    places = [one.detail for one in inspected("all-brokers-got-new-ids").observations if "perhaps" in one.detail]
+    assert len(places) == 4
+    assert all("broker 1006 has a log of it, perhaps that of broker 1003" in place for place in places)
+
+
+def test_a_disk_that_lacks_a_partition_is_not_that_of_its_replica() -> None:
+    """Partitions on two of three brokers in a ring, which stopped at once, so that leader epochs show nothing."""
+    capture = json.loads(CLUSTERS["all-brokers-got-new-ids"].read_text())
+    ring = {"0": [1001, 1002], "1": [1002, 1003], "2": [1003, 1001]}
+    owners = {1001: 1006, 1002: 1004, 1003: 1005}
+    topic = capture["topics"]["orders"]
+    topic["znode"]["partitions"] = ring
+    state = topic["partition_state"]["0"]
+    topic["partition_state"] = {p: {**state, "isr": isr, "leader": isr[0]} for p, isr in ring.items()}
+    log = capture["brokers"]["1004"]["dirs"]["orders-0"]
+    for number, broker in capture["brokers"].items():
+        broker["dirs"] = {f"orders-{p}": log for p, isr in ring.items() for b in isr if str(owners[b]) == number}
+    capture["topics"] = {"orders": topic}
+    found = inspect_capture(read_capture(json.dumps(capture).encode())).observations
+    for one in (one for one in found if one.kind.name == "replica-under-another-broker-id"):
+        for old in ring[one.fields["partition"]]:
+            assert f"broker {owners[old]} has a log of it, perhaps that of broker {old}" in one.detail
+
+
+def test_logs_of_another_cluster_are_not_compared() -> None:
+    """Their topics have the same names; the broker's own disk is elsewhere."""
+    found = ways_out("disk-of-another-cluster")
+    assert not any("move pageviews" in text for text in found.values())
+    assert "broker 2 only if its log directories, which the snapshot does not show" in found["no-live-isr"]
+    prospects = inspected("disk-of-another-cluster").prospects
+    assert "topic-is-emptied" not in {one.name for prospect in prospects for one in prospect.consequences}
+
+
+def test_a_topic_with_fewer_partitions_than_its_logs_was_restored() -> None:
+    name = "restored-before-an-expansion"
+    assert ways_out(name)["partition-is-in-logs-only"].startswith("move no log away, and add no partition")
+    found = foreseen(json.loads(CLUSTERS[name].read_text()))
+    assert "left-over-log-goes" in found and "topic-id-is-missing" not in found
+    assert recovery_problem(CLUSTERS[name]).left_out == ("metrics-2", "metrics-3")
+
+
+def test_one_log_without_an_id_beyond_the_partitions_is_a_stray() -> None:
+    capture = json.loads(CLUSTERS["restored-before-an-expansion"].read_text())
+    capture["version"] = "2.6.3"
+    for topic in capture["topics"].values():
+        topic["znode"].pop("topic_id")
+    for broker in capture["brokers"].values():
+        for log in broker["dirs"].values():
+            log["partition_metadata"] = None
+        broker["metadata_cache"] = None
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"partition-is-in-logs-only"}
+    for broker in ("1", "2"):
+        dirs = capture["brokers"][broker]["dirs"]
+        del dirs["metrics-2"], dirs["metrics-3"]
+    assert damage(inspect_capture(read_capture(json.dumps(capture).encode()))) == {"stray-log"}
+
+
+def test_an_old_copy_of_krafts_log_shows_nothing_of_what_zookeeper_has() -> None:
+    """A topic was deleted and created again since; ZooKeeper would be written as it was, and logs be moved away."""
+    capture = json.loads(CLUSTERS["dual-write-with-an-old-copy-of-krafts-log"].read_text())
+    assert set(foreseen(capture)) == {"not-judged"}
+    assert not recovery_problem(json.dumps(capture).encode()).procedures
+    capture["image"]["end_offset"] = capture["migration"]["kraft_metadata_offset"] + 1
+    assert "log-goes-at-kraft-start" in foreseen(capture)
+
+
+def test_no_rollback_is_planned_while_a_partition_has_no_leader() -> None:
+    problem = recovery_problem(CLUSTERS["dual-write-failed-disk"])
+    assert (problem.uncovered, problem.alternatives) == (("offline-log-directory",), ())
+    assert any("A rollback is not planned" in note for note in problem.notes)
+
+
+@pytest.mark.parametrize("isr", [[2], []])
+def test_a_partition_that_zookeeper_does_not_have_yet_has_no_leader_either(isr: list[int]) -> None:
+    """KRaft's image counts: ZooKeeper is written later, and no state znode helps."""
+    capture = json.loads(CLUSTERS["dual-write-without-a-leader"].read_text())
+    del capture["topics"]["audit"]
+    capture["image"]["topics"]["audit"]["partitions"]["0"]["isr"] = isr
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "state znode" not in kinds["no-live-isr" if isr else "empty-isr"].way_out
+
+
+def test_an_id_of_a_broker_in_each_mode_is_named() -> None:
+    assert set(foreseen(json.loads(CLUSTERS["dual-write-one-id-in-two-modes"].read_text()))) == {
+        "broker-id-is-used-twice"
+    }
+
+
+def test_logs_have_the_place_that_the_copy_will_give_them() -> None:
+    """Before the copy has ended KRaft's image has no topics; a broken partition is not judged, and not READY."""
+    capture = json.loads(CLUSTERS["copying-without-a-leader"].read_text())
+    assert set(foreseen(capture)) == {"not-judged"}
+    capture["topics"]["pageviews"]["znode"]["topic_id"] = "AAAAAAAAAAAAAAAAAAAAAQ"
+    assert "log-goes-at-kraft-start" in foreseen(capture)
 
 
 def test_without_a_controller_there_is_no_znode_to_delete() -> None:

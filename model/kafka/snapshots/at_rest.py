@@ -32,8 +32,10 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     each,
     has_epoch,
+    hosts_of_lost,
     is_behind_logs,
     is_of_an_earlier_topic,
+    later_than_deletion,
     refuses_all,
     symptoms,
 )
@@ -55,6 +57,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lost_records,
     members_lacking_records,
     newest_logs,
+    records_elsewhere,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
@@ -313,8 +316,9 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
+    registered = {*capture.registered, *(capture.image.registered if capture.is_kraft and capture.image else ())}
     found: set[int] = set()
-    for b in set(capture.live) & set(capture.registered) & set(topic.partitions.get(partition, ())):
+    for b in set(capture.live) & registered & set(topic.partitions.get(partition, ())):
         broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
         failed = {root.path for root in broker.roots if root.is_offline}
         if directory is None:
@@ -421,6 +425,20 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
     )
 
 
+def _restored(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
+    later = later_than_deletion(capture, topic)
+    if later:
+        return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
+    if hosts_of_lost(capture, topic, partition):
+        return "the topic's znode has lost it"
+    elsewhere = records_elsewhere(capture, topic, partition)
+    has = each(elsewhere, "no replica, has", "no replicas, have")
+    return (
+        f"{brokers_in_words(elsewhere)}, {has} records that the replicas lack: see to them first" if elsewhere else ""
+    )
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -429,6 +447,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     with a log directory of another broker does; and no log of the model has records that were committed before an
     unclean election.
     """
+    if why := _restored(capture, topic, partition):
+        return why
     lost = lost_records(capture, topic, partition)
     if lost:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"

@@ -288,7 +288,9 @@ class Broker:
     if the capture has nothing of it: assignments or states name it. `mode` is "zookeeper", "migrating" (in ZooKeeper
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
     were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
-    `twice` has the log directories of each partition's directory that is in more than one of them.
+    `twice` has the log directories of each partition's directory that is in more than one of them. `foreign` are the
+    paths of log directories of another cluster, which are not looked at: the broker is down, and does not start with
+    them.
     """
 
     id: int
@@ -302,12 +304,14 @@ class Broker:
     set_aside: Mapping[str, Directory] = field(factory=dict)
     assumed: frozenset[str] = frozenset()
     twice: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    foreign: frozenset[str] = frozenset()
 
     @property
     def unread(self) -> list[str]:
-        """The log directories whose files were not read, though others were."""
+        """The log directories whose files were not read, though others were, or are of another cluster."""
         known = any(root.is_read for root in self.roots)
-        return [root.path for root in self.roots if not root.is_read and (root.is_offline or known)]
+        unread = {root.path for root in self.roots if not root.is_read and (root.is_offline or known)}
+        return [root.path for root in self.roots if root.path in unread | self.foreign]
 
 
 @frozen
@@ -362,11 +366,11 @@ class Capture:
     `problems` says what could not be read, or contradicts itself, and `unsettled` are the topics that changed while
     they were read. `taken` is when it was begun and ended, in seconds since 1970. `is_kraft` says whether /controller
     is that of a KRaft controller, which a migration has (None: not shown); `cluster_id` is that of /cluster/id.
-    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, or it was not read;
-    `shows_migration` says whether /migration was looked for. `patterns` are those of the topics that were taken, all
-    if there are none. `quorum_epoch` is the epoch of KRaft's controller in
-    /controller. `elections` and `reassignments` are the partitions that clients have requested them for, in
-    /admin/preferred_replica_election and /admin/reassign_partitions.
+    `migration` is the content of /migration, and `image` KRaft's image; None where there is none, it was not read, or
+    is older than what ZooKeeper has; `shows_migration` and `shows_cluster_id` say whether /migration and /cluster/id
+    were looked for. `patterns` are those of the topics that were taken, all if there are none. `quorum_epoch` is the
+    epoch of KRaft's controller in /controller. `elections` and `reassignments` are the partitions that clients have
+    requested them for, in /admin/preferred_replica_election and /admin/reassign_partitions.
     """
 
     version: str
@@ -387,6 +391,7 @@ class Capture:
     shows_migration: bool = False
     patterns: tuple[str, ...] = ()
     quorum_epoch: int | None = None
+    shows_cluster_id: bool = False
     elections: frozenset[tuple[str, int]] = frozenset()
     reassignments: frozenset[tuple[str, int]] = frozenset()
 
@@ -428,6 +433,13 @@ class Capture:
     def hosts(self) -> tuple[Broker, ...]:
         """All brokers: without KRaft's controller."""
         return tuple(broker for number, broker in self.brokers.items() if number != self.kraft_controller)
+
+    @property
+    def electable(self) -> frozenset[int]:
+        """The brokers that the controller may elect: they run and are registered; with KRaft, if it leads, unfenced."""
+        if self.is_kraft and self.image is not None:
+            return frozenset({*self.live} & {*self.image.registered} - {*self.image.fenced})
+        return frozenset(self.live if self.is_kraft else {*self.live} & {*self.registered})
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -481,13 +493,17 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     active = None if controller.missing else controller.number(0, INT32)
     ids, quorum_epoch = document.maybe("broker_ids"), _quorum_epoch(document)
     registered = tuple(b.id for b in described.values() if b.alive) if ids.missing else ids.numbers(0, INT32)
-    brokers = _with_named(described, topics, active, registered)
+    brokers = _without_foreign(_with_named(described, topics, active, registered), document.maybe("cluster_id"))
     contradictions += (
         f"Broker {b.id} is named in ZooKeeper, and the snapshot has nothing of it: it is taken to be "
         f"{'up' if b.alive else 'down'}."
         for b in brokers.values()
         if not b.is_described and b.id != active
     )
+    image, migration = _image(document.maybe("image")), _migration(document.maybe("migration"))
+    if image is not None and (older := _older(image, migration, topics, quorum_epoch)):
+        contradictions.append(older)
+        image = None
     return Capture(
         version=version.name,
         controller=active,
@@ -505,10 +521,36 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         reassignments=_requested(document.maybe("reassign_partitions")),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
-        migration=_migration(document.maybe("migration")),
-        image=_image(document.maybe("image")),
+        migration=migration,
+        image=image,
         shows_migration="migration" in dict(document.fields()),
+        shows_cluster_id="cluster_id" in dict(document.fields()),
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
+    )
+
+
+def _older(
+    image: CapturedImage, migration: MigrationNode | None, topics: Mapping[str, Topic], quorum_epoch: int | None
+) -> str:
+    """Return that an image is older than what ZooKeeper has while KRaft leads; empty if it is not, or agrees."""
+    copied = -1 if migration is None or quorum_epoch is None or quorum_epoch < 0 else migration.offset
+    if copied < image.end_offset or not _differs(image, topics):
+        return ""
+    return (
+        f"The copy of KRaft's log ends at offset {image.end_offset}, and ZooKeeper has what the log had up to "
+        f"{copied}: the copy is older, and is left out. Copy it again, and take a snapshot at once."
+    )
+
+
+def _differs(image: CapturedImage, topics: Mapping[str, Topic]) -> bool:
+    """Whether ZooKeeper has other topics, ids or states than an image."""
+    if image.topics.keys() != topics.keys():
+        return True
+    return any(
+        known.topic_id != topics[name].topic_id
+        or known.partitions.keys() != topics[name].partitions.keys()
+        or not all(is_written(topics[name].states.get(n), partition) for n, partition in known.partitions.items())
+        for name, known in image.topics.items()
     )
 
 
@@ -579,6 +621,23 @@ def _with_named(
     up = set(registered)
     others = {b: Broker(b, b in up, {}, seen=False, is_described=False) for b in named - described.keys()}
     return dict(sorted({**others, **described}.items()))
+
+
+def _without_foreign(brokers: Mapping[int, Broker], cluster: JsonNode) -> dict[int, Broker]:
+    """Return the brokers; those that are down have no directories that are of another cluster.
+
+    Which cluster is this one is shown by /cluster/id, if some log directory has it, too.
+    """
+    own = None if cluster.missing else cluster.text()
+    if own is None or not any(root.cluster_id == own for broker in brokers.values() for root in broker.roots):
+        return dict(brokers)
+    found = {}
+    for number, broker in brokers.items():
+        foreign = frozenset(root.path for root in broker.roots if root.cluster_id not in (None, own))
+        is_whole = len(foreign) == len(broker.roots)
+        kept = {n: log for n, log in broker.directories.items() if log.root not in foreign and not is_whole}
+        found[number] = evolve(broker, directories=kept, foreign=foreign) if foreign and not broker.alive else broker
+    return found
 
 
 def _taken(node: JsonNode) -> tuple[float, float] | None:

@@ -71,10 +71,11 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
     """Return the topics whose logs brokers have, if neither ZooKeeper nor KRaft has them, and they were not deleted.
 
     One topic may have been deleted; several were not, nor the one of a cluster whose id is not that of its disks, or
-    one that more than one broker has in a migration. Kafka's own topics are created again as soon as a client asks. In
-    a migration brokers may have set the logs aside. Where ZooKeeper has other topics of the logs, these show that it
-    has lost its data, or was restored from a backup: several brokers have the log of an earlier topic of the name, or
-    of the partition's later states. A deletion waits for each replica, so that not all of them missed it.
+    one that more than one broker has in a migration, nor one beside logs of a topic of Kafka's own that is gone, too.
+    These are created again as soon as a client asks. In a migration brokers may have set the logs aside. Where
+    ZooKeeper has other topics of the logs, these show that it has lost its data, or was restored from a backup: several
+    brokers have the log of an earlier topic of the name, or of the partition's later states. A deletion waits for each
+    replica, so that not all of them missed it.
     """
     hosts: dict[str, set[int]] = {}
     for broker in capture.brokers.values():
@@ -87,14 +88,15 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
     several = min(2, len(set().union(*hosts.values())))
     is_on_several = any(len(hosts[name]) >= several for name in found)
     ids = {root.cluster_id for broker in capture.brokers.values() for root in broker.roots} - {None}
-    is_enough = bool(ids) and capture.cluster_id not in ids
+    is_another = bool(ids) and capture.cluster_id not in ids
+    is_enough = any(name.startswith("__") for name in hosts.keys() - {*have, *capture.deleting})
     if have.isdisjoint(shown):
+        is_enough = is_enough or is_another
         is_enough = is_enough or len(found) > 1 or (capture.image is not None and is_on_several)
     else:
         is_shown = any(_has_lost_its_state(capture, one, several) for one in capture.topics.values())
-        is_enough = (is_enough and capture.cluster_id is not None) or (
-            not capture.is_kraft and is_on_several and is_shown
-        )
+        is_backup = not capture.is_kraft and is_on_several and is_shown
+        is_enough = is_enough or is_backup or (is_another and capture.cluster_id is not None)
     return tuple(found) if found and is_enough and not capture.patterns else ()
 
 
@@ -158,7 +160,8 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
             f"No log directories of {brokers(missing)} are in the snapshot: they are taken to agree with ZooKeeper."
         )
     found += [
-        f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read."
+        f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read"
+        f"{', or is of another cluster' * bool(broker.foreign)}."
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
@@ -350,6 +353,41 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
         return False
     others = [log.first_batch for b, log in logs.items() if b not in ahead and log.first_batch is not None]
     return bool(ahead) and (ahead.keys() >= logs.keys() or any(logs[b].first_batch in others for b in ahead))
+
+
+def later_than_deletion(capture: Capture, topic: Topic) -> str:
+    """Return what shows that a topic's mark for deletion is older than its logs; empty if nothing does.
+
+    So it is after ZooKeeper was restored from a backup. Brokers delete logs by the topic's name.
+
+    Kafka: StopReplicaRequest names no topic id.
+    """
+    if topic.name not in capture.deleting:
+        return ""
+    logs: list[Directory] = []
+    for number in sorted({*topic.partitions, *topic.states}):
+        found = {b.id: capture.directory(b.id, topic.name, number) for b in capture.brokers.values() if b.seen}
+        logs += [log for log in found.values() if log is not None and log.is_empty is not True]
+        for broker, epoch in epochs_ahead(capture, topic, number, found).items():
+            place = f"{topic_label(topic.name)}-{number}"
+            return f"{place} of broker {broker} has leader epoch {epoch}, ZooKeeper {topic.states[number].leader_epoch}"
+    others = {log.topic_id for log in logs} - {None}
+    if topic.topic_id is None or not is_as_created(topic) or len(others) != 1 or topic.topic_id in others:
+        return ""
+    return f"its logs have the topic id {others.pop()}, ZooKeeper has {topic.topic_id}"
+
+
+def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the brokers with logs of a partition that the topic had, and that its znode does not list.
+
+    Kafka never removes a partition. A log without an id may be of an earlier topic of the name, if one broker has it.
+    """
+    if not topic.partitions or partition in {*topic.partitions, *topic.unassigned}:
+        return ()
+    found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
+    logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
+    own = tuple(b for b, identity in logs.items() if identity is not None and identity == topic.topic_id)
+    return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
 
 
 def sent_id(capture: Capture, topic: Topic) -> str | None:

@@ -20,7 +20,7 @@ from itertools import combinations, product
 
 from attrs import evolve, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, is_behind_logs, listed
 
 
@@ -139,6 +139,50 @@ def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | Non
     last = max(known for known, _ in leader.leader_epochs)
     starts = [start for known, start in log.leader_epochs or () if last < known <= epoch]
     return min((start for start in starts if start < log.high_watermark), default=None)
+
+
+def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[int, str]:
+    """Return the brokers that are no replicas, and have records that no replica has, with what shows it.
+
+    So it is where disks were attached to other brokers, or ZooKeeper is older than a reassignment. A log that is left
+    over from an earlier assignment has nothing but what the leader has, or has deleted.
+    """
+    state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
+    if state is None or topic.name in capture.deleting:
+        return {}
+    if not replicas or not all(capture.shows(b, topic.name, partition) for b in replicas):
+        return {}
+    logs = [log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None]
+    others = [b for b in capture.brokers.values() if b.id not in {*replicas, *state.isr, state.leader} and b.seen]
+    same, found = same_disks(capture, topic, partition), dict[int, str]()
+    for broker in others:
+        log = capture.directory(broker.id, topic.name, partition)
+        is_other = log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
+        if log is None or is_other or log.is_empty is not False or broker.id in same:
+            continue
+        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted)
+        if fact:
+            found[broker.id] = fact
+    return found
+
+
+def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, *, is_compacted: bool) -> str:
+    """Return what shows that no replica has all that a log of none has; empty if nothing does."""
+    if all(one.is_empty for one in replicas):
+        begins = max((one.start or 0 for one in replicas), default=0)
+        return f"no replica has a record, and its log has some before offset {log.least_end}" * (log.least_end > begins)
+    last = max((known for known, _ in log.leader_epochs or ()), default=-1)
+    relations = [compare(log, one, is_compacted=is_compacted).relation for one in replicas]
+    if last > epoch:
+        is_related = not {Relation.UNKNOWN, Relation.UNRELATED} & {*relations}
+        return f"its log has leader epoch {last}, and ZooKeeper {epoch}" * is_related
+    lacks = []
+    for one, relation in zip(replicas, relations, strict=True):
+        differs, end = differing_offset(log, one), end_of_last_epoch(log, one)
+        known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
+        lacks += [known] if known is not None and known < (log.high_watermark or 0) else []
+    is_nowhere = len(lacks) == len(replicas)
+    return f"it has committed records from offset {min(lacks)} on, where the replicas have others" if is_nowhere else ""
 
 
 def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
@@ -502,11 +546,11 @@ def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tu
 
 
 def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
-    """Return the ISR members whose logs lack the last leader epoch, or records, with the one that has most.
+    """Return the ISR members whose logs lack records of another one while all are down, with the one that has most.
 
-    So are old copies that were brought back while all members are down: the first that starts leads, and the others
-    truncate their logs (seen on 2.8.2 and 3.9.0). A member may also lack what was not committed: then the other one is
-    as good.
+    The first that starts leads, and the others truncate their logs. So are old copies that were brought back, without
+    the last leader epoch (seen on 2.8.2 and 3.9.0); and logs that lost their end with the power, where one was not
+    closed. A member may also lack what was not committed: then the other one is as good.
     """
     state = topic.states.get(partition)
     if state is None or any(capture.brokers[b].alive for b in state.isr):
@@ -523,8 +567,24 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         for b, log in logs.items()
     }
     best = max(ends, key=lambda b: ends[b])
-    known = {b: best for b, (epoch, size) in ends.items() if epoch < ends[best][0] and size < ends[best][1]}
+    is_cut = {b: _begins_as(log, logs[best]) and not all(map(was_closed, logs.values())) for b, log in logs.items()}
+    known = {
+        b: best
+        for b, (epoch, size) in ends.items()
+        if size < ends[best][1] and (epoch < ends[best][0] or (epoch == ends[best][0] and is_cut[b]))
+    }
     return dict.fromkeys(lagging, best) | known
+
+
+def was_closed(log: Directory) -> bool:
+    """Whether nothing shows that a log was not flushed when its broker ended: its end is then its recovery point."""
+    return None in (log.recovery_point, log.high_watermark) or (log.high_watermark or 0) <= (log.recovery_point or 0)
+
+
+def _begins_as(one: Directory, other: Directory) -> bool:
+    """Whether two logs are one, but for their ends, as far as is shown."""
+    found = [(log.leader_epochs, log.topic_id, log.first_batch) for log in (one, other)]
+    return found[0] == found[1]
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
@@ -713,14 +773,15 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
     a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
-    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. A
+    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. It
+    has all directories of the old id, whose ISR members come first. A
     broker that has replicas of its own may have kept a log from an earlier assignment, unless the log has that epoch,
     and the old id was the only ISR member.
     """
     found: dict[int, int] = {}
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
     others = [broker for broker in capture.brokers.values() if broker.id not in replicas]
-    for old in replicas:
+    for old in sorted(replicas, key=lambda b: state is not None and b not in state.isr):
         gone = capture.brokers[old]
         for broker in others if not gone.alive and not gone.seen else ():
             log = capture.directory(broker.id, topic.name, partition)
@@ -732,9 +793,22 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
             is_shown = led_last and has_led
             is_stray = broker.alive and broker.seen and (is_shown or not is_in_use(capture, broker.id))
             is_stray = is_stray and log is not None and not is_outdated(capture, topic, partition, old, log)
-            if log is not None and is_stray and not is_foreign and broker.id not in found and old not in found.values():
+            if broker.id in found or old in found.values() or is_foreign or not is_stray:
+                continue
+            if is_shown or _has_all_directories(capture, broker, old):
                 found[broker.id] = old
     return found
+
+
+def _has_all_directories(capture: Capture, host: Broker, old: int) -> bool:
+    """Whether a broker has a directory of each partition that is assigned to another one, as if its disk were that."""
+    assigned = (
+        f"{topic.name}-{number}"
+        for topic in capture.topics.values()
+        for number, replicas in topic.partitions.items()
+        if old in replicas and number in topic.states
+    )
+    return all(name in host.directories for name in assigned)
 
 
 def _choice(lineages: Lineages, topic: Topic, partition: int, own: tuple[int, ...], premise: str = "") -> Choice:
