@@ -754,7 +754,7 @@ class Advice:
         )
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition whose ISR is empty: a leader that lives may. In KRaft no state znode counts."""
+        """Return who may lead a partition with an empty ISR: a leader that lives may. In KRaft no state znode counts."""
         topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         failed, state = offline_replicas(self.capture, topic, number), topic.states[number]
         log = None if state.leader is None else self.capture.directory(state.leader, topic.name, number)
