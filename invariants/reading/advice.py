@@ -200,6 +200,30 @@ class Advice:
         """Return a kind with the cause and the way out of its findings in this snapshot."""
         seen = [one for one in self.observations if one.kind is kind]
         places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
+        made = self._of_kind(kind, seen, places)
+        if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
+            made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
+        if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
+            made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
+        if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
+            made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
+        if kind is kinds.DEAD_IN_ISR and any(
+            o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
+        ):
+            made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
+        if kind in STARTING:
+            made = evolve(made, way_out=self._starting(made.way_out))
+        if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
+            made = evolve(made, way_out=self._inside(made.way_out, seen))
+        if self.capture.controller is None:
+            made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
+        first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
+        first += self._alone(kind, seen)
+        way_out = "; but first ".join([made.way_out, *first])
+        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+
+    def _of_kind(self, kind: FindingKind, seen: list[Observation], places: list[PartitionLogs]) -> FindingKind:
+        """Return a kind with the way out of its own findings."""
         made = kind
         if kind in OF_IDS and places:
             way_out = self._joined(self._remedies(places)) or kind.way_out
@@ -227,26 +251,7 @@ class Advice:
             made = evolve(kind, way_out="; ".join(self._of_elsewhere(seen)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
-        if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
-            made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
-        if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
-            made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
-        if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
-            made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
-        if kind is kinds.DEAD_IN_ISR and any(
-            o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
-        ):
-            made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
-        if kind in STARTING:
-            made = evolve(made, way_out=self._starting(made.way_out))
-        if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
-            made = evolve(made, way_out=self._inside(made.way_out, seen))
-        if self.capture.controller is None:
-            made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
-        first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
-        first += self._alone(kind, seen)
-        way_out = "; but first ".join([made.way_out, *first])
-        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+        return made
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""
@@ -754,7 +759,7 @@ class Advice:
         )
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition with an empty ISR: a leader that lives may. In KRaft no state znode counts."""
+        """Return who may lead a partition with an empty ISR, such as a live leader. In KRaft no state znode counts."""
         topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         failed, state = offline_replicas(self.capture, topic, number), topic.states[number]
         log = None if state.leader is None else self.capture.directory(state.leader, topic.name, number)

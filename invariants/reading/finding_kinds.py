@@ -654,8 +654,8 @@ NO_REPLICAS = FindingKind(
     later="at the next failover no broker can become controller, since 2.7, if the partition has a state: each gives "
     "up as it reads it; without a state the partition gets no leader",
     way_out="",
-    log="controller.log, ERROR: Error while electing or becoming controller on broker …. Trigger controller movement "
-    "immediately; NoSuchElementException",
+    log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
+    "controller movement immediately; NoSuchElementException",
     cause="a tool, or a hand, has written an empty list of replicas into the topic's znode",
     grep=("grep -A 1 'Error while electing or becoming controller' logs/controller.log*",),
 )

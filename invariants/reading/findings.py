@@ -467,8 +467,7 @@ class Findings:
             one.alive and one.cached is not None and one.cached[0] == number
             for number, one in enumerate(situation.brokers)
         )
-        from_outside = _leads_from_outside(place)
-        if from_outside:
+        if _leads_from_outside(place):
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
         is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
         for name, kind, text in (

@@ -193,7 +193,7 @@ class CapturedPartitionState:
 
 
 @frozen
-class Move:
+class MovingReplicas:
     """What the topic's znode says of a partition that is being reassigned: replicas that are added, and removed."""
 
     adding: tuple[int, ...] = ()
@@ -226,7 +226,7 @@ class Topic:
     version: int
     states: Mapping[int, CapturedPartitionState] = field(factory=dict)
     created: int | None = None
-    moving: Mapping[int, Move] = field(factory=dict)
+    moving: Mapping[int, MovingReplicas] = field(factory=dict)
     changed: int | None = None
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
@@ -734,13 +734,13 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     )
 
 
-def _moving(znode: JsonNode) -> dict[int, Move]:
+def _moving(znode: JsonNode) -> dict[int, MovingReplicas]:
     """The partitions that are named in adding_replicas or removing_replicas."""
     adding, removing = (
         {} if part.missing else _table(part, "partition", lambda child, _: child.list_of_numbers(0, INT32))
         for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
     )
-    return {n: Move(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
+    return {n: MovingReplicas(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
 
 
 def _state(node: JsonNode, _: int) -> CapturedPartitionState:
