@@ -222,35 +222,37 @@ class Advice:
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
-    def _of_kind(self, kind: FindingKind, seen: list[Observation], places: list[PartitionLogs]) -> FindingKind:
+    def _of_kind(self, kind: FindingKind, observations: list[Observation], places: list[PartitionLogs]) -> FindingKind:
         """Return a kind with the way out of its own findings."""
         made = kind
         if kind in OF_IDS and places:
             way_out = self._joined(self._remedies(places)) or kind.way_out
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind in OF_STRAYS:
-            made = evolve(kind, way_out=self._joined(self._of_strays(seen)))
+            made = evolve(kind, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.FOREIGN_ISR:
-            made = evolve(kind, way_out=self._joined(self._of_foreign(kind, seen)) or kind.way_out)
+            made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in self._by_place:
-            made = evolve(kind, way_out=self._joined(map(self._by_place[kind], seen)))
+            made = evolve(kind, way_out=self._joined(map(self._by_place[kind], observations)))
         elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
-            made = evolve(kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, seen)))
+            made = evolve(
+                kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, observations))
+            )
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
-            above = max(int(one.fields["epoch"]) for one in seen) + EPOCHS_ABOVE
+            above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind is kinds.NO_LIVE_ISR:
-            made = self._without_live_isr(kind, [self._unregistered(one) for one in seen])
+            made = self._without_live_isr(kind, [self._unregistered(one) for one in observations])
         elif kind is kinds.DELETION_PENDING:
-            made = evolve(kind, way_out=self._of_waiting_deletions(kind, seen))
+            made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
-            made = evolve(kind, way_out="; ".join(self._saving(seen)))
+            made = evolve(kind, way_out="; ".join(self._saving(observations)))
         elif kind is kinds.RECORDS_ELSEWHERE:
-            made = evolve(kind, way_out="; ".join(self._of_elsewhere(seen)))
+            made = evolve(kind, way_out="; ".join(self._of_elsewhere(observations)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
-            made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, seen)]))
+            made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
 
     def _becomes_controller(self) -> str:

@@ -279,6 +279,7 @@ def test_several_log_directories_by_release(release: str, prognosis: Prognosis) 
 def test_a_reassignment_under_way_is_copied() -> None:
     cluster = healthy()
     cluster["topics"]["t0"]["znode"]["adding_replicas"] = {"0": [3]}
+    cluster["topics"]["t0"]["partition_state"]["0"]["isr"].remove(3)
     found = prospect_of(cluster)
     assert (found.prognosis, consequence(found, "reassignment-is-copied").prognosis) == (READY, READY)
 
