@@ -179,6 +179,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "an abort from an expression that Python may not evaluate",
         "a write inside an expression that Python may not evaluate …",
         "a write to an argument, which never changes",
+        "a value that the action returns",
         "… cannot be written to",
         "an element of … is written",
         "a change in place of the set …, which other names may share",
