@@ -8,6 +8,7 @@ import time
 from collections import Counter
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions, text_from
+from kwalk.clusters.lab.experiments.deletions import writes_of_creation
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.reassignments import FAILOVERS_TAKE
 from kwalk.clusters.lab.processes import wait_until
@@ -185,6 +186,31 @@ def _empty_replica_list(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("every failover fails" if seen else "a controller stays", seen, details)
 
 
+def _replicas_that_do_not_exist(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Create a topic on brokers that do not exist, reassign it to brokers that run, and let the controller move."""
+    topic = this.topic
+    lab.move_controller(1)
+    lab.zk.do(*writes_of_creation(topic, {0: [7, 8]}))
+    time.sleep(3)
+    details: dict[str, object] = {"states": lab.states(topic)}
+    this.capture("no replica is live")
+    details["reassigned"] = str(lab.admin(milliseconds=5000).reassign(topic, {0: [2, 3]}))
+    time.sleep(2)
+    details |= {"znode": lab.topic(topic), "states after it": lab.states(topic)}
+    this.capture("it is reassigned")
+    lab.delete_controller()
+    is_led = wait_until(lambda: bool(lab.states(topic)) and lab.states(topic)[0]["leader"] in (2, 3), 20)
+    wait_until(lambda: set((lab.topic(topic) or {})["partitions"]["0"]) == {2, 3}, 20)
+    time.sleep(2)
+    probe = lab.probe_anywhere(topic, seconds=6.0)
+    details |= {"znode at the end": lab.topic(topic), "states at the end": lab.states(topic), "records": str(probe)}
+    details["controller"] = _rest(lab)
+    this.capture("the controller has moved")
+    this.keep_lines("No assigned replica is alive|Error|elected as the controller", ["controller", "state-change"])
+    serves = is_led and probe["0"]["produce"]["ok"] and probe["0"]["consume"]["n"] == 1
+    return RoundOutcome("the next controller elects a leader" if serves else "no leader", serves, details)
+
+
 def _request_election(lab: Lab, name: str, partition: int) -> str:
     """Ask for the election of a partition's preferred leader with the tool for ZooKeeper; return its last message."""
     wanted = lab.folder / "requested.json"
@@ -236,6 +262,14 @@ EXPERIMENTS = (
         story="not-reported.md",
         run=_empty_replica_list,
         predicted=lambda release: not release.startswith(("1.", "2.5.")),
+        is_ordered=True,
+    ),
+    Experiment(
+        name="replicas-that-do-not-exist",
+        about="A topic is created on brokers that do not exist, and reassigned to others; then the controller moves.",
+        expected="The next controller elects one of the others, and the reassignment ends.",
+        story="topic-deletion.md",
+        run=_replicas_that_do_not_exist,
         is_ordered=True,
     ),
     Experiment(
