@@ -104,7 +104,7 @@ NO_LIVE_REPLICA = evolve(
     later="it lasts until one of the replicas starts; a deletion of the topic waits for all of them",
     way_out="start the brokers of the replicas; if there are none of these ids, do not delete the topic, which would "
     "wait for them: reassign the partition to brokers that run (kafka-reassign-partitions.sh --execute), and, whatever "
-    "that answers, delete /controller: the next controller elects a leader (not tried on real brokers)",
+    "that answers, delete /controller: the next controller elects a leader",
     log="state-change.log, ERROR, at the end of the line: No assigned replica is alive.",
     cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
     "KAFKA-7382), or its znode was written by hand",
