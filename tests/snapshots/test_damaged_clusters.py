@@ -94,7 +94,7 @@ ANSWERS = {
     },
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
-        "": ["start-broker 3"],
+        "if t0 was marked for deletion on purpose": ["start-broker 3"],
         "if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
