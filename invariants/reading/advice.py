@@ -413,7 +413,7 @@ class Advice:
                 if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
                     yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
                 if one.kind is kinds.PARTITION_LOST and kind is not one.kind:
-                    yield f"put {one.subject} back into its topic's znode: after a failover nobody reaches its records"
+                    yield f"put {one.subject} back into its topic's znode: after a failover its records cannot be read"
                 if one.kind is kinds.SHARED_ID and kind is not one.kind:
                     yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
@@ -620,7 +620,7 @@ class Advice:
             key = one.fields["topic"], int(one.fields["partition"])
             found.setdefault(key, []).append(int(one.fields["brokers"]))
         where = [f"{topic_label(name)}-{number} on {brokers(hosts)}" for (name, number), hosts in found.items()]
-        yield f"keep {listed(where)}: let nobody write or delete the topic, nor make the broker a replica of it"
+        yield f"keep {listed(where)}: do not write to the topic, delete it, or make the broker a replica of it"
         yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
         states = []
         for (name, number), hosts in found.items():
@@ -786,8 +786,12 @@ class Advice:
     def _of_no_replicas(self, one: Observation) -> str:
         """Return which replicas to write: those that the ISR and the logs show."""
         name, number = one.fields["topic"], int(one.fields["partition"])
-        state = self.capture.topics[name].states.get(number)
-        hosts = (b.id for b in self.capture.brokers.values() if self.capture.directory(b.id, name, number))
+        topic = self.capture.topics[name]
+        state, logs = (
+            topic.states.get(number),
+            {b: self.capture.directory(b, name, number) for b in self.capture.brokers},
+        )
+        hosts = [b for b, log in logs.items() if log is not None and log.topic_id in (None, topic.topic_id)]
         known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
         which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
         then = "then fail the controller over"

@@ -276,6 +276,9 @@ def test_a_partition_without_replicas_is_named_before_the_failover_that_ends_all
         in ways["partition-without-replicas"]
     )
     assert "write the replicas of orders-0 into its topic's znode: no controller starts" in ways["fetch-by-id-refused"]
+    found["brokers"]["3"]["dirs"]["orders-0"]["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+    found["topics"]["orders"]["partition_state"]["0"].update(leader=1, isr=[1, 2])
+    assert "read: brokers 1 and 2, which its ISR and logs" in ways_out(found)["partition-without-replicas"]
     assert "partition-lost" not in ways
     assert not [name for name in names(found) if name == "fail-over" or name.startswith("restart")]
 

@@ -310,7 +310,7 @@ def test_a_disk_of_another_broker_is_named_in_dual_write() -> None:
 def test_records_that_no_replica_has_are_kept_where_they_are() -> None:
     """The replicas have begun empty logs; a replica that got the old log would truncate it."""
     text = ways_out("disks-of-two-brokers-swapped")["records-on-no-replica"]
-    assert text.startswith("keep clicks-0 on broker 2 and audit-0 on broker 1: let nobody write or delete the topic")
+    assert text.startswith("keep clicks-0 on broker 2 and audit-0 on broker 1: do not write to the topic, delete it")
     assert "clicks-0 the replicas 2, and a leader_epoch of 18 or more, and broker 2 as leader" in text
     found = ways_out("restored-before-a-reassignment")
     for name in ("no-live-isr", "broker-down"):
