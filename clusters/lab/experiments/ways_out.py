@@ -20,7 +20,7 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments import damages
 from kwalk.clusters.lab.experiments.damages import FIRST, FOR_EVER, Damage, Scene
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.known_records import AFTER, Ledger, logs_on_disks, what_to_keep
+from kwalk.clusters.lab.experiments.known_records import AFTER, Ledger, Log, logs_on_disks, what_to_keep
 from kwalk.clusters.lab.experiments.operator_steps import rest
 from kwalk.clusters.lab.experiments.recoveries import (
     DEAD,
@@ -34,6 +34,7 @@ from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import create, set_data
 
 EPOCH_TO_SET = re.compile(r"set /controller_epoch to (\d+)")
+PRODUCER_IDS = "/latest_producer_id_block"
 STATE = re.compile(r"a leader_epoch of (\d+) or more, and broker (\d+) as leader")
 REPLICAS = re.compile(r"-(\d+) the replicas ([\d, and]+), and " + STATE.pattern)
 ORDER = re.compile(r"start broker (\d+) before")
@@ -117,22 +118,19 @@ def _put_topic(scene: Scene, partitions: Mapping[int, list[int]], topic: str = "
     )
 
 
-def _logs(scene: Scene, topic: str) -> dict[int, dict[int, tuple[int, int]]]:
-    """Return the last leader epoch and the last offset of each log of a topic, by partition and broker."""
-    found: dict[int, dict[int, tuple[int, int]]] = {}
-    for number, logs in logs_on_disks(scene.lab, topic).items():
-        for partition, log in logs.items():
-            directory = scene.lab.brokers[number].directory(f"{topic}-{partition}")
-            lines = (directory / "leader-epoch-checkpoint").read_text().splitlines()[2:] if directory else ()
-            epochs = [int(line.split()[0]) for line in lines]
-            found.setdefault(partition, {})[number] = (max(epochs, default=0), max(log, default=-1))
-    return found
+def _logs(scene: Scene, topic: str) -> dict[int, dict[int, Log]]:
+    """Return the logs of a topic on disks, by partition and broker."""
+    logs = logs_on_disks(scene.lab, topic).items()
+    partitions = sorted({partition for _, each in logs for partition in each})
+    return {number: {broker: each[number] for broker, each in logs if number in each} for number in partitions}
 
 
-def _put_by_logs(scene: Scene, partition: int, ends: Mapping[int, tuple[int, int]], topic: str = "") -> None:
-    """Create a state with a leader epoch above those of the logs, and the broker whose log ends last as leader."""
-    best = max(ends, key=lambda broker: ends[broker])
-    _put_state(scene, partition, best, max(epoch for epoch, _ in ends.values()) + 1, topic)
+def _put_by_logs(scene: Scene, partition: int, logs: Mapping[int, Log], topic: str = "") -> None:
+    """Write a state with a leader epoch above those of the logs, and the broker with the latest records as leader."""
+    folders = [scene.lab.brokers[broker].data / f"{topic or scene.topic}-{partition}" for broker in logs]
+    lines = [line for path in folders for line in (path / "leader-epoch-checkpoint").read_text().splitlines()[2:]]
+    best = max(logs, key=lambda broker: max(((entry.epoch, n) for n, entry in logs[broker].items()), default=(-1, 0)))
+    _put_state(scene, partition, best, max(int(line.split()[0]) for line in lines) + 1, topic)
 
 
 def _write_topics(scene: Scene, way_out: str) -> None:
@@ -149,11 +147,11 @@ def _write_topics(scene: Scene, way_out: str) -> None:
             assert identity is not None
             if "/config/topics" in way_out:
                 _put(lab, f"/config/topics/{topic}", {"version": 1, "config": FOR_EVER})
-            _put_topic(scene, {number: sorted(ends) for number, ends in logs.items()}, topic, identity[1])
-        for number, ends in logs.items():
+            _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic, identity[1])
+        for number, by in logs.items():
             state = lab.states(topic).get(number)
-            if state is None or state["leader_epoch"] < max(epoch for epoch, _ in ends.values()):
-                _put_by_logs(scene, number, ends, topic)
+            if state is None or state["leader_epoch"] < max(one.epoch for log in by.values() for one in log.values()):
+                _put_by_logs(scene, number, by, topic)
     _start_all(scene)
     time.sleep(RETENTION)
 
@@ -164,10 +162,10 @@ def _add_partition(scene: Scene, way_out: str) -> None:
     for number in running:
         scene.lab.stop(number)
     znode = scene.lab.topic(scene.topic) or {}
-    logs = {n: ends for n, ends in _logs(scene, scene.topic).items() if str(n) not in znode["partitions"]}
-    _put_topic(scene, {number: sorted(ends) for number, ends in logs.items()})
-    for number, ends in logs.items():
-        _put_by_logs(scene, number, ends)
+    logs = {n: by for n, by in _logs(scene, scene.topic).items() if str(n) not in znode["partitions"]}
+    _put_topic(scene, {number: sorted(by) for number, by in logs.items()})
+    for number, by in logs.items():
+        _put_by_logs(scene, number, by)
     _start_all(scene)
 
 
@@ -285,8 +283,6 @@ def _producer_ids(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(outcome, is_first_kept and bool(is_lost) and is_kept, details)
 
 
-PRODUCER_IDS = "/latest_producer_id_block"
-
 # Experiments.
 
 
@@ -316,7 +312,7 @@ EXPERIMENTS = (
         about="ZooKeeper is restored from a backup of before a producer got its id, and a new producer gets the same; "
         "then /latest_producer_id_block is written with later ids while the brokers are stopped.",
         expected="The first record of the new producer is acknowledged, and in no log; that of the next one is kept.",
-        story=DOWN,
+        story="producer-state.md",
         run=_producer_ids,
     ),
     _experiment(
