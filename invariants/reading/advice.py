@@ -40,6 +40,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     sent_id,
 )
 from kwalk.model.kafka.snapshots.lineage import (
+    KEEPING,
     Choice,
     Lineages,
     has_lost_its_end,
@@ -81,8 +82,20 @@ class PartitionLogs:
     @property
     def apart(self) -> list[int]:
         """The replicas whose logs may be of another topic than those that are kept."""
+        return self.apart_from(self.kept)
+
+    def apart_from(self, kept: Collection[int]) -> list[int]:
+        """Return the replicas whose logs may be of another topic than those of some brokers."""
         replicas = self.topic.partitions.get(self.partition, ())
-        return [b for b in self.lineages.logs if b in replicas and b not in self.kept]
+        return [b for b in self.lineages.logs if b in replicas and b not in kept]
+
+    def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
+        """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
+
+        While the leader's log is one of them, each of the others would copy it.
+        """
+        apart, state = self.apart_from(kept), self.topic.states.get(self.partition)
+        return [tuple(apart)] if state is not None and state.leader in apart else [(b,) for b in apart]
 
     @property
     def ids(self) -> set[str]:
@@ -94,6 +107,11 @@ class PartitionLogs:
     def is_created_again(self) -> bool:
         """Whether the logs that the partition has are of an earlier topic of the name."""
         return len(self.choices) > 1 and bool(self.lineages.earlier)
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether nothing shows which of several logs with different records the partition is to have."""
+        return not self.is_created_again and len(self.choices) > 1 and self.choices[1].premise.startswith(KEEPING)
 
 
 class Advice:
@@ -285,7 +303,13 @@ class Advice:
                         has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
                     own[broker] = self._unless_own(place, broker) if log else ""
+                elif log is not None and log.is_empty and not all(self.capture.shows(b, name, partition) for b in isr):
+                    bad.setdefault(
+                        broker, f"its log of {place.name} is empty, and that of another ISR member not shown"
+                    )
+                    own[broker] = ""
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
+        others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
@@ -297,7 +321,16 @@ class Advice:
             f"ones it would lead {where}, and the other replicas would lose their records"
             for broker, where in unseen.items()
         ]
+        if others:
+            parts.append(
+                f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
+            )
         return "; ".join(parts)
+
+    def _has_unseen_replicas(self, broker: int) -> bool:
+        """Whether a broker is to have logs that the snapshot does not show."""
+        assigned = (t for t in self.topics.values() if any(broker in replicas for replicas in t.partitions.values()))
+        return not self.capture.brokers[broker].seen and any(assigned)
 
     def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
         """Yield which broker starts before which; or which states to write, where no order suits all partitions."""
@@ -551,7 +584,8 @@ class Advice:
 
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
-        yield from self._moving([place for place in places if not place.is_created_again])
+        yield from self._choosing([place for place in places if place.has_rivals])
+        yield from self._moving([place for place in places if not (place.is_created_again or place.has_rivals)])
         writes: list[str] = []
         restarting: set[int] = set()
         for name in dict.fromkeys(place.topic.name for place in places):
@@ -613,15 +647,36 @@ class Advice:
 
     def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""
-        found: dict[int, list[str]] = {}
+        found: dict[tuple[int, ...], list[str]] = {}
         for place in places:
-            for broker in place.apart if place.kept else ():
-                found.setdefault(broker, []).append(place.name)
-        for broker, names in found.items():
-            if self.capture.brokers[broker].alive:
-                yield f"stop broker {broker}, move {listed(names)} away, and start it"
-            else:
-                yield f"before broker {broker} starts, move {listed(names)} away there"
+            for hosts in place.moved_together(place.kept) if place.kept else ():
+                found.setdefault(hosts, []).append(place.name)
+        yield from self._each_moved(found)
+
+    def _choosing(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
+        """Yield which logs to move away for each choice between logs with different records."""
+        alike: dict[tuple[tuple[int, ...], ...], list[PartitionLogs]] = {}
+        for place in places:
+            alike.setdefault(tuple(choice.keeps for choice in place.choices), []).append(place)
+        for choices, same in alike.items():
+            names = [place.name for place in same]
+            ways = []
+            for keeps in choices:
+                moved = self._each_moved(dict.fromkeys(same[0].moved_together(keeps), names))
+                ways.append(f"to keep those of {brokers(keeps)}, {', and '.join(moved)}")
+            which = f"{listed(names)} {each(names, 'is', 'are')}"
+            yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
+
+    def _each_moved(self, found: Mapping[tuple[int, ...], Sequence[str]]) -> Iterator[str]:
+        """Yield how logs are moved away, by the brokers on which they are moved at once."""
+        for hosts, names in found.items():
+            live = [b for b in hosts if self.capture.brokers[b].alive]
+            down = [b for b in hosts if b not in live]
+            if live:
+                on = " on each" * (len(live) > 1)
+                yield f"stop {brokers(live)}, move {listed(names)} away{on}, and start {each(live, 'it', 'them')}"
+            if down:
+                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {listed(names)} away there"
 
     def _of_another_id(self, one: Observation) -> str:
         """Return what to do about a log with another id on a broker that is down: others may lack its records."""

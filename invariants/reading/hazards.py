@@ -135,12 +135,12 @@ HAZARDS = (
     Hazard(
         (kinds.NO_REPLICAS,),
         Act.FAIL_OVER,
-        "write the replicas of {} into its topic's znode: no controller starts without",
+        "write the replicas of {} into the znode of the topic: no controller starts without",
     ),
     Hazard(
         (kinds.PARTITION_LOST,),
         Act.FAIL_OVER,
-        "put {} back into its topic's znode: after a failover its records cannot be read",
+        "put {} back into the znode of the topic: after a failover its records cannot be read",
     ),
     Hazard(
         (kinds.SHARED_ID,),

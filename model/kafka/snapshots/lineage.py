@@ -397,6 +397,8 @@ def lineages_of(
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
     related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
+    leader = topic.states[partition].leader if partition in topic.states else None
+    related.sort(key=lambda pair: leader not in pair)  # what may be a copy of several logs is one of the leader's
     groups = _groups(tuple(logs), related, apart)
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
@@ -743,7 +745,8 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
 def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
     in_isr = {g for b in lineages.isr if (g := lineages.group_of(b)) is not None}
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
-    wanted.sort(key=lambda group: (-len(lineages.groups[group]), min(lineages.groups[group])))
+    leader = topic.states[partition].leader if partition in topic.states else None
+    wanted.sort(key=lambda n: (-len(lineages.groups[n]), leader not in lineages.groups[n], min(lineages.groups[n])))
     kept = [group for group in wanted if group not in lineages.earlier] or wanted
     if not kept:
         return (_choice(lineages, topic, partition, ()),)
