@@ -85,9 +85,20 @@ class PartitionLogs:
         return self.apart_from(self.kept)
 
     def apart_from(self, kept: Collection[int]) -> list[int]:
-        """Return the replicas whose logs may be of another topic than those of some brokers."""
-        replicas = self.topic.partitions.get(self.partition, ())
-        return [b for b in self.lineages.logs if b in replicas and b not in kept]
+        """Return the replicas whose logs may be of another topic than those of some brokers.
+
+        A log with the topic's id is the topic's, unless something shows that it differs from them.
+        """
+        replicas, lineages = self.topic.partitions.get(self.partition, ()), self.lineages
+        others = {lineages.group_of(b) for b in kept}
+        differing = {group for pair in lineages.unrelated if pair & others for group in pair}
+        return [
+            b
+            for b, log in lineages.logs.items()
+            if b in replicas
+            and b not in kept
+            and (log.topic_id is None or log.topic_id != self.topic.topic_id or lineages.group_of(b) in differing)
+        ]
 
     def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
         """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
@@ -329,8 +340,11 @@ class Advice:
 
     def _has_unseen_replicas(self, broker: int) -> bool:
         """Whether a broker is to have logs that the snapshot does not show."""
-        assigned = (t for t in self.topics.values() if any(broker in replicas for replicas in t.partitions.values()))
-        return not self.capture.brokers[broker].seen and any(assigned)
+        return any(
+            broker in replicas and not self.capture.shows(broker, topic.name, number)
+            for topic in self.topics.values()
+            for number, replicas in topic.partitions.items()
+        )
 
     def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
         """Yield which broker starts before which; or which states to write, where no order suits all partitions."""
@@ -585,7 +599,13 @@ class Advice:
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
         yield from self._choosing([place for place in places if place.has_rivals])
-        yield from self._moving([place for place in places if not (place.is_created_again or place.has_rivals)])
+        known = [place for place in places if not (place.is_created_again or place.has_rivals)]
+        unseen = [place for place in known if not any(self._shows(b, place) for b in place.kept)]
+        yield from self._moving([place for place in known if place not in unseen])
+        for place in unseen:
+            if place.kept and place.apart:
+                whose = f"the snapshot lacks that of {brokers(place.kept)}, which they are compared with"
+                yield f"keep all logs of {place.name}: {whose}; collect it (kwalk collect --logs)"
         writes: list[str] = []
         restarting: set[int] = set()
         for name in dict.fromkeys(place.topic.name for place in places):
@@ -652,6 +672,10 @@ class Advice:
             for hosts in place.moved_together(place.kept) if place.kept else ():
                 found.setdefault(hosts, []).append(place.name)
         yield from self._each_moved(found)
+
+    def _shows(self, broker: int, place: PartitionLogs) -> bool:
+        """Whether the snapshot shows what log a broker has of a partition."""
+        return self.capture.shows(broker, place.topic.name, place.partition)
 
     def _choosing(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away for each choice between logs with different records."""

@@ -170,6 +170,12 @@ HAZARDS = (
     ),
     Hazard((kinds.RECORDS_ELSEWHERE,), Act.START, "see to {}, whose records are on brokers that are no replicas"),
     Hazard((kinds.NO_CLUSTER_ID,), Act.START, "create /cluster/id with the id of the log directories"),
+    Hazard((kinds.EMPTY_ISR,), ANY, "see to {}, whose ISR is empty: choose who leads it next"),
+    Hazard(
+        (kinds.LEADER_OUTSIDE_ISR, kinds.FOREIGN_ISR),
+        Act.STOP | Act.FAIL_OVER,
+        "see to {}, whose leader is not in the ISR, or whose ISR has a broker that is no replica",
+    ),
     Hazard(OF_STATES, Act.FAIL_OVER | Act.START, "write the state of {}, which is older than the logs"),
     Hazard(
         (kinds.DIVERGED,),

@@ -747,7 +747,8 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
     leader = topic.states[partition].leader if partition in topic.states else None
     wanted.sort(key=lambda n: (-len(lineages.groups[n]), leader not in lineages.groups[n], min(lineages.groups[n])))
-    kept = [group for group in wanted if group not in lineages.earlier] or wanted
+    filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
+    kept = [group for group in filled if group not in lineages.earlier] or filled
     if not kept:
         return (_choice(lineages, topic, partition, ()),)
     can_be_empty = all(group in lineages.earlier for group in kept)
