@@ -314,7 +314,7 @@ class Advice:
                         has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
                     own[broker] = self._unless_own(place, broker) if log else ""
-                elif log is not None and log.is_empty and not all(self.capture.shows(b, name, partition) for b in isr):
+                elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
                     bad.setdefault(
                         broker, f"its log of {place.name} is empty, and that of another ISR member not shown"
                     )
@@ -361,6 +361,7 @@ class Advice:
             is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
             lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
+            lacks = "is gone" if ends[1] is None else lacks
             yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:
@@ -411,7 +412,9 @@ class Advice:
             return self._are_down(one)
         place = self.logs.get(_key(one) or ("", -1))
         if one.kind in (kinds.WITHOUT_STATE, kinds.WITHOUT_STATE_SERVED, kinds.NO_LIVE_REPLICA):
-            return place is not None and bool(self._latest_epochs(place))
+            replicas = place.topic.partitions.get(place.partition, ()) if place is not None else ()
+            logs = (self.capture.directory(b, one.fields["topic"], int(one.fields["partition"])) for b in replicas)
+            return any(log is not None and (log.is_empty is False or log.leader_epochs) for log in logs)
         if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED):
             return place is not None and place.partition not in place.topic.states
         return True

@@ -170,6 +170,11 @@ HAZARDS = (
     ),
     Hazard((kinds.RECORDS_ELSEWHERE,), Act.START, "see to {}, whose records are on brokers that are no replicas"),
     Hazard((kinds.NO_CLUSTER_ID,), Act.START, "create /cluster/id with the id of the log directories"),
+    Hazard(
+        (kinds.EARLIER_LOG, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),
+        ANY,
+        "see to {}, of which a broker has a log of another topic",
+    ),
     Hazard((kinds.EMPTY_ISR,), ANY, "see to {}, whose ISR is empty: choose who leads it next"),
     Hazard(
         (kinds.LEADER_OUTSIDE_ISR, kinds.FOREIGN_ISR),

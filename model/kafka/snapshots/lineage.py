@@ -560,6 +560,9 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     lacking = members_lacking_records(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
     lagging = {b: having[0] for b, others in lacking.items() if (having := [o for o in others if o in found])}
+    filled = [b for b, log in found.items() if log is not None and log.is_empty is not True]
+    gone = [b for b, log in found.items() if log is None and capture.shows(b, topic.name, partition)]
+    lagging |= dict.fromkeys(gone, filled[0]) if filled else {}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
     starts = {(log.start, min(log.segments or ())) for log in logs.values()}
     if topic.may_be_compacted or len(starts) != 1:
@@ -575,7 +578,7 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         for b, (epoch, size) in ends.items()
         if size < ends[best][1] and (epoch < ends[best][0] or (epoch == ends[best][0] and is_cut[b]))
     }
-    return dict.fromkeys(lagging, best) | known
+    return {b: best if best in filled else other for b, other in lagging.items()} | known
 
 
 def was_closed(log: Directory) -> bool:
