@@ -130,7 +130,7 @@ def test_logs_with_different_records_are_a_choice_and_the_leader_s_comes_first()
     way_out = ways_out(snapshot)["replicas-diverged"]
     assert "to keep those of brokers 1 and 3, stop broker 2, move orders-0 away, and start it" in way_out
     assert "to keep those of broker 2, stop brokers 1 and 3, move orders-0 away on each, and start them" in way_out
-    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"])
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = snapshot["brokers"]["1"]["dirs"].pop("orders-0")
     snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [2, 3]
     state_of(snapshot).update(isr=[2, 3], leader=3)
     assert (
