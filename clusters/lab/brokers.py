@@ -353,9 +353,9 @@ def _produce(port: int, body: bytes, seconds: float) -> Probe:
     return {"error": error_name(code), "offset": offset} if code == 0 else {"error": error_name(code)}
 
 
-def new_producer_id(port: int, seconds: float = 20.0) -> int:
+def new_producer_id(port: int) -> int:
     """Return the id that a broker gives a new idempotent producer: it has none while it asks for a block of ids."""
-    end, number = time.monotonic() + seconds, -1
+    end, number = time.monotonic() + 20, -1
     while number < 0 and time.monotonic() < end:
         with BrokerConnection(port, seconds=10) as connection:
             reader = connection.ask(Api.INIT_PRODUCER_ID, 0, string(None) + int32(0))

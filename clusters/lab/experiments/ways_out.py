@@ -98,39 +98,34 @@ def _put(lab: Lab, path: str, content: Mapping[str, object]) -> None:
     lab.note(f"{path} is {text}")
 
 
-def _put_state(scene: Scene, partition: int, leader: int, epoch: int, topic: str = "") -> None:
+def _put_state(scene: Scene, number: int, leader: int, epoch: int, name: str = "") -> None:
     """Write, or create, the state of a partition with a leader that is the only ISR member."""
-    lab = scene.lab
-    path = f"/brokers/topics/{topic or scene.topic}/partitions/{partition}/state"
-    state = {"controller_epoch": 0, **(lab.json(path) or {}), "leader": leader, "version": 1, "leader_epoch": epoch}
-    _put(lab, path, {**state, "isr": [leader]})
+    path = f"/brokers/topics/{name or scene.topic}/partitions/{number}/state"
+    state = {"controller_epoch": 0, **(scene.lab.json(path) or {}), "version": 1}
+    _put(scene.lab, path, {**state, "leader": leader, "leader_epoch": epoch, "isr": [leader]})
 
 
-def _put_topic(scene: Scene, partitions: Mapping[int, list[int]], topic: str = "", topic_id: str = "") -> None:
+def _put_topic(scene: Scene, added: Mapping[int, list[int]], name: str = "", topic_id: str = "") -> None:
     """Write, or create, a topic's znode: with these partitions beside those that it has."""
-    topic = topic or scene.topic
-    znode = scene.lab.topic(topic) or {"version": 3, "adding_replicas": {}, "removing_replicas": {}, "partitions": {}}
-    wanted = {**znode["partitions"], **{str(number): replicas for number, replicas in partitions.items()}}
-    _put(
-        scene.lab,
-        f"/brokers/topics/{topic}",
-        {**znode, "partitions": wanted, **({"topic_id": topic_id} if topic_id else {})},
-    )
+    name = name or scene.topic
+    znode = scene.lab.topic(name) or {"version": 3, "adding_replicas": {}, "removing_replicas": {}, "partitions": {}}
+    znode["partitions"] |= {str(number): replicas for number, replicas in added.items()}
+    _put(scene.lab, f"/brokers/topics/{name}", {**znode, **({"topic_id": topic_id} if topic_id else {})})
 
 
-def _logs(scene: Scene, topic: str) -> dict[int, dict[int, Log]]:
+def _logs(scene: Scene, name: str) -> dict[int, dict[int, Log]]:
     """Return the logs of a topic on disks, by partition and broker."""
-    logs = logs_on_disks(scene.lab, topic).items()
+    logs = logs_on_disks(scene.lab, name).items()
     partitions = sorted({partition for _, each in logs for partition in each})
     return {number: {broker: each[number] for broker, each in logs if number in each} for number in partitions}
 
 
-def _put_by_logs(scene: Scene, partition: int, logs: Mapping[int, Log], topic: str = "") -> None:
+def _put_by_logs(scene: Scene, number: int, by: Mapping[int, Log], name: str = "") -> None:
     """Write a state with a leader epoch above those of the logs, and the broker with the latest records as leader."""
-    folders = [scene.lab.brokers[broker].data / f"{topic or scene.topic}-{partition}" for broker in logs]
+    folders = [scene.lab.brokers[broker].data / f"{name or scene.topic}-{number}" for broker in by]
     lines = [line for path in folders for line in (path / "leader-epoch-checkpoint").read_text().splitlines()[2:]]
-    best = max(logs, key=lambda broker: max(((entry.epoch, n) for n, entry in logs[broker].items()), default=(-1, 0)))
-    _put_state(scene, partition, best, max(int(line.split()[0]) for line in lines) + 1, topic)
+    best = max(by, key=lambda broker: max(((entry.epoch, n) for n, entry in by[broker].items()), default=(-1, 0)))
+    _put_state(scene, number, best, max(int(line.split()[0]) for line in lines) + 1, name)
 
 
 def _write_topics(scene: Scene, way_out: str) -> None:
