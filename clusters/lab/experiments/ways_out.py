@@ -165,6 +165,7 @@ def _add_partition(scene: Scene, way_out: str) -> None:
 
 
 def _start_all(scene: Scene) -> None:
+    """Start the brokers that do not run, but for those that are gone."""
     for number, broker in scene.lab.brokers.items():
         if not broker.runs and number not in scene.gone:
             scene.start(number)
@@ -215,11 +216,6 @@ def _start_in_order(scene: Scene, way_out: str) -> None:
     _start_all(scene)
 
 
-def _write_answered_leader(scene: Scene, way_out: str) -> None:
-    """Write the leader that brokers answer into the state, and it into the ISR."""
-    scene.write_state(0, leader=1, isr=[1, 2, 3])
-
-
 def _set_controller_epoch(scene: Scene, way_out: str) -> None:
     """Set /controller_epoch as the sentence says, and fail the controller over."""
     for number in EPOCH_TO_SET.findall(way_out):
@@ -240,14 +236,15 @@ def _led_by_another(scene: Scene) -> list[str]:
 
 
 def _without_a_follower(scene: Scene) -> list[str]:
-    """Pause broker 3, which follows, and write: the leader removes it from the ISR. Return if it cannot."""
-    lab = scene.lab
-    lab.pause(3)
-    lab.probe(scene.topic, acks=1, seconds=1, mark=f"{AFTER}:")
-    is_out = wait_until(lambda: 3 not in lab.states(scene.topic)[0]["isr"], 8)  # before its session expires
-    lab.resume(3)
+    """Pause a follower that is no controller, and write: the leader removes it from the ISR. Return if it cannot."""
+    lab, topic = scene.lab, scene.topic
+    paused = next(n for n in lab.brokers if n not in (lab.states(topic)[0]["leader"], lab.controller()))
+    lab.pause(paused)
+    lab.probe(topic, acks=1, seconds=1, mark=f"{AFTER}:")
+    is_out = wait_until(lambda: paused not in lab.states(topic)[0]["isr"], 8)  # before its session expires
+    lab.resume(paused)
     rest(lab)
-    return [] if is_out else ["broker 3 stays in the ISR, and does not fetch"]
+    return [] if is_out else [f"broker {paused} stays in the ISR, and does not fetch"]
 
 
 def _producer_ids(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -381,7 +378,7 @@ EXPERIMENTS = (
         _Case(
             partial(damages.state_by_hand, assignment=_THREE, leader=2),
             "leader-written-by-hand",
-            _write_answered_leader,
+            _write_state,
             _without_a_follower,
         ),
         options=LabOptions(settings={"replica.lag.time.max.ms": 3000}),
