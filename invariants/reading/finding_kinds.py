@@ -312,7 +312,7 @@ LATER_IDS = (
     "before brokers start, write a block above all producer ids that were given into /latest_producer_id_block: the "
     "first record of a producer that gets an id again is taken for a duplicate, acknowledged, and lost"
 )
-"""What a ZooKeeper that has gone back needs: seen on 2.8.2 and 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
+"""What a ZooKeeper that has gone back needs: seen on 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
 LOST_FOR_GOOD = (
     "If it is lost for good, write while the brokers are stopped: /cluster/id with the cluster.id of meta.properties, "
     "if it is not there; the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact "

@@ -241,7 +241,7 @@ def _without_a_follower(scene: Scene) -> list[str]:
     paused = next(n for n in lab.brokers if n not in (lab.states(topic)[0]["leader"], lab.controller()))
     lab.pause(paused)
     lab.probe(topic, acks=1, seconds=1, mark=f"{AFTER}:")
-    is_out = wait_until(lambda: paused not in lab.states(topic)[0]["isr"], 8)  # before its session expires
+    is_out = wait_until(lambda: paused not in lab.states(topic)[0]["isr"], 11)  # its session expires after 12
     lab.resume(paused)
     rest(lab)
     return [] if is_out else [f"broker {paused} stays in the ISR, and does not fetch"]
@@ -306,6 +306,7 @@ EXPERIMENTS = (
         expected="The first record of the new producer is acknowledged, and in no log; that of the next one is kept.",
         story="producer-state.md",
         run=_producer_ids,
+        releases=("3.9.0",),
     ),
     _experiment(
         "lost-topics",
