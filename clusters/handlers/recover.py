@@ -38,11 +38,9 @@ def run_recover(options: Namespace) -> int:
 
 def exit_code(recovery: Recovery) -> int:
     """Return 0 for a plan, 12 if there is none, 3 if that is undecided, or the snapshot does not show enough."""
-    if is_unjudged(recovery):
-        return UNDECIDED
-    if recovery.plan is not None and not nothing_planned(recovery):
+    if recovery.plan is not None and not (nothing_planned(recovery) or is_unjudged(recovery)):
         return PLANNED
-    return NO_PLAN if recovery.complete else UNDECIDED
+    return NO_PLAN if recovery.complete and not is_unjudged(recovery) else UNDECIDED
 
 
 # For machines.

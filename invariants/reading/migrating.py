@@ -291,10 +291,10 @@ class _Migrating:
                 "They are new, or have lost their log. One that becomes active removes all topics from ZooKeeper "
                 "(KAFKA-17146), if it has not yet. A broker that starts in KRaft mode removes its logs, or sets them "
                 "aside.",
-                "stop KRaft's controllers, start no broker in KRaft mode, and keep each __cluster_metadata-0, also "
-                "those of brokers. If there are controllers with the log of the copy, start these. If not, and no "
-                "broker is in KRaft mode, delete /controller and /migration: the cluster goes on with what ZooKeeper "
-                "has (not tried on real brokers)",
+                "see whether the log is that of the controllers of this cluster. If it is, stop them, start no broker "
+                "in KRaft mode, and keep each __cluster_metadata-0, also those of brokers. If there are controllers "
+                "with the log of the copy, start these. If not, and no broker is in KRaft mode, delete /controller and "
+                "/migration: the cluster goes on with what ZooKeeper has (not tried on real brokers)",
                 basis=SOURCE,
             )
         ]
@@ -607,7 +607,7 @@ class _Migrating:
     def _without_logs(self) -> Iterator[Consequence]:
         """ISR members that have no log, or an empty one, of records that were committed."""
         places, capture = [], self.capture
-        for topic, number in ((topic, n) for topic in topics_of_kraft(capture) for n in topic.states):
+        for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, replicas = topic.states[number], topic.partitions.get(number, ())
             known = {b: capture.directory(b, topic.name, number) for b in replicas}
             logs = {b: log for b, log in known.items() if log is not None and log.is_empty is not True}

@@ -456,7 +456,8 @@ class _Forecast:
                 "The migration begins when every broker has registered; until then ZooKeeper mode goes on.",
                 "restart each broker with zookeeper.metadata.migration.enable, controller.quorum.voters and "
                 "controller.listener.names; if it has them, see in its server.log why it does not reach the "
-                "controllers, or is refused: its inter.broker.protocol.version has to be their metadata.version",
+                "controllers, or is refused: its inter.broker.protocol.version has to be their metadata.version, and "
+                "it needs a listener of the name that is their inter.broker.listener.name",
                 log="controller.log of the KRaft controller, INFO: No brokers are known to KRaft, waiting for brokers "
                 "to register. (Or: Still waiting for ZK brokers … to register with KRaft.)",
             )
@@ -592,8 +593,10 @@ class _Forecast:
             f"inter.broker.protocol.version is at least {least} on every broker: below it, the broker ends as it "
             "starts, or the migration does not begin",
             "it is the metadata.version with which KRaft's controllers were formatted: a broker with another one does "
-            "not register, and the migration waits",
+            "not register, and the migration waits; so it is with a cluster id that is not that of /cluster/id",
             "node.id of no controller of KRaft is the id of a broker: both share one range of ids",
+            "KRaft's controllers have the inter.broker.listener.name of the brokers, to which they send requests, and "
+            "password.encoder.secret; and zookeeper.connect with its chroot",
         ]
         if refuses_authorizers(capture.version):
             places.append("authorizer.class.name is not set: the broker ends as it starts (until 3.5.1)")
