@@ -40,7 +40,7 @@ RECOVER = "`kwalk diagnose --plan` plans what to write to ZooKeeper, and whether
 COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
 RESTARTS = ("finalized-too-early", "brokers-in-zookeeper-mode")
 """The consequences whose way out is that brokers restart in KRaft mode."""
-NO_OBSTACLES = (*RESTARTS, "rollback-loses", "rollback-stops-elections", "controller-copies-again")
+NO_OBSTACLES = ("rollback-loses", "rollback-stops-elections", "controller-copies-again")
 """The consequences that do not come true when brokers restart in KRaft mode."""
 
 
@@ -170,11 +170,14 @@ class _Migrating:
     def consequences(self) -> Iterator[Consequence]:
         """Yield what awaits the cluster; no broker is to restart in KRaft mode before the rest is in order."""
         found = list(self._consequences())
+        restarts = (*RESTARTS, *(["broker-runs-without-migration"] if self.phase is MigrationPhase.FINALIZED else []))
         first = list(
-            dict.fromkeys(one.name for one in found if one.prognosis is not READY and one.name not in NO_OBSTACLES)
+            dict.fromkeys(
+                one.name for one in found if one.prognosis is not READY and one.name not in (*restarts, *NO_OBSTACLES)
+            )
         )
         for one in found:
-            if first and one.name in RESTARTS:
+            if first and one.name in restarts:
                 one = evolve(one, way_out=f"first see to {listed(first)}; then {one.way_out}")
             yield one
 
@@ -726,22 +729,26 @@ class _Migrating:
                 "restart them one at a time, and wait until no partition is under-replicated before the next",
             )
 
-    @staticmethod
-    def _unknown(unknown: set[int], image: CapturedImage) -> Consequence:
+    def _unknown(self, unknown: set[int], image: CapturedImage) -> Consequence:
         """Brokers that run in ZooKeeper mode without the migration, so that KRaft's controller has no part of them."""
         rolled_back = (
             ". All brokers are so: if the migration was rolled back, /controller is still that of KRaft, and no broker "
             "becomes the controller: with KRaft's controllers stopped, delete /controller and /migration"
         ) * (unknown >= {*image.registered})
+        way_out = (
+            "restart the broker with zookeeper.metadata.migration.enable, controller.quorum.voters and "
+            "controller.listener.names; if it has them, see in its server.log why it does not reach the "
+            f"controllers{rolled_back}"
+        )
+        if self.phase is MigrationPhase.FINALIZED:
+            way_out = "restart the broker in KRaft mode: the controllers take none in ZooKeeper mode any more"
         return Consequence(
             "broker-runs-without-migration",
             STUCK,
             "a broker runs in ZooKeeper mode, and KRaft's controller counts it as down",
             (f"{brokers(unknown)} in /brokers/ids, and fenced by KRaft's controller, or unknown to it",),
             "It gets no requests: its replicas are out of the ISR, and clients that ask it get outdated answers.",
-            "take another snapshot after a minute; if it shows the same, restart the broker with "
-            "zookeeper.metadata.migration.enable, controller.quorum.voters and controller.listener.names; if it has "
-            f"them, see in its server.log why it does not reach the controllers{rolled_back}",
+            f"take another snapshot after a minute; if it shows the same, {way_out}",
             basis=SOURCE,
         )
 

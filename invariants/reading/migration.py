@@ -43,6 +43,7 @@ from kwalk.model.kafka.snapshots.migration import (
     least_protocol,
     refuses_authorizers,
 )
+from kwalk.model.kafka.snapshots.procedures import STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -647,7 +648,11 @@ class _Forecast:
                 "if the migration was rolled back, stop KRaft's controllers, delete /migration, and empty and format "
                 "their log directories, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
                 "/controller may they start with the log that they have",
-                ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
+                (
+                    f"{STOP[0]}   # on each controller of KRaft",
+                    "bin/zookeeper-shell.sh ZK get /migration",
+                    "bin/zookeeper-shell.sh ZK delete /migration",
+                ),
                 "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper, the logs stayed.",
             )
 

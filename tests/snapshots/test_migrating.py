@@ -587,6 +587,19 @@ def test_brokers_restart_in_kraft_mode_when_no_log_goes_by_that(first: str) -> N
     assert way_out.startswith("first see to") == (first != "rollback-loses")
 
 
+def test_after_the_end_a_broker_without_the_migration_restarts_in_kraft_mode_when_no_log_goes_by_that() -> None:
+    """KRaft's controllers take no broker in ZooKeeper mode any more (ClusterControlManager.registerBroker)."""
+    cluster = dual_write()
+    cluster["image"]["brokers"]["3"]["fenced"] = True
+    name = "broker-runs-without-migration"
+    assert "zookeeper.metadata.migration.enable" in consequence(cluster, name).way_out
+    cluster["image"]["state"] = "POST_MIGRATION"
+    assert consequence(cluster, name).way_out.startswith("take another snapshot")
+    assert "zookeeper.metadata.migration.enable" not in consequence(cluster, name).way_out
+    log_of(cluster, "3")["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+    assert consequence(cluster, name).way_out.startswith("first see to log-goes-at-kraft-start; then")
+
+
 @pytest.mark.parametrize(
     ("release", "found"),
     [
