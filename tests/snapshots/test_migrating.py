@@ -14,7 +14,7 @@ from kwalk.clusters.handlers.recover import exit_code, recovery_object
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.migrating import MigrationPhase, phase_of
 from kwalk.invariants.reading.migrating_recovery import OF_EPOCHS
-from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
@@ -640,6 +640,13 @@ def test_without_migration_the_plan_creates_it_as_krafts_controller_reads_it() -
     assert found.plan is not None
     content = json.loads(found.plan.procedures[0].commands[1].partition("'")[2].rstrip("'"))
     assert content["kraft_metadata_offset"] > 0 and content.keys() == {"version", *state_of(1)}
+
+
+def test_no_search_through_zookeeper_mode_begins_with_a_cluster_that_kraft_leads() -> None:
+    for cluster in (dual_write(), restarted_in_kraft_mode(dual_write(), 3) | TAKEN):
+        with pytest.raises(UsageError, match="KRaft's controller leads the cluster"):
+            read_snapshot(json.dumps(cluster).encode())
+    assert read_snapshot(json.dumps(before("PRE_MIGRATION")).encode()).facts
 
 
 def test_what_a_snapshot_does_not_show_of_migration_is_not_judged() -> None:
