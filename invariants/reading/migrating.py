@@ -183,6 +183,7 @@ class _Migrating:
 
     def _consequences(self) -> Iterator[Consequence]:
         yield from self._controller()
+        yield from self._node_ids()
         yield from self._without_ids()
         yield from self._next_controller()
         if self.image is not None:
@@ -213,10 +214,7 @@ class _Migrating:
     # The controller.
 
     def _controller(self) -> Iterator[Consequence]:
-        """Whose /controller is: a broker's beside brokers in KRaft mode, or that of a node whose id a broker has.
-
-        Source: KafkaZkClient.tryRegisterKRaftControllerAsActiveController; KafkaConfig.validateValues.
-        """
+        """Brokers in KRaft mode, and /controller is not KRaft's (tryRegisterKRaftControllerAsActiveController)."""
         capture = self.capture
         is_over, kraft = self.phase is MigrationPhase.FINALIZED, capture.in_kraft_mode
         is_lost = capture.is_kraft is False or capture.controller is None
@@ -261,9 +259,12 @@ class _Migrating:
                 ),
                 basis=SOURCE,
             )
-        image = capture.image
+
+    def _node_ids(self) -> Iterator[Consequence]:
+        """A controller with the id of a broker in ZooKeeper mode (KafkaConfig.validateValues)."""
+        capture, image = self.capture, self.capture.image
         mine = {*capture.registered, *(image.migrating if image is not None else ())}
-        if capture.is_kraft and capture.controller in mine and not is_over:
+        if capture.is_kraft and capture.controller in mine and self.phase is not MigrationPhase.FINALIZED:
             yield Consequence(
                 "node-id-is-used-twice",
                 STUCK,
@@ -678,8 +679,7 @@ class _Migrating:
     # Brokers.
 
     def _modes(self, image: CapturedImage) -> Iterator[Consequence]:
-        left = [b for b in image.registered if b in image.migrating]
-        ready = [b for b in image.registered if b not in image.migrating]
+        left, ready = image.migrating, [b for b in image.registered if b not in image.migrating]
         in_modes = f"{brokers(left)} in ZooKeeper mode" + f", {brokers(ready)} in KRaft mode" * bool(ready)
         if self.phase is MigrationPhase.FINALIZED and left:
             yield Consequence(

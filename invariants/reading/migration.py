@@ -621,11 +621,15 @@ class _Forecast:
             "3.4 or higher. (Or: Unable to register because the broker does not support finalized version … of "
             "metadata.version.)",
         )
-        if faults := known_faults(capture.version):
+        yield from self._release_faults()
+
+    def _release_faults(self) -> Iterator[Consequence]:
+        """What migrations of the release do wrong, whatever the cluster is."""
+        if faults := known_faults(self.capture.version):
             yield Consequence(
                 "release-has-known-faults",
                 READY,
-                f"migrations of {capture.version} have faults that later releases do not have",
+                f"migrations of {self.capture.version} have faults that later releases do not have",
                 faults,
                 "The forecast is of a migration in which nothing fails, and nobody changes topics, quotas and ACLs.",
                 f"upgrade the brokers to {LAST_RELEASE} first",
