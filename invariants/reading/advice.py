@@ -6,11 +6,26 @@ logs are of which topic, it is made here, of the lineages of the logs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.hazards import (
+    ENDING_A_CONTROLLER,
+    FAILING_OVER,
+    GARBLED,
+    HAZARDS,
+    LED,
+    OF_IDS,
+    OF_LAST_COPIES,
+    OF_STATES,
+    OF_STRAYS,
+    STARTING,
+    STOPPING,
+    Act,
+    Hazard,
+)
 from kwalk.invariants.reading.migrating import topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas, reassignment_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
@@ -25,6 +40,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     sent_id,
 )
 from kwalk.model.kafka.snapshots.lineage import (
+    KEEPING,
     Choice,
     Lineages,
     has_lost_its_end,
@@ -37,87 +53,9 @@ from kwalk.model.kafka.snapshots.lineage import (
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
 
-OF_IDS = (
-    kinds.LEADER_REFUSES,
-    kinds.LEADER_REFUSES_MIXED,
-    kinds.FETCH_REFUSED,
-    kinds.FETCH_REFUSED_MIXED,
-    kinds.REPLICA_REFUSES,
-    kinds.STALE_IN_ISR,
-    kinds.EARLIER_LOG,
-    kinds.DIVERGED,
-    kinds.WITHOUT_STATE_SERVED,
-    kinds.IDS_MIXED,
-    kinds.ID_DIFFERS,
-    kinds.ID_SENT,
-    kinds.DOWN_WITH_ANOTHER_LOG,
-    kinds.REPLICA_OF_ANOTHER,
-)
-"""Kinds about topic ids, whose way out depends on the lineages of logs."""
-OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
-OF_STATES = (kinds.STATE_BEHIND_LOGS, kinds.STATE_BEHIND_UNNOTICED)
-FAILING_OVER = (
-    kinds.NOT_ELECTED,
-    kinds.MARK_WITHOUT_TOPIC,
-    kinds.DELETION_WAITS,
-    kinds.WITHOUT_STATE,
-    kinds.NO_CONTROLLER,
-    kinds.DEAD_IN_ISR,
-    kinds.NO_METADATA,
-    kinds.EMPTY_ISR,
-    kinds.FOREIGN_ISR,
-    kinds.REQUEST_WAITS,
-    kinds.NO_LIVE_REPLICA,
-    kinds.CONTROLLER_IS_SILENT,
-    kinds.NO_BROKER_KNOWS,
-    kinds.IS_NOT_KNOWN,
-    kinds.REASSIGNMENT_IDLE,
-    *OF_IDS,
-)
-"""Kinds whose way out has a failover of the controller."""
-OF_LAST_COPIES = (
-    kinds.RECORDS_ARE_LOST,
-    kinds.LAST_COPY_IS_DELETED,
-    kinds.LAST_COPY_MOVES,
-    kinds.LOG_SET_ASIDE,
-    kinds.DOWN_WITH_ANOTHER_ID,
-)
-"""Kinds about records of which a broker may have the last copy."""
-STARTING = (
-    kinds.BROKER_DOWN,
-    kinds.NO_LIVE_ISR,
-    kinds.DELETION_PENDING,
-    kinds.REASSIGNMENT_WAITS,
-    kinds.DEAD_IN_ISR,
-    kinds.FAILOVER_FAILS,
-    kinds.NO_LIVE_REPLICA,
-)
-"""Kinds whose way out starts brokers."""
-STOPPING = (
-    kinds.STALE_METADATA,
-    kinds.ANOTHER_CONTROLLER,
-    kinds.UNREGISTERED,
-    kinds.DOES_NOT_ANSWER,
-    kinds.LEADER_DOES_NOT_LEAD,
-    kinds.LEADER_OUTSIDE_ISR,
-    kinds.LEADER_REFUSES_IN_MEMORY,
-    kinds.ISR_REPEATS,
-    kinds.OFFLINE_LOG,
-    kinds.OFFLINE_REPLICA,
-    kinds.LOG_WITHOUT_ID,
-    kinds.GARBLED_ID,
-    *OF_STRAYS,
-    *OF_IDS,
-)
-"""Kinds whose way out restarts or stops brokers that run."""
-LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
-"""Of these, those whose way out restarts leaders."""
-ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
-"""What a way out says of which the controller may fail over."""
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
-GARBLED = "see to partition.metadata of {} on broker {}, which is garbled"
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
@@ -144,8 +82,31 @@ class PartitionLogs:
     @property
     def apart(self) -> list[int]:
         """The replicas whose logs may be of another topic than those that are kept."""
-        replicas = self.topic.partitions.get(self.partition, ())
-        return [b for b in self.lineages.logs if b in replicas and b not in self.kept]
+        return self.apart_from(self.kept)
+
+    def apart_from(self, kept: Collection[int]) -> list[int]:
+        """Return the replicas whose logs may be of another topic than those of some brokers.
+
+        A log with the topic's id is the topic's, unless something shows that it differs from them.
+        """
+        replicas, lineages = self.topic.partitions.get(self.partition, ()), self.lineages
+        others = {lineages.group_of(b) for b in kept}
+        differing = {group for pair in lineages.unrelated if pair & others for group in pair}
+        return [
+            b
+            for b, log in lineages.logs.items()
+            if b in replicas
+            and b not in kept
+            and (log.topic_id is None or log.topic_id != self.topic.topic_id or lineages.group_of(b) in differing)
+        ]
+
+    def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
+        """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
+
+        While the leader's log is one of them, each of the others would copy it.
+        """
+        apart, state = self.apart_from(kept), self.topic.states.get(self.partition)
+        return [tuple(apart)] if state is not None and state.leader in apart else [(b,) for b in apart]
 
     @property
     def ids(self) -> set[str]:
@@ -157,6 +118,11 @@ class PartitionLogs:
     def is_created_again(self) -> bool:
         """Whether the logs that the partition has are of an earlier topic of the name."""
         return len(self.choices) > 1 and bool(self.lineages.earlier)
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether nothing shows which of several logs with different records the partition is to have."""
+        return not self.is_created_again and len(self.choices) > 1 and self.choices[1].premise.startswith(KEEPING)
 
 
 class Advice:
@@ -188,7 +154,6 @@ class Advice:
         }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
-        self.erased = [one.fields["topic"] for one in observations if one.kind is kinds.ID_MISSING]
         self.alone: dict[int, list[str]] = {}
         for topic in capture.topics.values():
             for number, state in topic.states.items() if topic.name not in capture.deleting else ():
@@ -217,8 +182,7 @@ class Advice:
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None:
             made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
-        first = [*self._first(kind, seen, made.way_out), *self._before_stops(kind, made.way_out)]
-        first += self._alone(kind, seen)
+        first = [*self._first(kind, seen, made.way_out), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
@@ -301,7 +265,7 @@ class Advice:
         garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
         for one in garbled if kind is not kinds.GARBLED_ID else ():
             if int(one.fields["brokers"]) in stopped:
-                yield GARBLED.format(one.subject, one.fields["brokers"])
+                yield GARBLED.format(one.subject, broker=one.fields["brokers"])
         lacking = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST}
         names = sorted({name for broker in stopped for name in self.alone.get(broker, ())} - lacking)
         if names:
@@ -350,7 +314,13 @@ class Advice:
                         has = "has lost its end: one that copied it is longer"
                     bad.setdefault(broker, f"its log of {place.name} {has}")
                     own[broker] = self._unless_own(place, broker) if log else ""
+                elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
+                    bad.setdefault(
+                        broker, f"its log of {place.name} is empty, and that of another ISR member not shown"
+                    )
+                    own[broker] = ""
         down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
+        others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
@@ -362,7 +332,19 @@ class Advice:
             f"ones it would lead {where}, and the other replicas would lose their records"
             for broker, where in unseen.items()
         ]
+        if others:
+            parts.append(
+                f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
+            )
         return "; ".join(parts)
+
+    def _has_unseen_replicas(self, broker: int) -> bool:
+        """Whether a broker is to have logs that the snapshot does not show."""
+        return any(
+            broker in replicas and not self.capture.shows(broker, topic.name, number)
+            for topic in self.topics.values()
+            for number, replicas in topic.partitions.items()
+        )
 
     def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
         """Yield which broker starts before which; or which states to write, where no order suits all partitions."""
@@ -379,6 +361,7 @@ class Advice:
             is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
             lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
+            lacks = "is gone" if ends[1] is None else lacks
             yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:
@@ -387,75 +370,54 @@ class Advice:
         is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
         return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
-    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
-        """Yield what has to be done before the way out of a kind, for the sake of other findings.
+    def _acts(self, kind: FindingKind, way_out: str) -> Act:
+        """Return what a way out does that may elect leaders; a broker that stops may be the controller's."""
+        acts = Act.START if kind in STARTING else Act.NONE
+        if kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER):
+            acts |= Act.FAIL_OVER
+        if kind in STOPPING or any(word in way_out for word in ("restart", "stop", "move")):
+            acts |= Act.STOP
+        return acts
 
-        A broker that stops may be the controller's, so that the controller fails over.
-        """
-        own = {one.fields.get("topic") for one in observations if kind in (*OF_IDS, kinds.ID_MISSING)}
-        others = [name for name in dict.fromkeys(self.erased) if name not in own]
-        fails_over = kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER)
-        if others and fails_over:
-            yield f"write the topic id of {listed([topic_label(name) for name in others])}: a failover mints others"
-        if kind is kinds.WITHOUT_STATE:
-            places = {one.subject for one in observations}
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
+        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
+        acts, own = self._acts(kind, way_out), {one.fields.get("topic") for one in observations}
+        for hazard in HAZARDS if acts else ():
+            found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
+            by_broker: dict[str, list[str]] = {}
+            for one in found:
+                broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in hazard.first else ""
+                by_broker.setdefault(broker, []).append(hazard.place(one))
+            for broker, names in by_broker.items():
+                yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
+        if acts & Act.FAIL_OVER:
             for one in self.observations:
-                if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and one.subject in places:
-                    yield f"see to the log of {one.subject} with another topic id, whose broker may be elected"
-        is_lost = any(one.kind in kinds.OF_LOST_TOPICS for one in self.observations)
-        if is_lost and kind not in kinds.OF_LOST_TOPICS and (fails_over or kind is kinds.EMPTY_ISR):
-            yield "find out whether ZooKeeper's earlier data is left"
-        if fails_over:
-            bare = [one.subject for one in self.observations if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG]
-            if bare and kind is not kinds.ISR_MEMBER_HAS_NO_LOG:
-                yield f"see that each live ISR member of {listed(bare)} has its log: one without may be elected"
-            for one in self.observations:
-                if one.kind is kinds.NO_REPLICAS and kind is not one.kind:
-                    yield f"write the replicas of {one.subject} into its topic's znode: no controller starts without"
-                if one.kind is kinds.PARTITION_LOST and kind is not one.kind:
-                    yield f"put {one.subject} back into its topic's znode: after a failover its records cannot be read"
-                if one.kind is kinds.SHARED_ID and kind is not one.kind:
-                    yield f"give the topics of one id ({one.detail}) their own: no controller starts with it"
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
                     yield f"{self._of_failing(one)}: until then no broker stays controller"
             yield from self._last_copies(kinds.DELETION_WAITS)
-        if fails_over or kind in STARTING:
-            is_behind = any(one.kind is kinds.CONTROLLER_EPOCH_BEHIND for one in self.observations)
-            if is_behind and kind is not kinds.CONTROLLER_EPOCH_BEHIND:
-                yield "set /controller_epoch, which is below that of a state"
-            yield from self._before_elections(kind)
-            behind = [one.subject for one in self.observations if one.kind in OF_STATES]
-            if behind and kind not in OF_STATES:
-                yield f"write the state of {listed(behind)}, which is older than the logs"
-        if kind in (*FAILING_OVER, *STARTING, *STOPPING):
-            ahead = [one for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST]
-            for number in dict.fromkeys(one.fields["brokers"] for one in ahead):
-                names = [one.subject for one in ahead if one.fields["brokers"] == number]
-                yield f"copy {listed(names)} of broker {number}, with records that the leader lacks, to another place"
-        if kind in STARTING:
-            yield from self._before_starts()
+        if acts & Act.START:
+            yield from self._last_copies(kinds.DELETION_PENDING)
 
-    def _before_starts(self) -> Iterator[str]:
-        """Yield what has to be done before a broker starts."""
-        for one in self.observations:
-            if one.kind is kinds.LAST_COPY_IS_DELETED and not self.capture.brokers[int(one.fields["brokers"])].alive:
-                yield f"copy the directory of {one.subject} on broker {one.fields['brokers']} that it would delete"
-            if one.kind is kinds.DISK_OF_ANOTHER:
-                yield f"see to the log directory of broker {one.fields['broker']} that is another's"
-            if one.kind is kinds.IN_KRAFT_MODE:
-                yield f"set {one.subject} back to ZooKeeper mode"
-            if one.kind is kinds.GARBLED_ID:
-                yield GARBLED.format(one.subject, one.fields["brokers"])
-            if one.kind is kinds.TWO_DIRECTORIES:
-                yield f"see to {one.subject}, which broker {one.fields['brokers']} has in two log directories"
-        yield from self._last_copies(kinds.DELETION_PENDING)
-        moved = [one for one in self.observations if one.kind is kinds.DOWN_WITH_ANOTHER_LOG]
-        for number in dict.fromkeys(one.fields["brokers"] for one in moved):
-            names = [one.subject for one in moved if one.fields["brokers"] == number]
-            yield f"move {listed(names)} away on broker {number}"
-        for one in self.observations:
-            if one.kind is kinds.DOWN_WITH_ANOTHER_ID:
-                yield f"see to {one.subject} of broker {one.fields['brokers']}, with another topic id"
+    def _is_in_danger(
+        self, one: Observation, hazard: Hazard, kind: FindingKind, acts: Act, own: Collection[str | None]
+    ) -> bool:
+        """Whether what a way out of a kind does may harm the place of another finding."""
+        if one.kind not in hazard.kinds or kind in hazard.kinds or not acts & hazard.acts:
+            return False
+        if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
+            return False  # the same way out sees to it
+        if one.kind in kinds.OF_LACKING:
+            return (kind in STARTING and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
+        if one.kind is kinds.LAST_COPY_IS_DELETED:
+            return self._are_down(one)
+        place = self.logs.get(_key(one) or ("", -1))
+        if one.kind in (kinds.WITHOUT_STATE, kinds.WITHOUT_STATE_SERVED, kinds.NO_LIVE_REPLICA):
+            replicas = place.topic.partitions.get(place.partition, ()) if place is not None else ()
+            logs = (self.capture.directory(b, one.fields["topic"], int(one.fields["partition"])) for b in replicas)
+            return any(log is not None and (log.is_empty is False or log.leader_epochs) for log in logs)
+        if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED):
+            return place is not None and place.partition not in place.topic.states
+        return True
 
     def _of_failing(self, one: Observation) -> str:
         """Return what makes failovers succeed again: a live replica, or no request for the election."""
@@ -564,17 +526,6 @@ class Advice:
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
-    def _before_stops(self, kind: FindingKind, way_out: str) -> Iterator[str]:
-        """Yield what has to be done before a broker stops or a leader is elected: one that lacks records may lead."""
-        is_stopped = any(word in way_out for word in ("restart", "stop", "move"))
-        if kind in kinds.OF_LACKING or not (is_stopped or kind in (*FAILING_OVER, *STARTING)):
-            return
-        starts = kind in STARTING and kind is not kinds.DEAD_IN_ISR
-        lacking = [one for one in self.observations if one.kind in kinds.OF_LACKING]
-        found = [one.subject for one in lacking if starts or not self._are_down(one)]
-        if found:
-            yield f"see to {listed(found)}, of which an ISR member lacks records: it may be elected"
-
     def _are_down(self, one: Observation) -> bool:
         """Whether all brokers of a finding are down."""
         return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
@@ -602,16 +553,6 @@ class Advice:
         found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
         more = "; kwalk diagnose --plan has all steps" if len(found) > MOST else ""
         return "; ".join(found[:MOST]) + more
-
-    def _before_elections(self, kind: FindingKind) -> Iterator[str]:
-        """Yield what a restored ZooKeeper needs before brokers start, or a controller is elected."""
-        marked = [one.subject for one in self.observations if one.kind is kinds.DELETION_OF_LATER_LOGS]
-        if marked:
-            yield f"see to the mark for deletion of {listed(marked)}, whose logs may be later"
-        if kind in STARTING and self.elsewhere:
-            yield f"see to {listed(sorted(self.elsewhere))}, whose records are on brokers that are no replicas"
-        if kind in STARTING and any(one.kind is kinds.NO_CLUSTER_ID for one in self.observations):
-            yield "create /cluster/id with the id of the log directories"
 
     def _of_elsewhere(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield how records on brokers that are no replicas are kept, and served again."""
@@ -660,7 +601,14 @@ class Advice:
 
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
-        yield from self._moving([place for place in places if not place.is_created_again])
+        yield from self._choosing([place for place in places if place.has_rivals])
+        known = [place for place in places if not (place.is_created_again or place.has_rivals)]
+        unseen = [place for place in known if not any(self._shows(b, place) for b in place.kept)]
+        yield from self._moving([place for place in known if place not in unseen])
+        for place in unseen:
+            if place.kept and place.apart:
+                whose = f"the snapshot lacks that of {brokers(place.kept)}, which they are compared with"
+                yield f"keep all logs of {place.name}: {whose}; collect it (kwalk collect --logs)"
         writes: list[str] = []
         restarting: set[int] = set()
         for name in dict.fromkeys(place.topic.name for place in places):
@@ -722,15 +670,40 @@ class Advice:
 
     def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""
-        found: dict[int, list[str]] = {}
+        found: dict[tuple[int, ...], list[str]] = {}
         for place in places:
-            for broker in place.apart if place.kept else ():
-                found.setdefault(broker, []).append(place.name)
-        for broker, names in found.items():
-            if self.capture.brokers[broker].alive:
-                yield f"stop broker {broker}, move {listed(names)} away, and start it"
-            else:
-                yield f"before broker {broker} starts, move {listed(names)} away there"
+            for hosts in place.moved_together(place.kept) if place.kept else ():
+                found.setdefault(hosts, []).append(place.name)
+        yield from self._each_moved(found)
+
+    def _shows(self, broker: int, place: PartitionLogs) -> bool:
+        """Whether the snapshot shows what log a broker has of a partition."""
+        return self.capture.shows(broker, place.topic.name, place.partition)
+
+    def _choosing(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
+        """Yield which logs to move away for each choice between logs with different records."""
+        alike: dict[tuple[tuple[int, ...], ...], list[PartitionLogs]] = {}
+        for place in places:
+            alike.setdefault(tuple(choice.keeps for choice in place.choices), []).append(place)
+        for choices, same in alike.items():
+            names = [place.name for place in same]
+            ways = []
+            for keeps in choices:
+                moved = self._each_moved(dict.fromkeys(same[0].moved_together(keeps), names))
+                ways.append(f"to keep those of {brokers(keeps)}, {', and '.join(moved)}")
+            which = f"{listed(names)} {each(names, 'is', 'are')}"
+            yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
+
+    def _each_moved(self, found: Mapping[tuple[int, ...], Sequence[str]]) -> Iterator[str]:
+        """Yield how logs are moved away, by the brokers on which they are moved at once."""
+        for hosts, names in found.items():
+            live = [b for b in hosts if self.capture.brokers[b].alive]
+            down = [b for b in hosts if b not in live]
+            if live:
+                on = " on each" * (len(live) > 1)
+                yield f"stop {brokers(live)}, move {listed(names)} away{on}, and start {each(live, 'it', 'them')}"
+            if down:
+                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {listed(names)} away there"
 
     def _of_another_id(self, one: Observation) -> str:
         """Return what to do about a log with another id on a broker that is down: others may lack its records."""
@@ -963,15 +936,9 @@ class Advice:
         """
         states: list[str] = []
         for place in places:
-            replicas = place.topic.partitions.get(place.partition, ())
-            found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in replicas}
-            logs = {b: log for b, log in found.items() if log and log.topic_id in (None, place.topic.topic_id)}
-            latest = {
-                b: max((epoch for epoch, _ in log.leader_epochs or ()), default=0)
-                for b, log in logs.items()
-                if log.is_empty is False or log.leader_epochs
-            }
+            latest = self._latest_epochs(place)
             if latest:
+                replicas = place.topic.partitions[place.partition]
                 states.append(f"that of {place.name} with {self._state_above(replicas, latest)[0]}")
         if states:
             more = [f"and of {len(states) - MOST} more partitions"] * (len(states) > MOST)
@@ -981,6 +948,16 @@ class Advice:
                 f"{'; '.join([*states[:MOST], *more])}; to begin with empty logs, move the directories away while "
                 "their brokers are stopped"
             )
+
+    def _latest_epochs(self, place: PartitionLogs) -> dict[int, int]:
+        """Return the last leader epochs of the replicas' logs with records of the topic, by broker."""
+        replicas = place.topic.partitions.get(place.partition, ())
+        found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in replicas}
+        return {
+            b: max((epoch for epoch, _ in log.leader_epochs or ()), default=0)
+            for b, log in found.items()
+            if log and log.topic_id in (None, place.topic.topic_id) and (log.is_empty is False or log.leader_epochs)
+        }
 
     def _of_two(self, one: Observation) -> str:
         """Return which of two directories of a partition a broker may start with."""

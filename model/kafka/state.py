@@ -139,8 +139,8 @@ class BrokerState:
     client of ZooKeeper any more that would make a session. `is_stopping` says that the process has begun
     a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
     topics in it, where only they matter, and `cached_brokers` (Kafka: MetadataCache.getAliveBrokers) the live brokers.
-    `listed_topics` are those whose names a Metadata request for all topics has read, and not yet what they are. Nobody
-    reaches a broker that `has_no_listener`.
+    `listed_topics` are those whose names a Metadata request for all topics has read, and not yet what they are. No
+    request arrives at a broker that `has_no_listener`.
     `spare_directory` is the log directory with the fewest logs (Kafka: LogManager.nextLogDirs): none.
     """
 

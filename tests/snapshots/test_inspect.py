@@ -1005,6 +1005,9 @@ def test_json_has_kinds_with_their_findings(capsys) -> None:
     (kind,) = snapshot["kinds"]
     assert kind["kind"] == "leader-refuses-mixed-topic-ids" and "way_out" in kind
     assert [one["partition"] for one in kind["findings"]] == ["0", "1"]
+    scripts = (Path(__file__).parents[2] / "docs/reference/scripts.md").read_text("utf-8")
+    fields = (*snapshot, *kind, *kind["findings"][0], *snapshot["prospects"]["migration"])
+    assert [field for field in fields if f"`{field}`" not in scripts] == []
 
 
 def test_csv_and_parquet_have_a_row_for_each_finding(tmp_path: Path, capsys) -> None:

@@ -275,7 +275,10 @@ def test_a_partition_without_replicas_is_named_before_the_failover_that_ends_all
         "with the data version that was read: brokers 1, 2 and 3, which its ISR and logs"
         in ways["partition-without-replicas"]
     )
-    assert "write the replicas of orders-0 into its topic's znode: no controller starts" in ways["fetch-by-id-refused"]
+    assert (
+        "write the replicas of orders-0 and orders-1 into the znode of the topic: no controller starts"
+        in ways["fetch-by-id-refused"]
+    )
     found["brokers"]["3"]["dirs"]["orders-0"]["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
     found["topics"]["orders"]["partition_state"]["0"].update(leader=1, isr=[1, 2])
     assert "read: brokers 1 and 2, which its ISR and logs" in ways_out(found)["partition-without-replicas"]
@@ -300,7 +303,7 @@ def test_a_partition_that_its_topic_does_not_list_is_put_back_before_a_failover(
     found["topics"]["payments"]["znode"]["topic_id"] = OTHER
     ways = ways_out(found)
     assert set(ways) == {"partition-lost", "fetch-by-id-refused"}
-    assert "but first put orders-0 back into its topic's znode" in ways["fetch-by-id-refused"]
+    assert "but first put orders-0 back into the znode of the topic" in ways["fetch-by-id-refused"]
     assert "fail-over" not in names(found)
 
 

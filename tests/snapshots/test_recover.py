@@ -268,24 +268,16 @@ def test_following_the_page_prints_what_it_shows(capsys, monkeypatch) -> None:
 def test_json_and_the_page_have_every_step_and_the_experiments_that_carried_it_out(capsys, tmp_path) -> None:
     markdown = tmp_path / "way.md"
     names = "recover-fresh-before-failover recover-before-failover"
-    words = [
-        "diagnose",
-        str(FILES[LATENT]),
-        "--plan",
-        "--json",
-        "--html",
-        "--out",
-        str(tmp_path),
-        "--markdown",
-        str(markdown),
-    ]
-    assert main(words) == 0
+    words = ["diagnose", str(FILES[LATENT]), "--plan", "--json", "--html", "--out", str(tmp_path)]
+    assert main([*words, "--markdown", str(markdown)]) == 0
     (html,) = tmp_path.glob("incident-*.html")
     shown = json.loads(capsys.readouterr().out)
     assert (shown["answer"], " ".join(shown["carried_out"])) == ("plan", names)
     assert [step["name"] for step in shown["plan"]] == [f"write-topic-id t {OLD_ID}"]
     (step,) = shown["plan"]
     assert {"before", "after", "risk", "commands", "title"} <= set(step)
+    scripts = (ROOT / "docs" / "reference" / "scripts.md").read_text("utf-8")
+    assert [field for field in (*shown, *step) if f"`{field}`" not in scripts] == []
     for page in (text_of(html.read_text()), text_of(markdown.read_text())):
         assert step["title"] in page and all(" ".join(command.split()) in page for command in step["commands"])
         assert f"kwalk lab reproduce {names}" in page and OLD_ID in page

@@ -163,7 +163,7 @@ SAID: dict[Callable[[Snapshot], None], dict[str, str]] = {
         "empty-isr": "but first find out whether ZooKeeper's earlier data is left",
         "zookeeper-has-lost-topics": "but first write the state of orders-0, which is older than the logs",
     },
-    lost_partition_and_deletion: {"deletion-hangs": "but first put orders-0 back into its topic's znode"},
+    lost_partition_and_deletion: {"deletion-hangs": "but first put orders-0 back into the znode of the topic"},
     no_replicas_and_no_controller: {"no-controller": "but first write the replicas of orders-0"},
     failed_disk_and_empty_member: {
         "offline-log-directory": SEE_TO.replace("orders", "payments"),

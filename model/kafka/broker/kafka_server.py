@@ -121,7 +121,7 @@ def restart(cluster: Cluster, broker: Broker) -> None:
     mark=Mark.START,
 )
 def start_without_listener(cluster: Cluster, broker: Broker) -> None:
-    """The process ends; from 3.5.0 to KAFKA-16369, as the port is opened later, it registers, and nobody reaches it."""
+    """The process ends; from 3.5.0 to KAFKA-16369, as ports open later, it registers, and accepts no connection."""
     require(cluster.bind_failures < BIND_FAILURES and not cluster.is_up(broker))
     if OPENS_PORTS_LATE:
         restart(cluster, broker)

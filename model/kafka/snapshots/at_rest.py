@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import combinations
 
 from attrs import evolve, frozen
 
@@ -50,6 +51,8 @@ from kwalk.model.kafka.snapshots.lineage import (
     LaterState,
     LineageCase,
     Lineages,
+    Relation,
+    compare,
     id_on_failed_disks,
     in_sync,
     last_copies_aside,
@@ -439,6 +442,16 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     )
 
 
+def _logs_differ(capture: Capture, topic: Topic, partition: int) -> bool:
+    """Whether replicas have logs with different records: which of them are committed, an election decides."""
+    found = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()))
+    logs = [log for log in found if log is not None]
+    return any(
+        compare(one, other, is_compacted=topic.may_be_compacted).relation in (Relation.DIVERGED, Relation.UNRELATED)
+        for one, other in combinations(logs, 2)
+    )
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -454,6 +467,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
     replicas = topic.partitions.get(partition, ())
     members = {*replicas, *(topic.states[partition].isr if partition in topic.states else ())}
+    if partition not in topic.states and _logs_differ(capture, topic, partition):
+        return "it has no state znode, and its logs have different records: see to that first"
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"

@@ -397,6 +397,8 @@ def lineages_of(
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
     related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
+    leader = topic.states[partition].leader if partition in topic.states else None
+    related.sort(key=lambda pair: leader not in pair)  # what may be a copy of several logs is one of the leader's
     groups = _groups(tuple(logs), related, apart)
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
@@ -558,6 +560,9 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     lacking = members_lacking_records(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
     lagging = {b: having[0] for b, others in lacking.items() if (having := [o for o in others if o in found])}
+    filled = [b for b, log in found.items() if log is not None and log.is_empty is not True]
+    gone = [b for b, log in found.items() if log is None and capture.shows(b, topic.name, partition)]
+    lagging |= dict.fromkeys(gone, filled[0]) if filled else {}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
     starts = {(log.start, min(log.segments or ())) for log in logs.values()}
     if topic.may_be_compacted or len(starts) != 1:
@@ -573,7 +578,7 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         for b, (epoch, size) in ends.items()
         if size < ends[best][1] and (epoch < ends[best][0] or (epoch == ends[best][0] and is_cut[b]))
     }
-    return dict.fromkeys(lagging, best) | known
+    return {b: best if best in filled else other for b, other in lagging.items()} | known
 
 
 def was_closed(log: Directory) -> bool:
@@ -743,8 +748,10 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
 def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
     in_isr = {g for b in lineages.isr if (g := lineages.group_of(b)) is not None}
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
-    wanted.sort(key=lambda group: (-len(lineages.groups[group]), min(lineages.groups[group])))
-    kept = [group for group in wanted if group not in lineages.earlier] or wanted
+    leader = topic.states[partition].leader if partition in topic.states else None
+    wanted.sort(key=lambda n: (-len(lineages.groups[n]), leader not in lineages.groups[n], min(lineages.groups[n])))
+    filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
+    kept = [group for group in filled if group not in lineages.earlier] or filled
     if not kept:
         return (_choice(lineages, topic, partition, ()),)
     can_be_empty = all(group in lineages.earlier for group in kept)

@@ -239,7 +239,7 @@ fix(
     name="listeners_are_awaited",
     off=True,
     on=False,
-    closes="no broker is registered that nobody reaches",
+    closes="no broker is registered that accepts no connections",
     source="KAFKA-16369 (3.6.2, 3.7.1): KafkaServer.startup: enableRequestProcessingFuture",
     trials=(
         Trial(

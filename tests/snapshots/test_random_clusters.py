@@ -1,0 +1,199 @@
+"""What ways out say of random clusters, beside what the model does when an operator follows them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from kwalk.invariants.reading.finding_kinds import OF_LACKING
+from kwalk.invariants.reading.inspection import inspect_capture
+from kwalk.invariants.reading.outlook import OF_RECORDS, problem_of
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.language import UsageError
+from kwalk.model.language.recovery import Problem
+from kwalk.search.analyses.recovery import foresee
+from tests.snapshots.random_clusters import random_cluster
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, stop, ways_out
+
+BY_ACT = {
+    "failover": r"delete /controller|fail the controller over",
+    "restart": r"\brestart|\bstop (it|the broker|brokers? \d)",
+    "start": r"\bstart (it|one|the broker|brokers? \d)",
+}
+"""How a way out names what an operator does."""
+CONDITION = r"\bfirst\b|\bbefore\b|\bdo not\b|\bneither\b|\bnever\b|\bchoose which records\b|\bcompare the ends\b"
+"""How a way out says that something comes first, or that an act loses records."""
+SEEING_TO_LOGS = (
+    "replica-refuses",
+    "log-of-an-earlier-topic",
+    "replica-has-another-log",
+    *(k.name for k in OF_LACKING),
+)
+"""Kinds whose ways out keep the records: they move the other log away, or copy what is lost."""
+RELEASES = ("2.6.2", "2.8.2", "3.4.1", "3.9.0")
+SHARES, SEEDS = 4, 25
+DIVERGED = ((0, 0), (4, 30))
+
+
+def harmful_acts(problem: Problem) -> set[str]:
+    """Return the acts after which records may be lost, or foreign, that were in order before."""
+    names = {prop.name for prop in OF_RECORDS}
+    outlook, found = foresee(problem, seconds=60), set()
+    for event in outlook.events:
+        now = frozenset.intersection(*outlook.now[event.world])
+        if (frozenset.union(*event.outcomes) - now) & names:
+            title = event.what_if.title
+            act = "failover" if "fails over" in title else "start" if "starts with" in title else "restart"
+            found.add(act)
+    return found
+
+
+def unconditional(release: str, seed: int) -> tuple[int, list[str]]:
+    """Return how many acts of a random cluster are harmful, and the ways out that advise one without a condition."""
+    capture = read_capture(json.dumps(random_cluster(release, seed)).encode())
+    try:
+        inspection = inspect_capture(capture)
+        problem = problem_of(capture, inspection)
+    except UsageError:  # two topics of one id
+        return 0, []
+    harmful = harmful_acts(problem) if problem.worlds else set()
+    found = [
+        f"{release} {seed} {kind.name}: {kind.way_out} (harmful: {', '.join(sorted(harmful))})"
+        for kind in inspection.by_kind()
+        if kind.name not in SEEING_TO_LOGS
+        and any(re.search(BY_ACT[act], kind.way_out) for act in harmful)
+        and not re.search(CONDITION, kind.way_out)
+    ]
+    return len(harmful), found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_way_out_advises_what_loses_records_in_the_model(release: str, share: int) -> None:
+    probes = [unconditional(release, seed) for seed in range(share * SEEDS, (share + 1) * SEEDS)]
+    assert not [text for _, found in probes for text in found]
+    assert sum(harmful for harmful, _ in probes) >= 3, "few acts of these clusters are harmful"
+
+
+# What these clusters have found, each by itself.
+
+
+def state_of(snapshot: dict[str, Any], name: str = "orders") -> dict[str, Any]:
+    """The state of a topic's partition, to be edited."""
+    state: dict[str, Any] = snapshot["topics"][name]["partition_state"]["0"]
+    return state
+
+
+def without_state(snapshot: dict[str, Any]) -> None:
+    snapshot["topics"]["orders"]["partition_state"] = {}
+
+
+def diverged(snapshot: dict[str, Any]) -> None:
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], DIVERGED)
+
+
+def without_isr(snapshot: dict[str, Any]) -> None:
+    state_of(snapshot).update(isr=[], leader=-1)
+
+
+@pytest.mark.parametrize(
+    "damage, first",
+    [
+        (without_state, "but first see to orders-0, which has logs and no state znode"),
+        (diverged, "but first see to orders-0, of which ISR members have different records"),
+        (without_isr, "but first see to orders-0, whose ISR is empty"),
+    ],
+)
+def test_no_broker_starts_or_stops_beside_a_partition_that_an_election_harms(damage, first) -> None:
+    """In the model a broker that starts elects the first live replica of a partition without a state."""
+    snapshot = cluster(brokers=4)
+    snapshot["brokers"]["4"]["alive"] = False
+    snapshot["broker_ids"].remove(4)
+    payments = snapshot["topics"]["payments"]
+    payments["znode"]["partitions"]["0"] = [1, 2, 4]
+    payments["partition_state"]["0"]["isr"] = [1, 2]
+    assert ways_out(snapshot)["broker-down"].startswith("start it; if broker 4 is gone")
+    damage(snapshot)
+    assert first in ways_out(snapshot)["broker-down"]
+
+
+def test_logs_with_different_records_are_a_choice_and_the_leader_s_comes_first() -> None:
+    """The third log is a copy of the leader's, as far as it goes, and of the other one, too."""
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3, 2, 1]
+    diverged(snapshot)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    way_out = ways_out(snapshot)["replicas-diverged"]
+    assert "to keep those of brokers 1 and 3, stop broker 2, move orders-0 away, and start it" in way_out
+    assert "to keep those of broker 2, stop brokers 1 and 3, move orders-0 away on each, and start them" in way_out
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = snapshot["brokers"]["1"]["dirs"].pop("orders-0")
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [2, 3]
+    state_of(snapshot).update(isr=[2, 3], leader=3)
+    assert (
+        "to have (kwalk diagnose --plan has each way): to keep those of broker 3"
+        in ways_out(snapshot)["replicas-diverged"]
+    )
+
+
+def test_an_empty_log_is_no_choice_beside_one_with_records() -> None:
+    snapshot = cluster()
+    empty = {**log(OTHER), "leader_epoch_checkpoint": "0\n0\n", "files": {f"{0:020}.log": 0}, "first_batch": None}
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = {**empty, "high_watermark": 0}
+    assert not [text for text in ways_out(snapshot).values() if "choose which records" in text]
+
+
+def test_no_log_is_moved_away_for_one_that_the_snapshot_lacks() -> None:
+    """The only ISR member is down, and its disks were not read: nothing shows which of the others are its copies."""
+    snapshot = cluster()
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (7, 30)), crc=8)
+    stop(snapshot, 2)
+    state_of(snapshot).update(isr=[2], leader=2)
+    snapshot["brokers"]["2"]["dirs"] = None
+    way_out = ways_out(snapshot)["log-of-an-earlier-topic"]
+    assert way_out.startswith("keep all logs of orders-0: the snapshot lacks that of broker 2")
+    assert "see before that the log directories of broker 2" not in ways_out(snapshot)["broker-down"]  # said already
+    assert "broker 2 only if its log directories" in ways_out(snapshot)["broker-down"]
+
+
+def test_a_broker_starts_when_its_unread_log_directories_are_known_to_be_its_own() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    assert "which the snapshot lacks" not in ways_out(snapshot)["broker-down"]
+    snapshot["brokers"]["3"]["dirs"] = None
+    assert (
+        "that the log directories of broker 3, which the snapshot lacks, are its own"
+        in ways_out(snapshot)["broker-down"]
+    )
+
+
+def test_of_two_isr_members_that_are_down_the_one_with_a_log_starts_first() -> None:
+    """Whichever starts first leads: with nothing, the other one would truncate its log."""
+    snapshot = cluster()
+    for number, broker in snapshot["brokers"].items():
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": "c", "offline": False}]
+    for number in (2, 3):
+        stop(snapshot, number)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [2, 3]
+    del snapshot["brokers"]["1"]["dirs"]["orders-0"], snapshot["brokers"]["2"]["dirs"]["orders-0"]
+    state_of(snapshot).update(isr=[2, 3], leader=-1)
+    for kind in ("no-live-isr", "broker-down"):
+        assert ways_out(snapshot)[kind].startswith("start broker 3 before broker 2, whose log of orders-0 is gone")
+    snapshot["brokers"]["3"]["dirs"] = None
+    assert (
+        "do not start broker 2: its log of orders-0 is empty, and that of another" in ways_out(snapshot)["broker-down"]
+    )
+
+
+def test_no_plan_has_a_partition_without_a_state_whose_logs_differ() -> None:
+    """Which records are committed, its first election decides: the model has no room for both."""
+    snapshot = cluster()
+    without_state(snapshot)
+    diverged(snapshot)
+    found = problem(snapshot)
+    assert found.left_out == ("orders-0",) and "fail-over" not in names(found)
+    assert "it has no state znode, and its logs have different records" in found.notes[0]
