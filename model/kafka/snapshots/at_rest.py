@@ -319,7 +319,7 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
-    registered = {*capture.registered, *(capture.image.registered if capture.is_kraft and capture.image else ())}
+    registered = {*capture.registered, *(capture.image.registered if capture.serves_in_kraft and capture.image else ())}
     found: set[int] = set()
     for b in set(capture.live) & registered & set(topic.partitions.get(partition, ())):
         broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
