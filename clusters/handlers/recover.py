@@ -12,7 +12,7 @@ from kwalk.model.language.recovery import Problem, Procedure
 from kwalk.reports.handlers.incident import write_incident_pages
 from kwalk.reports.handlers.target import command_line, read_by, scenario_with
 from kwalk.reports.pages.incident import Incident
-from kwalk.reports.pages.recovery import blocks_of, nothing_planned, repairs_itself, safety, step_texts
+from kwalk.reports.pages.recovery import blocks_of, is_unjudged, nothing_planned, repairs_itself, safety, step_texts
 from kwalk.reports.progress import shown_on_stderr
 from kwalk.reports.reporter import Written, deliver
 from kwalk.search.analyses.recovery import Defeat, Plan, Recovery, plan_recovery
@@ -37,10 +37,10 @@ def run_recover(options: Namespace) -> int:
 
 
 def exit_code(recovery: Recovery) -> int:
-    """Return 0 for a plan, 12 if there is none, 3 if that is undecided."""
-    if recovery.plan is not None and not nothing_planned(recovery):
+    """Return 0 for a plan, 12 if there is none, 3 if that is undecided, or the snapshot does not show enough."""
+    if recovery.plan is not None and not (nothing_planned(recovery) or is_unjudged(recovery)):
         return PLANNED
-    return NO_PLAN if recovery.complete else UNDECIDED
+    return NO_PLAN if recovery.complete and not is_unjudged(recovery) else UNDECIDED
 
 
 # For machines.
@@ -83,6 +83,8 @@ def _answer_object(recovery: Recovery, snapshot: str) -> dict[str, Any]:
 def _answer(recovery: Recovery) -> str:
     if nothing_planned(recovery):
         return "not covered"
+    if is_unjudged(recovery):
+        return "not judged"
     if recovery.healthy:
         if repairs_itself(recovery):
             return "wait"

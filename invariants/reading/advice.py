@@ -710,9 +710,9 @@ class Advice:
             which = f"{listed(names)} {each(names, 'is', 'are')}"
             yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
 
-    def _each_moved(self, found: Mapping[tuple[int, ...], Sequence[str]]) -> Iterator[str]:
+    def _each_moved(self, by_hosts: Mapping[tuple[int, ...], Sequence[str]]) -> Iterator[str]:
         """Yield how logs are moved away, by the brokers on which they are moved at once."""
-        for hosts, names in found.items():
+        for hosts, names in by_hosts.items():
             live = [b for b in hosts if self.capture.brokers[b].alive]
             down = [b for b in hosts if b not in live]
             if live:

@@ -399,7 +399,7 @@ MIGRATION_UNSAFE = FindingKind(
     "rolled back",
     way_out="`kwalk diagnose --migration` says what each means, and how to get out; `kwalk diagnose --plan` plans it",
     log="controller.log of KRaft: Encountered ZooKeeper error during event … Will retry.",
-    cause="an old client, or a failure of KRaft's controller between two writes",
+    cause="an old client, a failure of KRaft's controller between two writes, or a znode that was deleted by hand",
     story="docs/how-to/migrate-to-kraft.md",
 )
 STATE_BEHIND_UNNOTICED = evolve(

@@ -15,6 +15,7 @@ from attrs import evolve
 from kwalk.invariants import migration
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
+from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedImage,
@@ -25,7 +26,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Topic,
     topic_label,
 )
-from kwalk.model.kafka.snapshots.diagnosis import MOST_NAMES, brokers, listed, lost_topics, not_shown
+from kwalk.model.kafka.snapshots.diagnosis import MOST_NAMES, brokers, each, listed, lost_topics, not_shown
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration
@@ -37,6 +38,10 @@ PAGE = "docs/how-to/migrate-to-kraft.md"
 SOURCE = "Read in Kafka's source; not tried on brokers."
 RECOVER = "`kwalk diagnose --plan` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
 COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
+RESTARTS = ("finalized-too-early", "brokers-in-zookeeper-mode")
+"""The consequences whose way out is that brokers restart in KRaft mode."""
+NO_OBSTACLES = ("rollback-loses", "rollback-stops-elections", "controller-copies-again")
+"""The consequences that do not come true when brokers restart in KRaft mode."""
 
 
 class MigrationPhase(Enum):
@@ -53,9 +58,10 @@ class MigrationPhase(Enum):
 def phase_of(capture: Capture) -> MigrationPhase:
     """Return how far the migration of a captured cluster is."""
     offset = None if capture.migration is None else capture.migration.offset
-    if capture.image is not None and capture.image.state == "POST_MIGRATION":
+    is_over = capture.image is not None and capture.image.state == "POST_MIGRATION"
+    if is_over and (capture.in_kraft_mode or capture.is_kraft is not False):
         return MigrationPhase.FINALIZED
-    if capture.is_kraft:
+    if capture.serves_in_kraft:
         copied = offset if offset is not None else -1
         return MigrationPhase.COPYING if copied < 0 and capture.migration is not None else MigrationPhase.DUAL_WRITE
     if offset is None:
@@ -95,6 +101,46 @@ def migrating_prospect(capture: Capture, damage: Sequence[str] = ()) -> Prospect
     )
 
 
+def of_unidentified_logs(
+    rules: DocumentedMigration, logs: Mapping[int, Sequence[str]], first: str = ""
+) -> Iterator[Consequence]:
+    """Yield what comes of logs without topic id.
+
+    Args:
+        rules: what brokers of the release do with them.
+        logs: their names by broker.
+        first: what the way out begins with.
+    """
+    places = tuple(f"broker {broker}: {listed(names)} without topic id" for broker, names in sorted(logs.items()))
+    way_out = f"{first}look whether anybody needs the records; move the directories away while the broker is stopped"
+    if places and rules.full_request_fails(identified=False):
+        yield Consequence(
+            "full-request-fails",
+            STUCK,
+            "a broker refuses all requests of KRaft's controller in dual write",
+            places,
+            "The broker has a log without topic id, and no request has given it one. It answers the full LeaderAndIsr "
+            "with UNKNOWN_SERVER_ERROR, and applies nothing of it (KAFKA-21022): what changed while the controller was "
+            "down does not reach it.",
+            way_out,
+            (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+            "Seen on brokers of 3.6.2 and 3.9.0.",
+            "server.log, ERROR: The log dir … does not have a topic ID, which is not allowed when running in KRaft "
+            "mode.",
+        )
+    if places and rules.kraft_start_fails(identified=False):
+        yield Consequence(
+            "kraft-start-fails",
+            STUCK,
+            "a broker does not start in KRaft mode",
+            places,
+            "In 3.7.0 a broker in KRaft mode ends if a log has no topic id (KAFKA-16814).",
+            f"{way_out}; or upgrade to 3.7.1 or later",
+            (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+            SOURCE,
+        )
+
+
 def _lacking(one: MigratingTopic) -> str:
     """Return what ZooKeeper does not have of a topic."""
     if one.topic is None:
@@ -122,18 +168,38 @@ class _Migrating:
         self.capture, self.phase, self.image, self.damage = capture, phase, capture.image, damage
 
     def consequences(self) -> Iterator[Consequence]:
+        """Yield what awaits the cluster; no broker is to restart in KRaft mode before the rest is in order."""
+        found = list(self._consequences())
+        restarts = (*RESTARTS, *(["broker-runs-without-migration"] if self.phase is MigrationPhase.FINALIZED else []))
+        first = list(
+            dict.fromkeys(
+                one.name for one in found if one.prognosis is not READY and one.name not in (*restarts, *NO_OBSTACLES)
+            )
+        )
+        for one in found:
+            if first and one.name in restarts:
+                one = evolve(one, way_out=f"first see to {listed(first)}; then {one.way_out}")
+            yield one
+
+    def _consequences(self) -> Iterator[Consequence]:
+        yield from self._controller()
+        yield from self._node_ids()
         yield from self._without_ids()
         yield from self._next_controller()
         if self.image is not None:
             yield from self._lost()
-            yield from self._rollback(self.image)
+            yield from self._without_copy(self.image) or self._rollback(self.image)
+            yield from self._without_logs()
             yield from self._epochs()
             yield from self._strays()
+            yield from self._unidentified()
             yield from self._modes(self.image)
         elif self.phase is not MigrationPhase.COPYING:
             yield self._not_judged("the snapshot has no image of KRaft: what it has is not compared with the logs")
         yield from self._set_aside()
-        lacking = (*not_shown(self.capture), *self.damage)
+        is_shown = self.capture.shows_migration or self.phase is MigrationPhase.FINALIZED
+        hidden = () if is_shown else ("The snapshot does not show /migration.",)
+        lacking = (*not_shown(self.capture), *hidden, *self.damage)
         if lacking:
             yield self._not_judged(*lacking)
 
@@ -145,7 +211,97 @@ class _Migrating:
             state = "not said" if image.state is None else image.state
             yield f"KRaft's log ends at offset {image.end_offset}; its state of the migration: {state}."
 
+    # The controller.
+
+    def _controller(self) -> Iterator[Consequence]:
+        """Brokers in KRaft mode, and /controller is not KRaft's (tryRegisterKRaftControllerAsActiveController)."""
+        capture = self.capture
+        is_over, kraft = self.phase is MigrationPhase.FINALIZED, capture.in_kraft_mode
+        is_lost = capture.is_kraft is False or capture.controller is None
+        if is_lost and kraft and not capture.registered and not is_over:
+            yield Consequence(
+                "controller-is-missing",
+                UNKNOWN,
+                "nobody is in /controller",
+                (f"{brokers(kraft)} in KRaft mode, by KRaft's log",),
+                "If these brokers run, /controller was deleted too early: KRaft's controller still leads, and the next "
+                "active one writes it. A broker that starts in ZooKeeper mode takes it before.",
+                "if the brokers run, start none in ZooKeeper mode before you have restarted KRaft's active controller; "
+                "if they are down, and the migration was rolled back, take a snapshot without KRaft's log",
+                basis=SOURCE,
+            )
+        elif is_lost and kraft and capture.registered:
+            names = "nobody" if capture.controller is None else f"broker {capture.controller}"
+            yield Consequence(
+                "controller-was-taken",
+                STUCK,
+                "KRaft's controller leads brokers in KRaft mode, and /controller is not its",
+                (f"/controller names {names}; {brokers(kraft)} in KRaft mode, by KRaft's log",),
+                "/controller was deleted before all brokers had returned to ZooKeeper mode. A broker in ZooKeeper mode "
+                "becomes a controller beside KRaft's: both elect leaders, and what one of them accepts the other does "
+                "not have. "
+                + (
+                    "KRaft's never writes to ZooKeeper again."
+                    if is_over
+                    else "KRaft's next active controller takes /controller again, and writes over ZooKeeper what it "
+                    "has: topics that ZooKeeper's controller has created are removed."
+                ),
+                f"if KRaft's controllers were stopped for a rollback, do not start them: start {brokers(kraft)} in "
+                "ZooKeeper mode, and take a snapshot without KRaft's log. If they run, copy their log again; if that "
+                "shows the same, delete nothing, and format no controller: "
+                + (
+                    "stop the brokers in ZooKeeper mode, keep their logs, and compare these with those of the brokers "
+                    "in KRaft mode before they start in KRaft mode"
+                    if is_over
+                    else "let nobody create topics, and restart KRaft's active controller. Who wants to roll back then "
+                    "returns all brokers to ZooKeeper mode, with the migration enabled, before /controller is deleted "
+                    "(not tried on real brokers)"
+                ),
+                basis=SOURCE,
+            )
+
+    def _node_ids(self) -> Iterator[Consequence]:
+        """A controller with the id of a broker in ZooKeeper mode (KafkaConfig.validateValues)."""
+        capture, image = self.capture, self.capture.image
+        mine = {*capture.registered, *(image.migrating if image is not None else ())}
+        if capture.is_kraft and capture.controller in mine and self.phase is not MigrationPhase.FINALIZED:
+            yield Consequence(
+                "node-id-is-used-twice",
+                STUCK,
+                "a controller of KRaft has the node id of a broker",
+                (f"/controller names node {capture.controller} of KRaft, and a broker has the id",),
+                "Brokers and controllers share node ids. A broker whose id is one of controller.quorum.voters does not "
+                "start in KRaft mode; with the migration enabled it takes itself for a controller of the quorum.",
+                "roll the migration back, format KRaft's controllers with other ids, and begin again",
+                basis=SOURCE,
+                log="If process.roles contains just the 'broker' role, the node id … must not be included in the set "
+                "of voters",
+            )
+
     # All topics.
+
+    def _without_copy(self, image: CapturedImage) -> list[Consequence]:
+        """KRaft's log has no copy, and /migration says that it has (KAFKA-17146)."""
+        capture = self.capture
+        is_first = image.state in ("NONE", "PRE_MIGRATION") and compares(capture.version)
+        if self.phase is not MigrationPhase.DUAL_WRITE or not is_first or capture.lacks_copy_record:
+            return []
+        return [
+            Consequence(
+                "controllers-have-no-copy",
+                LOSES,
+                "KRaft's controllers have no copy of ZooKeeper's content, and /migration says that they have",
+                (f"KRaft's log says {image.state}, and has {len(image.topics)} topics",),
+                "They are new, or have lost their log. One that becomes active removes all topics from ZooKeeper "
+                "(KAFKA-17146), if it has not yet. A broker that starts in KRaft mode removes its logs, or sets them "
+                "aside.",
+                "see whether the log is that of the controllers of this cluster. If it is, stop them, start no broker "
+                "in KRaft mode, and keep each __cluster_metadata-0, also those of brokers. If there are controllers "
+                "with the log of the copy, start these. If not, and no broker is in KRaft mode, delete /controller and "
+                "/migration: the cluster goes on with what ZooKeeper has (not tried on real brokers)",
+                basis=SOURCE,
+            )
+        ]
 
     def _lost(self) -> Iterator[Consequence]:
         """No topic of the logs is in KRaft or ZooKeeper: new controllers took the copy for done."""
@@ -199,24 +355,28 @@ class _Migrating:
         """What stops the next active controller of KRaft, or perhaps the present one already."""
         if self.image is None or self.image.state != "MIGRATION":
             return
-        is_unrecorded = self.capture.migration is not None and self.capture.migration.offset < 0
+        known = self.capture.migration
         if not compares(self.capture.version):
-            yield from [] if is_unrecorded else [self._copies_again()]
-        elif self.capture.migration is not None and is_unrecorded:
-            yield self._unrecorded(self.capture.migration.offset)
+            yield from [] if known is not None and known.offset < 0 else [self._copies_again()]
+        elif self.capture.lacks_copy_record:
+            yield self._unrecorded(None if known is None else known.offset)
         else:
             yield from self._comparison()
 
     @staticmethod
-    def _unrecorded(offset: int) -> Consequence:
+    def _unrecorded(offset: int | None) -> Consequence:
+        why = "Unless the copy has ended this moment, KRaft's controller has failed between two writes."
+        if offset is None:
+            why = "/migration was deleted, or has other content: nothing that KRaft changes gets to ZooKeeper."
         return Consequence(
             "copy-was-not-recorded",
             STUCK,
             "KRaft's log says that the migration has begun, and /migration that there is no copy",
-            (f"/migration: kraft_metadata_offset {offset}",),
-            "Unless the copy has ended this moment, KRaft's controller has failed between two writes. The next one "
-            "stays inactive, while /controller names it: no broker gets requests, and no leader is elected.",
-            f"take another snapshot; if it shows the same: {RECOVER}",
+            ("there is no /migration" if offset is None else f"/migration: kraft_metadata_offset {offset}",),
+            f"{why} The next one stays inactive, while /controller names it: no broker gets requests, and no leader is "
+            "elected.",
+            "if the migration is being rolled back, and KRaft's controllers are stopped, delete /controller; else take "
+            f"another snapshot, and if it shows the same: {RECOVER}",
             basis="Seen on brokers of 3.5.2, 3.6.2 and 3.9.0, with the way out.",
             log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
             "does not.",
@@ -364,6 +524,9 @@ class _Migrating:
                     yield f"{label}-{number}: {was}"
         for name in self.capture.topics.keys() - image.topics.keys():
             yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+        for name in self.capture.deleting:
+            if name in image.topics:
+                yield f"{topic_label(name)}: is in /admin/delete_topics: ZooKeeper's controller would delete it"
 
     def _epochs(self) -> Iterator[Consequence]:
         """State znodes with a controller epoch above ZooKeeper's: its controllers write none of them."""
@@ -374,16 +537,20 @@ class _Migrating:
             for number, state in topic.states.items()
             if state.controller_epoch > epoch
         ]
-        if ahead and self.phase is not MigrationPhase.FINALIZED:
+        quorum = self.capture.quorum_epoch or 0
+        place = f"state znodes have a higher one: {listed(ahead)}"
+        if not ahead:
+            place = f"KRaft's controller has {quorum}, and writes it into each state znode that changes"
+        if (ahead or quorum > epoch) and self.phase is not MigrationPhase.FINALIZED:
             yield Consequence(
                 "rollback-stops-elections",
                 STUCK,
                 "after a rollback ZooKeeper's controller elects no leader of these partitions",
-                (f"/controller_epoch is {epoch}; state znodes have a higher one: {listed(ahead)}",),
+                (f"/controller_epoch is {epoch}; {place}",),
                 "KRaft writes the epoch of its quorum into the state znodes. A controller of ZooKeeper mode with a "
                 "lower epoch takes itself for deposed, and aborts their elections (KAFKA-20488).",
                 "after a rollback, delete /controller again and again, until /controller_epoch is above: `kwalk "
-                "recover` plans the rollback",
+                "diagnose --plan` plans the rollback",
                 basis="Seen on brokers of 3.9.0, with the way out.",
             )
 
@@ -423,10 +590,56 @@ class _Migrating:
                 "a log has no place in KRaft's image: its broker removes it when it starts in KRaft mode",
                 tuple(places),
                 "If the other replicas have the same, the topic loses its records.",
-                "keep the directory: move it away while the broker is stopped, before it starts in KRaft mode. If the "
-                "topic's id was erased, write KRaft's id into partition.metadata there, on every replica",
+                "keep the directory. If the log is the topic's own, as its id was erased, or the log has none, write "
+                "KRaft's id into its partition.metadata while the broker is stopped, on every replica; move other logs "
+                "away then, before the broker starts in KRaft mode",
                 (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
                 "Seen on brokers of 3.9.0 (set aside) and 3.5.2 (deleted).",
+            )
+
+    def _unidentified(self) -> Iterator[Consequence]:
+        """Logs without topic id, of brokers in ZooKeeper mode."""
+        logs = {
+            broker.id: [name for name, log in broker.directories.items() if log.topic_id is None]
+            for broker in self.capture.brokers.values()
+            if broker.mode != "kraft" and broker.seen
+        }
+        own = "write KRaft's topic id into partition.metadata of replicas' logs while the broker is stopped; of others "
+        rules = DocumentedMigration(self.capture.version)
+        yield from of_unidentified_logs(rules, {b: names for b, names in logs.items() if names}, own)
+
+    def _without_logs(self) -> Iterator[Consequence]:
+        """ISR members that have no log, or an empty one, of records that were committed."""
+        places, capture = [], self.capture
+        for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
+            state, replicas = topic.states[number], topic.partitions.get(number, ())
+            known = {b: capture.directory(b, topic.name, number) for b in replicas}
+            logs = {b: log for b, log in known.items() if log is not None and log.is_empty is not True}
+            is_committed = any((log.high_watermark or 0) > 0 for log in logs.values())
+            for b in state.isr if logs else ():
+                log = known.get(b)
+                is_bare = log is None or (is_committed and log.is_empty is True and log.end == 0)
+                is_shown = b in capture.brokers and capture.shows(b, topic.name, number)
+                if is_bare and is_shown and b not in offline_replicas(capture, topic, number):
+                    leads = " leads, and" * (b == state.leader)
+                    has = f"{leads} has {'no log' if log is None else 'an empty log'}"
+                    whose = f"{brokers(logs)} {each(logs, 'has', 'have')} records"
+                    places.append(f"{topic_label(topic.name)}-{number}: broker {b}{has}; {whose}")
+        if places:
+            yield Consequence(
+                "isr-member-lacks-records",
+                LOSES,
+                "a broker of the ISR lacks the log of a partition",
+                tuple(places),
+                "Its files were removed while it ran, or it began an empty log. Once it has restarted, and leads, the "
+                "others truncate their logs to its log: records go, in both modes.",
+                "take another snapshot; if it shows the same, do not restart the broker, and move these replicas of it "
+                "to other brokers, or remove them, before it restarts",
+                (
+                    "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS "
+                    "--execute",
+                ),
+                basis=SOURCE,
             )
 
     def _set_aside(self) -> Iterator[Consequence]:
@@ -466,14 +679,14 @@ class _Migrating:
     # Brokers.
 
     def _modes(self, image: CapturedImage) -> Iterator[Consequence]:
-        left = [b for b in image.registered if b in image.migrating]
-        ready = [b for b in image.registered if b not in image.migrating]
+        left, ready = image.migrating, [b for b in image.registered if b not in image.migrating]
+        in_modes = f"{brokers(left)} in ZooKeeper mode" + f", {brokers(ready)} in KRaft mode" * bool(ready)
         if self.phase is MigrationPhase.FINALIZED and left:
             yield Consequence(
                 "finalized-too-early",
                 STUCK,
                 "the migration was ended while brokers are in ZooKeeper mode",
-                (f"{brokers(left)} in ZooKeeper mode, {brokers(ready)} in KRaft mode",),
+                (in_modes,),
                 "KRaft's controller sends them no requests any more (KAFKA-20960).",
                 "restart them in KRaft mode",
                 basis="Seen on brokers of 3.6.2 and 3.9.0.",
@@ -511,27 +724,31 @@ class _Migrating:
                 "brokers-in-zookeeper-mode",
                 READY,
                 "brokers are to restart in KRaft mode",
-                (f"{brokers(left)} in ZooKeeper mode" + (f", {brokers(ready)} in KRaft mode" if ready else ""),),
+                (in_modes,),
                 "The migration goes on when they do. It can be rolled back until the controllers run without the flag.",
                 "restart them one at a time, and wait until no partition is under-replicated before the next",
             )
 
-    @staticmethod
-    def _unknown(unknown: set[int], image: CapturedImage) -> Consequence:
+    def _unknown(self, unknown: set[int], image: CapturedImage) -> Consequence:
         """Brokers that run in ZooKeeper mode without the migration, so that KRaft's controller has no part of them."""
         rolled_back = (
             ". All brokers are so: if the migration was rolled back, /controller is still that of KRaft, and no broker "
             "becomes the controller: with KRaft's controllers stopped, delete /controller and /migration"
         ) * (unknown >= {*image.registered})
+        way_out = (
+            "restart the broker with zookeeper.metadata.migration.enable, controller.quorum.voters and "
+            "controller.listener.names; if it has them, see in its server.log why it does not reach the "
+            f"controllers{rolled_back}"
+        )
+        if self.phase is MigrationPhase.FINALIZED:
+            way_out = "restart the broker in KRaft mode: the controllers take none in ZooKeeper mode any more"
         return Consequence(
             "broker-runs-without-migration",
             STUCK,
             "a broker runs in ZooKeeper mode, and KRaft's controller counts it as down",
             (f"{brokers(unknown)} in /brokers/ids, and fenced by KRaft's controller, or unknown to it",),
             "It gets no requests: its replicas are out of the ISR, and clients that ask it get outdated answers.",
-            "take another snapshot after a minute; if it shows the same, restart the broker with "
-            "zookeeper.metadata.migration.enable, controller.quorum.voters and controller.listener.names; if it has "
-            f"them, see in its server.log why it does not reach the controllers{rolled_back}",
+            f"take another snapshot after a minute; if it shows the same, {way_out}",
             basis=SOURCE,
         )
 

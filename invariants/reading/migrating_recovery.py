@@ -117,11 +117,11 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
     """
     logs, left_logs = former_logs(capture)
     if capture.patterns or (not _is_modelled(capture) and not (logs and is_over(capture))):
-        return Problem(inspection, (), notes=(_not_modelled(capture),))
+        is_hidden = capture.patterns or (capture.image is None and phase_of(capture) is not MigrationPhase.COPYING)
+        return Problem(inspection, (), notes=(_not_modelled(capture),), uncovered=("not-judged",) if is_hidden else ())
     topics = [one for one in topics_of(capture) if one.differs and not is_over(capture)]
     worlds = [one for one in topics if fits(one)]
-    is_recorded = capture.migration is None or capture.migration.offset >= 0
-    if not worlds and not is_recorded:
+    if not worlds and capture.lacks_copy_record:
         worlds = [one for one in topics_of(capture) if fits(one)][:1]
     unfit = [one for one in topics if not fits(one)]
     places = (*(frozenset(one.brokers) for one in unfit), *(_places(capture, label) for label in left_logs))
@@ -164,7 +164,7 @@ def _with_rollback(capture: Capture, first: Problem) -> Problem:
     """Return the problem with that of who wants to return to ZooKeeper mode beside it, or why that is not planned."""
     why, parts = "", list[PartitionRollback]()
     others = tuple(name for name in first.uncovered if name != OF_EPOCHS)
-    if first.worlds or first.left_out or others:
+    if first.worlds or first.left_out or others or _is_rollback_unsafe(capture):
         why = "first ZooKeeper must have what KRaft has, and nothing else may be wrong: ask again then"
     else:
         parts, left = parts_of_rollback(capture)
@@ -185,6 +185,11 @@ def _with_rollback(capture: Capture, first: Problem) -> Problem:
         goals=frozenset({migration.migration_is_rolled_back.name, migration.state_znode_has_no_later_epoch.name}),
     )
     return evolve(healthy if OF_EPOCHS in first.uncovered else first, alternatives=(rollback,))
+
+
+def _is_rollback_unsafe(capture: Capture) -> bool:
+    """Whether ZooKeeper would lose something, or delete it, that no world shows."""
+    return any(one.name == "rollback-loses" for one in migrating_prospect(capture).consequences)
 
 
 def _with_logs(first: Problem, steps: _Steps) -> Problem:
@@ -253,7 +258,8 @@ def _uncovered(capture: Capture, logs: Sequence[FormerLogs], left: Sequence[str]
 
 def _is_modelled(capture: Capture) -> bool:
     """Whether a snapshot shows what KRaft has, after the copy, and its controllers compare that with ZooKeeper."""
-    return capture.image is not None and capture.image.state == "MIGRATION" and compares(capture.version)
+    is_shown = capture.image is not None and capture.image.state == "MIGRATION" and compares(capture.version)
+    return is_shown and bool(capture.is_kraft)
 
 
 def _not_modelled(capture: Capture) -> str:
@@ -266,6 +272,8 @@ def _not_modelled(capture: Capture) -> str:
         )
     if not compares(capture.version):
         return "Plans are about 3.5.0 and later: in 3.4 KRaft's controllers do not compare ZooKeeper with their image."
+    if not capture.is_kraft:
+        return "KRaft's controller has lost /controller: `kwalk diagnose --migration` says what to do first."
     if phase_of(capture) is MigrationPhase.FINALIZED:
         return "The migration has ended: plans are about clusters in ZooKeeper mode, or in dual write."
     return "The copy from ZooKeeper has not ended: `kwalk diagnose --migration` says what stops it."
@@ -298,7 +306,7 @@ class _Steps:
         """Return what an operator can do and does nothing to what is left, and the names of the rest."""
         found = [self._write_content(one) for one in self.topics if one.topic is not None and one.image is not None]
         found += [self._create_states(one) for one in self.topics if one.without_state]
-        found += [self._record()] if self.capture.migration is not None and self.capture.migration.offset < 0 else []
+        found += [self._record()] if self.capture.lacks_copy_record else []
         known = sorted({broker for one in self.logs for broker in one.brokers})
         returns = [self._bring_back((first, *(b for b in known if b != first))) for first in known]
         restarts = [] if is_over(self.capture) else [self.restart()]
@@ -417,21 +425,31 @@ class _Steps:
         )
 
     def _record(self) -> Procedure:
-        known, image = self.capture.migration, self.capture.image
-        assert known is not None and image is not None
+        commands = (
+            "zkCli.sh -server ZK get /migration   # note its content: only two numbers change",
+            "zkCli.sh -server ZK set /migration CONTENT   # with kraft_metadata_offset and kraft_metadata_epoch 1",
+        )
+        if self.capture.migration is None:
+            keys = ("version", "kraft_controller_id", "kraft_controller_epoch")
+            numbers = (0, self.capture.controller, self.capture.quorum_epoch)
+            content = dict(zip(keys, numbers, strict=True)) | {"kraft_metadata_offset": 1, "kraft_metadata_epoch": 1}
+            commands = (
+                "zkCli.sh -server ZK get /migration   # it is not there; if it is, set it in place of create",
+                f"zkCli.sh -server ZK create /migration {shlex.quote(json.dumps(content, separators=(',', ':')))}",
+            )
         return Procedure(
             "write-migration",
             "Write to /migration that there is a copy.",
             self._in_all("record_by_hand()"),
             cost=1,
-            commands=(
-                "zkCli.sh -server ZK get /migration   # note its content: only two numbers change",
-                "zkCli.sh -server ZK set /migration CONTENT   # with kraft_metadata_offset and kraft_metadata_epoch 1",
-            ),
-            before="the log of the controller says `KRaft controller indicates an active migration, but the ZK state "
+            commands=commands,
+            before="the migration is not to be rolled back; topics in KRaft are those in ZooKeeper"
+            if self.capture.migration is None
+            else "the log of the controller says `KRaft controller indicates an active migration, but the ZK state "
             "does not`, and topics in KRaft are those in ZooKeeper",
             after="go on with the next step",
-            risk=f"a copy that is not whole would be taken for one; {TRIED}",
+            risk="a copy that is not whole would be taken for one; "
+            + ("not tried on brokers without /migration" if self.capture.migration is None else TRIED),
         )
 
     def restart(self) -> Procedure:
@@ -507,7 +525,8 @@ class _Rollback:
                 *restart.commands,
                 f"# {restart.after}; then, on one broker after the other",
                 *STOP,
-                "# in config/server.properties: no process.roles, broker.id for node.id, zookeeper.connect as it was,",
+                "# in config/server.properties: no process.roles, broker.id for node.id; as they were:",
+                "# zookeeper.connect, inter.broker.protocol.version, authorizer.class.name;",
                 "# zookeeper.metadata.migration.enable=true; controller.quorum.* and controller.listener.names stay",
                 *START,
             ),

@@ -7,7 +7,7 @@ is consistent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from attrs import evolve, frozen
@@ -19,20 +19,31 @@ from kwalk.invariants.reading.migrating import (
     MigrationPhase,
     is_led_by_kraft,
     migrating_prospect,
+    of_unidentified_logs,
     phase_of,
 )
 from kwalk.model.kafka.migration.log_manager import Fate
+from kwalk.model.kafka.migration.versions import LAST_RELEASE
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, each, later_than_deletion, listed, not_shown
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedImage, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import (
+    MOST_NAMES,
+    brokers,
+    each,
+    later_than_deletion,
+    listed,
+    not_shown,
+)
+from kwalk.model.kafka.snapshots.migrating import compares
 from kwalk.model.kafka.snapshots.migration import (
     DocumentedMigration,
     Migrated,
     can_migrate,
+    known_faults,
     least_protocol,
     refuses_authorizers,
 )
-from kwalk.model.kafka.snapshots.procedures import START, STOP
+from kwalk.model.kafka.snapshots.procedures import STOP
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -43,6 +54,8 @@ FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on 
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
 MOST_CONFIGURED = 1000
 """The default of reserved.broker.max.id: generated broker ids begin after it."""
+DIRECTORIES_LEVEL = 17
+"""The level of metadata.version 3.7-IV2, from which on brokers register their log directories (MetadataVersion)."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
 
 
@@ -112,7 +125,13 @@ def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospe
 def _is_rolled(capture: Capture) -> bool:
     """Whether all brokers run with the migration enabled: what is left before the copy restarts none of them."""
     modes = {broker.mode if broker.id in capture.live else None for broker in capture.brokers.values()}
-    return phase_of(capture) is MigrationPhase.WAITING and modes == {"migrating"}
+    return phase_of(capture) is MigrationPhase.WAITING and modes == {"migrating"} and not _has_begun(capture)
+
+
+def _has_begun(capture: Capture) -> bool:
+    """Whether the log of KRaft's controllers has a migration; in 3.4 the number of the state has another meaning."""
+    is_begun = capture.image is not None and capture.image.state in ("MIGRATION", "POST_MIGRATION")
+    return is_begun and compares(capture.version)
 
 
 class _Forecast:
@@ -137,8 +156,7 @@ class _Forecast:
             *self._set_aside(),
             *self._left_over(),
             *self._deletions(),
-            *self._requests(),
-            *self._starts(),
+            *of_unidentified_logs(self.migration, self.unidentified),
             *self._topic_ids(),
             *self._waits(),
             *self._unregistered(),
@@ -352,43 +370,6 @@ class _Forecast:
 
     # Brokers.
 
-    def _requests(self) -> Iterator[Consequence]:
-        found = self._unidentified_logs() if self.migration.full_request_fails(identified=False) else ()
-        if found:
-            yield Consequence(
-                "full-request-fails",
-                STUCK,
-                "a broker refuses all requests of KRaft's controller in dual write",
-                tuple(found),
-                "The broker has a log without topic id that is no replica's, so that no request gives it one. It "
-                "answers the full LeaderAndIsr with UNKNOWN_SERVER_ERROR, and applies nothing of it (KAFKA-21022): "
-                "what changed while the controller was down does not reach it.",
-                "look whether anybody needs the records; move the directories away while the broker is stopped",
-                (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
-                "Seen on brokers of 3.6.2 and 3.9.0.",
-                "server.log, ERROR: The log dir … does not have a topic ID, which is not allowed when running in KRaft "
-                "mode.",
-            )
-
-    def _starts(self) -> Iterator[Consequence]:
-        found = self._unidentified_logs() if self.migration.kraft_start_fails(identified=False) else ()
-        if found:
-            yield Consequence(
-                "kraft-start-fails",
-                STUCK,
-                "a broker does not start in KRaft mode",
-                tuple(found),
-                "In 3.7.0 a broker in KRaft mode ends if a log has no topic id (KAFKA-16814).",
-                "look whether anybody needs the records; move the directories away while the broker is stopped; or "
-                "migrate with 3.7.1 or later",
-                (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
-                SOURCE,
-            )
-
-    def _unidentified_logs(self) -> list[str]:
-        known = sorted(self.unidentified.items())
-        return [f"broker {broker}: {listed(names)} without topic id" for broker, names in known]
-
     def _topic_ids(self) -> Iterator[Consequence]:
         """Topics without id after the roll (ZkTopicMigrationClient.iterateTopics: topicIdOpt.get)."""
         found = [one for one in self.partitions if self._lacks_topic_id(one)]
@@ -448,30 +429,81 @@ class _Forecast:
         image, capture = self.capture.image, self.capture
         if image is None:
             return
+        names = sorted(map(topic_label, image.topics))
         if image.state == "NONE":
             yield Consequence(
                 "controllers-do-not-migrate",
                 STUCK,
                 "KRaft's controllers were started without the migration",
-                ("KRaft's log says NONE",),
+                ("KRaft's log says NONE" + f", and has topics: {listed(names[:MOST_NAMES])}" * bool(names),),
                 "They do not copy ZooKeeper's content, then or later. A broker that starts in KRaft mode finds none of "
-                "its topics there, and removes its logs, or sets them aside.",
-                "start no broker in KRaft mode. Stop the controllers, empty their log directories, format them again, "
+                "its topics there, and removes its logs, or sets them aside."
+                + " Topics that KRaft has are those of another cluster, or were written by brokers in KRaft mode."
+                * bool(names),
+                "start no broker in KRaft mode. "
+                + "If nobody needs the records of the topics that only KRaft has: " * bool(names)
+                + "Stop the controllers, empty their log directories, format them again, "
                 "and start them with zookeeper.metadata.migration.enable before the brokers",
             )
-        missing = [b for b in capture.registered if b not in image.registered]
-        if missing and image.state != "NONE":
+            return
+        yield from self._earlier_attempt(image, names)
+        missing = [b for b in capture.registered if b not in image.migrating]
+        if missing and image.state == "PRE_MIGRATION":
             yield Consequence(
                 "broker-is-not-registered",
                 WAITS,
                 f"{brokers(missing)} {each(missing, 'is', 'are')} not registered with KRaft's controllers",
-                (f"{listed([str(b) for b in missing])} in /brokers/ids, and not in KRaft's image",),
+                (f"{listed([str(b) for b in missing])} in /brokers/ids, and no broker that migrates in KRaft's image",),
                 "The migration begins when every broker has registered; until then ZooKeeper mode goes on.",
                 "restart each broker with zookeeper.metadata.migration.enable, controller.quorum.voters and "
                 "controller.listener.names; if it has them, see in its server.log why it does not reach the "
-                "controllers, or is refused: its inter.broker.protocol.version has to be their metadata.version",
+                "controllers, or is refused: its inter.broker.protocol.version has to be their metadata.version, and "
+                "it needs a listener of the name that is their inter.broker.listener.name",
                 log="controller.log of the KRaft controller, INFO: No brokers are known to KRaft, waiting for brokers "
                 "to register. (Or: Still waiting for ZK brokers … to register with KRaft.)",
+            )
+
+    def _earlier_attempt(self, image: CapturedImage, names: Sequence[str]) -> Iterator[Consequence]:
+        """What the log of KRaft's controllers has of an attempt that did not end, or was rolled back.
+
+        Source: KRaftMigrationDriver.WaitForControllerQuorumEvent; ReplicationControlManager.replay(TopicRecord): from
+        3.6.0 on it refuses a topic that the log has; QuorumController.ZkMigrationConsumer.
+        """
+        other = sorted({*image.topics} - {*self.capture.topics})
+        is_refused = bool(self._setting("copy_is_transaction"))  # since the same release
+        is_left = phase_of(self.capture) is MigrationPhase.LEFT and image.state == "MIGRATION"
+        if _has_begun(self.capture) and not is_left:
+            yield Consequence(
+                "controllers-have-an-earlier-attempt",
+                WAITS,
+                "KRaft's controllers have the log of an earlier attempt: they do not begin another one",
+                (f"KRaft's log says {image.state}", *self._older_image()),
+                "Each stays inactive, and ZooKeeper's controller goes on. A broker that starts in KRaft mode gets the "
+                "topics of that attempt, and removes logs of others, or sets them aside.",
+                "start no broker in KRaft mode. If no broker is: stop KRaft's controllers, empty and format their log "
+                "directories, and start them with zookeeper.metadata.migration.enable",
+                basis=SOURCE,
+                log="controller.log of KRaft, ERROR: KRaft controller indicates an active migration, but the ZK state "
+                "does not. (Or: … a completed migration, but the migration driver is somehow active.)",
+            )
+        elif image.state == "PRE_MIGRATION" and names and (is_refused or other):
+            yield Consequence(
+                "part-of-a-copy-is-left",
+                STUCK if is_refused else LOSES,
+                "KRaft's log has a part of a copy that did not end",
+                (f"KRaft's log has topics before the copy: {listed(names[:MOST_NAMES])}",),
+                "Without transactions of the metadata log (metadata.version below 3.6-IV1) the records of a copy that "
+                "failed stay. "
+                + (
+                    "The next copy fails at the first topic that the log has, when /controller is taken already: the "
+                    "cluster has no controller."
+                    if is_refused
+                    else f"Topics that were deleted since come back: {listed([topic_label(n) for n in other])}."
+                ),
+                "stop KRaft's controllers, empty and format their log directories, with metadata.version 3.6 or later "
+                "if the release has it, and start them again",
+                basis=SOURCE,
+                log="controller.log of KRaft: Found duplicate TopicRecord for …" * is_refused,
             )
 
     def _directories(self) -> Iterator[Consequence]:
@@ -488,13 +520,16 @@ class _Forecast:
             ),
         }
         prognosis, text = texts[str(setting)]
+        level = None if self.capture.image is None else self.capture.image.level
+        if prognosis is READY and level is not None and level < DIRECTORIES_LEVEL:
+            prognosis, text = WAITS, f"{text} KRaft's controllers have an older metadata.version, of level {level}."
         yield Consequence(
             "several-log-directories",
             prognosis,
             "brokers have several log directories",
             (f"{brokers(several)}",),
             text,
-            "migrate with 3.7.1 or later, and inter.broker.protocol.version 3.7",
+            "migrate with 3.7.1 or later, and inter.broker.protocol.version and metadata.version 3.7 or later",
             basis=SOURCE,
             log="server.log, ERROR: Cannot enable ZooKeeper migration …",
         )
@@ -559,7 +594,10 @@ class _Forecast:
             f"inter.broker.protocol.version is at least {least} on every broker: below it, the broker ends as it "
             "starts, or the migration does not begin",
             "it is the metadata.version with which KRaft's controllers were formatted: a broker with another one does "
-            "not register, and the migration waits",
+            "not register, and the migration waits; so it is with a cluster id that is not that of /cluster/id",
+            "node.id of no controller of KRaft is the id of a broker: both share one range of ids",
+            "KRaft's controllers have the inter.broker.listener.name of the brokers, to which they send requests, and "
+            "password.encoder.secret; and zookeeper.connect with its chroot",
         ]
         if refuses_authorizers(capture.version):
             places.append("authorizer.class.name is not set: the broker ends as it starts (until 3.5.1)")
@@ -583,6 +621,20 @@ class _Forecast:
             "3.4 or higher. (Or: Unable to register because the broker does not support finalized version … of "
             "metadata.version.)",
         )
+        yield from self._release_faults()
+
+    def _release_faults(self) -> Iterator[Consequence]:
+        """What migrations of the release do wrong, whatever the cluster is."""
+        if faults := known_faults(self.capture.version):
+            yield Consequence(
+                "release-has-known-faults",
+                READY,
+                f"migrations of {self.capture.version} have faults that later releases do not have",
+                faults,
+                "The forecast is of a migration in which nothing fails, and nobody changes topics, quotas and ACLs.",
+                f"upgrade the brokers to {LAST_RELEASE} first",
+                basis="Kafka's source; docs/stories/migration-to-kraft.md.",
+            )
 
     def _skipped(self) -> Iterator[Consequence]:
         """An earlier attempt has left /migration: the next one takes the copy for done."""
@@ -597,17 +649,21 @@ class _Forecast:
                 "topic from ZooKeeper (KAFKA-17146), brokers serve from what they remember, and do not start in KRaft "
                 "mode. With the log of that attempt it writes over ZooKeeper what was then: topics that were created "
                 "since are removed, deleted ones come back.",
-                "if the migration was rolled back, delete /migration, and empty and format the log directories of "
-                "KRaft's controllers, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
+                "if the migration was rolled back, stop KRaft's controllers, delete /migration, and empty and format "
+                "their log directories, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
                 "/controller may they start with the log that they have",
-                ("bin/zookeeper-shell.sh ZK get /migration", "bin/zookeeper-shell.sh ZK delete /migration"),
+                (
+                    f"{STOP[0]}   # on each controller of KRaft",
+                    "bin/zookeeper-shell.sh ZK get /migration",
+                    "bin/zookeeper-shell.sh ZK delete /migration",
+                ),
                 "Seen on brokers of 3.9.0 with new controllers: all topics were gone from ZooKeeper, the logs stayed.",
             )
 
     def _older_image(self) -> Iterator[str]:
         """Yield what ZooKeeper has that KRaft's log, of an earlier attempt, does not have so."""
         capture, image = self.capture, self.capture.image
-        if image is None or image.state != "MIGRATION":
+        if image is None or image.state not in ("MIGRATION", "POST_MIGRATION"):
             return
         created = [topic_label(name) for name in capture.topics if name not in image.topics]
         deleted = [topic_label(name) for name in image.topics if name not in capture.topics]

@@ -41,8 +41,11 @@ def read_migration(source: str | os.PathLike[str] | bytes) -> Reading:
         UsageError: It cannot be read or modelled, or the cluster migrates already.
     """
     capture = read_capture(source)
-    if capture.is_kraft or capture.migration is not None:
-        raise UsageError("The cluster migrates already, and a search begins before that. Leave out --forecast.")
+    if capture.serves_in_kraft or capture.migration is not None:
+        raise UsageError(
+            "The cluster migrates already, or an attempt has left /migration, and a search begins before that. Leave "
+            "out --forecast."
+        )
     damaged = damaged_topics(capture, inspect_capture(capture))
     capture = evolve(capture, version=migrating_release(capture.version))
     names = [name for name in (*damaged, *sorted(capture.topics)) if name in capture.topics]

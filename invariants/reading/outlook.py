@@ -162,9 +162,14 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     """Read a capture (a JSON file, or its bytes) as an initial state, with what an inspection finds.
 
     Raises:
-        UsageError: It cannot be read or modelled.
+        UsageError: It cannot be read or modelled, or KRaft's controller leads the cluster.
     """
     capture = read_capture(source)
+    if is_led_by_kraft(capture):
+        raise UsageError(
+            "KRaft's controller leads the cluster, and a search begins with one that ZooKeeper's leads. Ask `kwalk "
+            "diagnose --migration` what awaits it, and `kwalk diagnose --plan` what to do."
+        )
     inspection = inspect_capture(capture)
     damaged = [name for name in damaged_topics(capture, inspection) if name in capture.topics]
     others = sorted(capture.topics, key=lambda name: (name.startswith("__"), name))

@@ -28,6 +28,12 @@ def nothing_planned(recovery: Recovery) -> bool:
     return recovery.healthy and is_damaged and bool(not problem.worlds or problem.uncovered or problem.left_out)
 
 
+def is_unjudged(recovery: Recovery) -> bool:
+    """Return whether nothing is known to be wrong, and the snapshot does not show what a plan is made of."""
+    problem = recovery.problem
+    return recovery.healthy and not problem.inspection.exit_code and not problem.worlds and bool(problem.uncovered)
+
+
 def repairs_itself(recovery: Recovery) -> bool:
     """Return whether damage goes away by itself."""
     return recovery.healthy and recovery.problem.inspection.exit_code != 0
@@ -100,6 +106,11 @@ def _answer(recovery: Recovery) -> list[str | Span]:
     if repairs_itself(recovery):
         what = "  What the model covers repairs itself; inspect a new snapshot in a minute."
         return [strong("WAIT", "good"), what]
+    if is_unjudged(recovery):
+        return [
+            strong("NOT JUDGED", "open"),
+            "  The snapshot does not show whether something is to be repaired: see below.",
+        ]
     if recovery.healthy:
         beside = _beside(problem)
         return [strong("NOTHING TO REPAIR" if beside else "NOTHING TO DO", "good"), f"  No topic is damaged{beside}."]

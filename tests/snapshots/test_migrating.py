@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from kwalk.clusters.handlers.recover import recovery_object
+from kwalk.clusters.handlers.recover import exit_code, recovery_object
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.migrating import MigrationPhase, phase_of
-from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.invariants.reading.migrating_recovery import OF_EPOCHS
+from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
@@ -477,6 +478,229 @@ def test_logs_are_brought_back_after_the_migration_has_ended() -> None:
     cluster = taken_logs()
     cluster["image"]["state"] = "POST_MIGRATION"
     assert planned(answer_to(cluster)) == ("bring-logs-back t0 1 2",)
+
+
+# One field of a cluster in dual write is another one.
+
+
+def restarted_in_kraft_mode(cluster: dict[str, Any], *numbers: int) -> dict[str, Any]:
+    for number in numbers:
+        cluster["image"]["brokers"][str(number)]["migrating"] = False
+        cluster["brokers"][str(number)]["mode"] = "kraft"
+        cluster["broker_ids"].remove(number)
+    return cluster
+
+
+TAKEN = {"controller": 1, "kraft_controller_epoch": -1}
+"""A broker has /controller."""
+
+
+def log_of(cluster: dict[str, Any], broker: str) -> dict[str, Any]:
+    log: dict[str, Any] = cluster["brokers"][broker]["dirs"]["t0-0"]
+    return log
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "place"),
+    [
+        (lambda c: c.update(migration=None), "copy-was-not-recorded", "there is no /migration"),
+        (
+            lambda c: c.update(kraft_controller_epoch=30),
+            "rollback-stops-elections",
+            "/controller_epoch is 9; KRaft's controller has 30, and writes it into each state znode that changes",
+        ),
+        (
+            lambda c: c.update(delete_topics=["t0"]),
+            "rollback-loses",
+            "t0: is in /admin/delete_topics: ZooKeeper's controller would delete it",
+        ),
+        (
+            lambda c: c["image"].update(state="PRE_MIGRATION", topics={}),
+            "controllers-have-no-copy",
+            "KRaft's log says PRE_MIGRATION, and has 0 topics",
+        ),
+        (
+            lambda c: c["brokers"]["1"]["dirs"].clear(),
+            "isr-member-lacks-records",
+            "t0-0: broker 1 leads, and has no log; broker 3 has records",
+        ),
+        (
+            lambda c: (
+                log_of(c, "3").update(files={f"{0:020}.log": 0}),
+                log_of(c, "1").update(high_watermark=1),
+            ),
+            "isr-member-lacks-records",
+            "t0-0: broker 3 has an empty log; broker 1 has records",
+        ),
+        (
+            lambda c: c.update(controller=1),
+            "node-id-is-used-twice",
+            "/controller names node 1 of KRaft, and a broker has the id",
+        ),
+        (
+            lambda c: restarted_in_kraft_mode(c, 3).update(TAKEN),
+            "controller-was-taken",
+            "/controller names broker 1; broker 3 in KRaft mode, by KRaft's log",
+        ),
+    ],
+)
+def test_a_field_that_makes_dual_write_unsafe(change: Callable[[dict[str, Any]], Any], name: str, place: str) -> None:
+    cluster = dual_write()
+    change(cluster)
+    found = inspect_snapshot(json.dumps(cluster).encode())
+    assert found.exit_code == 13 and found.prospects[0].prognosis.exit_code == 12
+    assert consequence(cluster, name).places == (place,)
+    assert not any(one.healthy or one.plan for one in answer_to(cluster).alternatives) or name == OF_EPOCHS
+
+
+@pytest.mark.parametrize("kraft", [(3,), (1, 2, 3)])
+def test_brokers_in_kraft_mode_are_led_by_kraft_whatever_is_in_controller(kraft: tuple[int, ...]) -> None:
+    cluster = restarted_in_kraft_mode(dual_write(), *kraft) | {"controller": None, "kraft_controller_epoch": None}
+    found = inspect_snapshot(json.dumps(cluster).encode())
+    assert "no-live-isr" not in {kind.name for kind in found.by_kind()}
+    assert names(cluster) & {"controller-was-taken", "controller-is-missing"} and "copy-is-skipped" not in names(
+        cluster
+    )
+    assert found.prospects[0].prognosis is (UNKNOWN if len(kraft) == 3 else STUCK)
+
+
+def test_a_log_from_before_a_rollback_does_not_show_who_leads() -> None:
+    """By it broker 1, which is back in ZooKeeper, is in KRaft mode."""
+    cluster = restarted_in_kraft_mode(dual_write(), 1, 3) | TAKEN
+    cluster["broker_ids"].append(1)
+    assert phase_of(read_capture(json.dumps(cluster).encode())) is MigrationPhase.LEFT
+
+
+@pytest.mark.parametrize("first", ["log-goes-at-kraft-start", "rollback-loses"])
+def test_brokers_restart_in_kraft_mode_when_no_log_goes_by_that(first: str) -> None:
+    cluster = dual_write()
+    assert consequence(cluster, "brokers-in-zookeeper-mode").way_out.startswith("restart them one at a time")
+    if first == "rollback-loses":
+        cluster["delete_topics"] = ["t0"]
+    else:
+        log_of(cluster, "3")["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+    assert first in names(cluster)
+    way_out = consequence(cluster, "brokers-in-zookeeper-mode").way_out
+    assert way_out.startswith(f"first see to {first}; then") == (first != "rollback-loses")
+    cluster["image"]["state"] = "POST_MIGRATION"
+    way_out = consequence(cluster, "finalized-too-early").way_out
+    assert way_out.startswith("first see to") == (first != "rollback-loses")
+
+
+def test_after_the_end_a_broker_without_the_migration_restarts_in_kraft_mode_when_no_log_goes_by_that() -> None:
+    """KRaft's controllers take no broker in ZooKeeper mode any more (ClusterControlManager.registerBroker)."""
+    cluster = dual_write()
+    cluster["image"]["brokers"]["3"]["fenced"] = True
+    name = "broker-runs-without-migration"
+    assert "zookeeper.metadata.migration.enable" in consequence(cluster, name).way_out
+    cluster["image"]["state"] = "POST_MIGRATION"
+    assert consequence(cluster, name).way_out.startswith("take another snapshot")
+    assert "zookeeper.metadata.migration.enable" not in consequence(cluster, name).way_out
+    log_of(cluster, "3")["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+    assert consequence(cluster, name).way_out.startswith("first see to log-goes-at-kraft-start; then")
+
+
+@pytest.mark.parametrize(
+    ("release", "found"),
+    [
+        ("3.6.1", set()),
+        ("3.6.2", {"full-request-fails"}),
+        ("3.7.0", {"full-request-fails", "kraft-start-fails", "log-goes-at-kraft-start"}),
+        ("3.9.0", {"full-request-fails", "log-goes-at-kraft-start"}),
+    ],
+)
+def test_a_log_without_topic_id_gets_krafts_before_its_broker_restarts(release: str, found: set[str]) -> None:
+    cluster = {**dual_write(), "version": release}
+    log_of(cluster, "1")["partition_metadata"] = None
+    assert names(cluster) == found | {"brokers-in-zookeeper-mode"}
+    for name in found:
+        assert "write KRaft's" in consequence(cluster, name).way_out
+
+
+def test_an_image_with_earlier_leader_epochs_than_zookeeper_is_left_out_and_no_plan_is_made_of_it() -> None:
+    """KRaft's controllers may have lost the end of their log: they would write over ZooKeeper what they have."""
+    cluster = dual_write()
+    cluster["topics"]["t0"]["partition_state"]["0"]["leader_epoch"] = 40
+    found = prospect_of(cluster)
+    assert found.prognosis is UNKNOWN
+    place = consequence_of_problems(found)
+    assert "ZooKeeper has a later leader epoch of t0-0" in place and place.endswith("restart neither them nor brokers.")
+    shown = recovery_object(answer_to(cluster), "x.json")
+    assert shown["answer"] == "not judged" and planned(answer_to(cluster)) == ()
+    assert exit_code(answer_to(cluster)) == 3
+
+
+def consequence_of_problems(found: Prospect) -> str:
+    return next(place for one in found.consequences for place in one.places if place.startswith("When the snapshot"))
+
+
+def test_without_migration_the_plan_creates_it_as_krafts_controller_reads_it() -> None:
+    found = answer_to({**dual_write(), "migration": None})
+    assert planned(found) == ("write-migration", "restart-controller") and not found.alternatives
+    assert found.plan is not None
+    content = json.loads(found.plan.procedures[0].commands[1].partition("'")[2].rstrip("'"))
+    assert content["kraft_metadata_offset"] > 0 and content.keys() == {"version", *state_of(1)}
+
+
+def test_no_search_through_zookeeper_mode_begins_with_a_cluster_that_kraft_leads() -> None:
+    for cluster in (dual_write(), restarted_in_kraft_mode(dual_write(), 3) | TAKEN):
+        with pytest.raises(UsageError, match="KRaft's controller leads the cluster"):
+            read_snapshot(json.dumps(cluster).encode())
+    assert read_snapshot(json.dumps(before("PRE_MIGRATION")).encode()).facts
+
+
+def test_what_a_snapshot_does_not_show_of_migration_is_not_judged() -> None:
+    cluster = dual_write()
+    del cluster["migration"]
+    assert prospect_of(cluster).prognosis is UNKNOWN
+
+
+# KRaft's log before a migration begins.
+
+
+def before(state: str, **changes: Any) -> dict[str, Any]:
+    cluster = {**dual_write(), **TAKEN, "migration": state_of(-1)}
+    cluster["image"] |= {"state": state} | changes
+    return cluster
+
+
+@pytest.mark.parametrize("state", ["MIGRATION", "POST_MIGRATION"])
+@pytest.mark.parametrize("node", [None, state_of(-1)])
+def test_controllers_with_the_log_of_an_earlier_attempt_begin_no_other(state: str, node: Any) -> None:
+    cluster = before(state) | {"migration": node}
+    assert (prospect_of(cluster).prognosis, names(cluster)) == (WAITS, {"controllers-have-an-earlier-attempt"})
+    assert "controllers-have-an-earlier-attempt" not in names({**cluster, "version": "3.4.1"})
+
+
+@pytest.mark.parametrize(("version", "prognosis"), [("3.9.0", STUCK), ("3.6.0", STUCK), ("3.5.2", LOSES)])
+def test_a_part_of_a_copy_is_in_the_way_of_the_next_one(version: str, prognosis: Prognosis) -> None:
+    """Since 3.6.0 a controller refuses a topic that it has; before, a topic that was deleted meanwhile stays."""
+    cluster = before("PRE_MIGRATION") | {"version": version}
+    cluster["image"]["topics"]["gone"] = cluster["image"]["topics"]["t0"]
+    assert consequence(cluster, "part-of-a-copy-is-left").prognosis is prognosis
+    del cluster["image"]["topics"]["gone"]
+    assert ("part-of-a-copy-is-left" in names(cluster)) == (prognosis is STUCK)
+    cluster["image"]["topics"] = {}
+    assert prospect_of(cluster).prognosis is READY
+
+
+def test_a_broker_that_kraft_knows_in_kraft_mode_is_waited_for() -> None:
+    cluster = before("PRE_MIGRATION", topics={})
+    cluster["image"]["brokers"]["1"]["migrating"] = False
+    assert consequence(cluster, "broker-is-not-registered").title.startswith("broker 1 is not registered")
+
+
+def test_a_quorum_with_topics_is_not_emptied_unasked() -> None:
+    """Its topics may be those of another cluster."""
+    assert "nobody needs the records" in consequence(before("NONE"), "controllers-do-not-migrate").way_out
+    assert "nobody needs" not in consequence(before("NONE", topics={}), "controllers-do-not-migrate").way_out
+
+
+@pytest.mark.parametrize(("level", "prognosis"), [(16, WAITS), (17, READY)])
+def test_several_log_directories_need_a_quorum_that_knows_them(level: int, prognosis: Prognosis) -> None:
+    cluster = before("PRE_MIGRATION", topics={}, metadata_version=level)
+    cluster["brokers"]["1"]["log_dirs"] = [{"path": path, "broker_id": 1} for path in ("/a", "/b")]
+    assert consequence(cluster, "several-log-directories").prognosis is prognosis
 
 
 # A rollback.

@@ -202,6 +202,28 @@ def test_ready_says_which_settings_to_look_at(release: str, least: str, authoriz
     )
 
 
+@pytest.mark.parametrize(
+    ("release", "issues"),
+    [
+        ("3.4.1", "15010 15003 16120 15799 14801 14840 16222 15552 15327"),
+        ("3.5.1", "16120 15799 15374 16222 15552 15327"),
+        ("3.5.2", "16120 15799 16222 15327"),
+        ("3.6.0", "16120 15799 16222 15552 15327"),
+        ("3.6.1", "16120 16222 15327"),
+        ("3.6.2", ""),
+        ("3.7.0", "16222"),
+        ("3.7.1", ""),
+    ],
+)
+def test_ready_says_what_migrations_of_the_release_do_wrong(release: str, issues: str) -> None:
+    found = prospect_of({**healthy(), "version": release})
+    places = [one.places for one in found.consequences if one.name == "release-has-known-faults"]
+    assert found.prognosis is READY and bool(places) == bool(issues)
+    assert [
+        place.rpartition("(")[2].removeprefix("KAFKA-").removeprefix("#").rstrip(")") for one in places for place in one
+    ] == issues.split()
+
+
 def named_by_its_broker_only(cluster: dict[str, Any]) -> None:
     read = {"path": "/a", "broker_id": 2, "cluster_id": "c", "offline": False}
     cluster["brokers"]["2"]["log_dirs"] = [

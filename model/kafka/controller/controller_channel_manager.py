@@ -132,9 +132,10 @@ def send_update_metadata(
 
 
 def send_removals(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
-    """Remove from metadata caches what the context lacks: a fix that no release has.
+    """Remove from metadata caches what the context lacks, or is going to delete: a fix that no release has.
 
     Kafka could send one full request, and brokers would remove what that does not name; here what is not named is sent.
+    It does not name topics that are queued for deletion (ControllerContext.partitionsWithLeaders).
     """
     if not METADATA_CACHES or not UNNAMED_TOPICS_LEAVE_CACHES:
         return
@@ -142,7 +143,8 @@ def send_removals(cluster: Cluster, broker: int, *, to: frozenset[int]) -> None:
     removed = LeaderAndIsrPartitionState(None, 0, epoch_kind=EpochKind.DURING_DELETE)
     for topic in TOPICS:
         leadership = controller.topics[topic].leadership
-        missing = frozenset({p for p in PARTITIONS if not leadership[p].is_known})
+        is_named = not controller.topics[topic].to_be_deleted
+        missing = frozenset({p for p in PARTITIONS if not (is_named and leadership[p].is_known)})
         header = ControlRequest(
             controller.epoch, topic, None, RequestKind.UPDATE_METADATA, live_brokers=live_brokers_of(controller)
         )

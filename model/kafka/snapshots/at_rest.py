@@ -319,7 +319,7 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
         if known
         for b in known.offline
     }
-    registered = {*capture.registered, *(capture.image.registered if capture.is_kraft and capture.image else ())}
+    registered = {*capture.registered, *(capture.image.registered if capture.serves_in_kraft and capture.image else ())}
     found: set[int] = set()
     for b in set(capture.live) & registered & set(topic.partitions.get(partition, ())):
         broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
@@ -442,14 +442,14 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     )
 
 
-def _logs_differ(capture: Capture, topic: Topic, partition: int) -> bool:
-    """Whether replicas have logs with different records: which of them are committed, an election decides."""
+def _undecided(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return why nothing shows which records of a partition are committed; empty if it has a state, or equal logs."""
     found = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()))
     logs = [log for log in found if log is not None]
-    return any(
-        compare(one, other, is_compacted=topic.may_be_compacted).relation in (Relation.DIVERGED, Relation.UNRELATED)
-        for one, other in combinations(logs, 2)
-    )
+    compared = (compare(one, other, is_compacted=topic.may_be_compacted) for one, other in combinations(logs, 2))
+    if partition in topic.states or not any(c.relation in (Relation.DIVERGED, Relation.UNRELATED) for c in compared):
+        return ""
+    return "it has no state znode, and its logs have different records: see to that first"
 
 
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
@@ -460,15 +460,13 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     with a log directory of another broker does; and no log of the model has records that were committed before an
     unclean election.
     """
-    if why := _restored(capture, topic, partition):
+    if why := _restored(capture, topic, partition) or _undecided(capture, topic, partition):
         return why
     lost = lost_records(capture, topic, partition)
     if lost:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
     replicas = topic.partitions.get(partition, ())
     members = {*replicas, *(topic.states[partition].isr if partition in topic.states else ())}
-    if partition not in topic.states and _logs_differ(capture, topic, partition):
-        return "it has no state znode, and its logs have different records: see to that first"
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"

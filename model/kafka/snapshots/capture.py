@@ -346,6 +346,7 @@ class CapturedImage:
     """KRaft's image: topics by name, and the brokers that are registered, with whether each migrates and is fenced.
 
     `state` is that of the migration: NONE, PRE_MIGRATION, MIGRATION or POST_MIGRATION; None if no record says it.
+    `level` is that of metadata.version.
     """
 
     end_offset: int
@@ -355,6 +356,7 @@ class CapturedImage:
     fenced: tuple[int, ...]
     registered: tuple[int, ...]
     open_transaction: bool = False
+    level: int | None = None
 
 
 @frozen
@@ -421,6 +423,28 @@ class Capture:
         return self.controller if is_node else None
 
     @property
+    def in_kraft_mode(self) -> tuple[int, ...]:
+        """The brokers that KRaft's controller leads though they are not in ZooKeeper, as far as its image shows.
+
+        If brokers in /brokers/ids are in KRaft mode by the image, it is older than their return to ZooKeeper mode.
+        """
+        image = self.image
+        if image is None or image.state not in ("MIGRATION", "POST_MIGRATION"):
+            return ()
+        kraft = {*image.registered} - {*image.migrating}
+        return () if kraft & {*self.registered} else tuple(sorted(kraft - {*image.fenced}))
+
+    @property
+    def serves_in_kraft(self) -> bool:
+        """Whether KRaft's controller leads brokers: /controller is its, or they are in KRaft mode without it."""
+        return bool(self.is_kraft or self.in_kraft_mode)
+
+    @property
+    def lacks_copy_record(self) -> bool:
+        """Whether /migration says that KRaft has no copy, or is not there."""
+        return self.migration.offset < 0 if self.migration is not None else self.shows_migration
+
+    @property
     def shared_ids(self) -> dict[str, tuple[str, ...]]:
         """The topics that have one id, by the id."""
         found: dict[str, list[str]] = {}
@@ -437,7 +461,7 @@ class Capture:
     @property
     def electable(self) -> frozenset[int]:
         """The brokers that the controller may elect: they run and are registered; with KRaft, if it leads, unfenced."""
-        if self.is_kraft and self.image is not None:
+        if self.serves_in_kraft and self.image is not None:
             return frozenset({*self.live} & {*self.image.registered} - {*self.image.fenced})
         return frozenset(self.live if self.is_kraft else {*self.live} & {*self.registered})
 
@@ -532,13 +556,27 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
 def _older(
     image: CapturedImage, migration: MigrationNode | None, topics: Mapping[str, Topic], quorum_epoch: int | None
 ) -> str:
-    """Return that an image is older than what ZooKeeper has while KRaft leads; empty if it is not, or agrees."""
-    copied = -1 if migration is None or quorum_epoch is None or quorum_epoch < 0 else migration.offset
-    if copied < image.end_offset or not _differs(image, topics):
+    """Return that an image is older than what ZooKeeper has while KRaft leads; empty if it is not, or agrees.
+
+    Only KRaft's controller raises leader epochs then, and writes them to ZooKeeper after its log.
+    """
+    if quorum_epoch is None or quorum_epoch < 0:
         return ""
+    copied = -1 if migration is None else migration.offset
+    later = [
+        f"{topic_label(name)}-{number}"
+        for name, known in image.topics.items()
+        for number, partition in known.partitions.items()
+        if name in topics and known.topic_id == topics[name].topic_id and number in topics[name].states
+        if topics[name].states[number].leader_epoch > partition.leader_epoch
+    ]
+    if not later and (copied < image.end_offset or not _differs(image, topics)):
+        return ""
+    has = f"a later leader epoch of {later[0]}" if later else f"what the log had up to {copied}"
     return (
-        f"The copy of KRaft's log ends at offset {image.end_offset}, and ZooKeeper has what the log had up to "
-        f"{copied}: the copy is older, and is left out. Copy it again, and take a snapshot at once."
+        f"The copy of KRaft's log ends at offset {image.end_offset}, and ZooKeeper has {has}: the copy is older, and "
+        "is left out. Copy it again, and take a snapshot at once. If it is so again, KRaft's controllers have lost "
+        "records, or are new: restart neither them nor brokers."
     )
 
 
@@ -578,6 +616,7 @@ def _image(node: JsonNode) -> CapturedImage | None:
         fenced=tuple(number for number, (_, fenced) in brokers.items() if fenced),
         registered=tuple(brokers),
         open_transaction=node.field("open_transaction").flag(),
+        level=None if (level := node.maybe("metadata_version")).missing else level.number(),
     )
 
 

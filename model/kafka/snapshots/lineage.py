@@ -397,9 +397,7 @@ def lineages_of(
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
     related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
-    leader = topic.states[partition].leader if partition in topic.states else None
-    related.sort(key=lambda pair: leader not in pair)  # what may be a copy of several logs is one of the leader's
-    groups = _groups(tuple(logs), related, apart)
+    groups = _groups(tuple(logs), related, apart, next_leader(capture, topic, partition))
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
@@ -694,11 +692,17 @@ def in_sync(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
 
 
 def _groups(
-    members: tuple[int, ...], related: Iterable[tuple[int, int]], apart: Collection[tuple[int, int]]
+    members: tuple[int, ...],
+    related: Iterable[tuple[int, int]],
+    apart: Collection[tuple[int, int]],
+    leader: int | None,
 ) -> tuple[tuple[int, ...], ...]:
-    """Join members that are related, but no groups of which two members are apart."""
+    """Join members that are related, but no groups of which two members are apart.
+
+    What may be a copy of several logs is one of the leader's.
+    """
     group_of: dict[int, tuple[int, ...]] = {member: (member,) for member in members}
-    for a, b in related:
+    for a, b in sorted(related, key=lambda pair: leader not in pair):
         first, second = group_of[a], group_of[b]
         if first != second and not any((c, d) in apart or (d, c) in apart for c in first for d in second):
             joined = tuple(member for member in members if member in (*first, *second))

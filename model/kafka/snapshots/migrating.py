@@ -130,7 +130,7 @@ class Possibility:
 def possibilities(capture: Capture, one: MigratingTopic) -> tuple[Possibility, ...]:
     """Return what a topic's world may be in."""
     copied = (False, True) if one.without_state else (False,)
-    if capture.migration is not None and capture.migration.offset < 0:
+    if capture.lacks_copy_record:
         drivers = (DriverState.GIVEN_UP, DriverState.RECORDING)
         return tuple(Possibility(driver, is_copied=each) for driver, each in product(drivers, copied))
     pending = (False, True) if one.differs else (False,)
@@ -247,7 +247,7 @@ def in_one_of(arranged: Sequence[Callable[[Cluster], None]]) -> Callable[..., No
 def _arrange(cluster: Cluster, capture: Capture, one: MigratingTopic, possibility: Possibility) -> None:
     migration, zookeeper = cluster.migration, cluster.zookeeper
     zookeeper.controller_epoch, zookeeper.is_led_by_kraft = 1, True
-    zookeeper.migration_is_recorded = capture.migration is not None and capture.migration.offset >= 0
+    zookeeper.migration_is_recorded = not capture.lacks_copy_record
     migration.epoch, migration.driver, migration.has_begun = 1, possibility.driver, True
     migration.enabled, migration.is_announced = frozenset(BROKERS), True
     migration.has_stale_version = possibility.is_stale

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
+from kwalk.model.kafka.migration.configuration_versions import FLAGS as CONFIGURATIONS
 from kwalk.model.kafka.migration.log_manager import Fate, fate_at_start, fate_of, full_request_fails, kraft_start_fails
 from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
 from kwalk.model.kafka.migration.versions import (
@@ -60,6 +61,43 @@ def least_protocol(version: str) -> str:
 def refuses_authorizers(version: str) -> bool:
     """Whether a broker with authorizer.class.name ends as it starts to migrate (KafkaConfig.validateValues)."""
     return version in MIGRATING[: MIGRATING.index("3.5.1")]
+
+
+def known_faults(version: str) -> tuple[str, ...]:
+    """Return what migrations of a release do wrong, whatever the cluster is; fixes of configurations end with 3.7.1."""
+    release = migrating_release(version)
+    topics, configurations = variant_of(release), CONFIGURATIONS.variant_of(release)
+    found = {
+        "a controller of KRaft that becomes active copies ZooKeeper again, over what KRaft has (KAFKA-15010)": topics[
+            "compares_after_claim"
+        ],
+        "topics that are changed meanwhile do not get to ZooKeeper: a rollback loses that (KAFKA-15003)": topics[
+            "writes_topic_changes"
+        ],
+        "reassignments meanwhile leave logs behind, and leaders do not hear of new replicas (KAFKA-16120)": topics[
+            "deletes_removed_replicas"
+        ],
+        "deleted topics stay in the metadata caches of brokers in ZooKeeper mode (KAFKA-15799)": topics[
+            "full_update_metadata"
+        ],
+        "passwords are copied as cipher text, which brokers in KRaft mode cannot read (KAFKA-14801)": configurations[
+            "passwords_are_decoded"
+        ],
+        "the copy fails at a dynamic configuration of all brokers (KAFKA-15374)": configurations[
+            "default_broker_is_copied"
+        ],
+        "quotas of client ids and users do not hold in KRaft mode (KAFKA-14840)": configurations[
+            "quota_types_are_translated"
+        ],
+        "quotas of all users, or of names with special characters, do not hold in KRaft mode (KAFKA-16222)": (
+            configurations["quota_names_are_translated"]
+        ),
+        "a block of producer ids is given twice (KAFKA-15552)": configurations["next_producer_id_is_copied"],
+        "who deletes an ACL meanwhile removes others of its resource from ZooKeeper (#15327)": configurations[
+            "acls_are_written_whole"
+        ],
+    }
+    return tuple(text for text, is_right in found.items() if not is_right)
 
 
 @frozen
