@@ -540,11 +540,11 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     failover_fails_at_a_reassignment: {
         "no-live-replica": ["t-2"],
         "failover-fails": ["t-2"],
-        "reassignment-waits": ["t-2"],
+        "reassignment": ["t"],
         "broker-down": ["broker 3"],
     },
     election_waits: {"request-waits": ["/admin/preferred_replica_election"]},
-    reassignment_request_waits: {"request-waits": ["/admin/reassign_partitions"], "reassignment": ["t"]},
+    reassignment_request_waits: {"request-waits": ["/admin/reassign_partitions"], "reassignment-does-not-end": ["t-1"]},
     cache_lacks_a_broker: {"stale-metadata": ["broker 1"]},
     cache_lacks_a_topic: {"stale-metadata": ["broker 2"]},
     no_controller: {"no-controller": ["/controller"]},
@@ -606,7 +606,7 @@ def settled(capture: Capture) -> None:
     """Let the metadata caches show what ZooKeeper has."""
     for broker in capture["brokers"].values():
         cache = broker["metadata_cache"]
-        known = cache["topics"]["t"]["partitions"] if cache else {}
+        known = cache["topics"].get("t", {"partitions": {}})["partitions"] if cache else {}
         for partition in list(known):
             znode = topic(capture)["partition_state"].get(partition)
             if znode is None:

@@ -43,7 +43,7 @@ def harmful_acts(problem: Problem) -> set[str]:
     names = {prop.name for prop in OF_RECORDS}
     outlook, found = foresee(problem, seconds=60), set()
     for event in outlook.events:
-        now = frozenset.intersection(*outlook.now[event.world])
+        now = frozenset.union(*outlook.now[event.world])
         if (frozenset.union(*event.outcomes) - now) & names:
             title = event.what_if.title
             act = "failover" if "fails over" in title else "start" if "starts with" in title else "restart"
